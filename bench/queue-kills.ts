@@ -1,7 +1,7 @@
 /**
- * npm run bench -- queue-kills [SEED [PARTS]]: work on a queue while its workers are killed 30
+ * npm run bench -- queue-kills [SEED [JOBS]]: work on a queue while its workers are killed 30
  * times, its command 5 times, and its server once. Everything must be there at the end, once, and
- * the bytes those of one process. There must be parts left until the last kill: a fast machine
+ * the bytes those of one process. There must be jobs left until the last kill: a fast machine
  * needs more of them than a busy one.
  */
 import { survive } from "../packages/queue/test/kills.ts";
@@ -9,8 +9,8 @@ import { hasServer } from "../packages/queue/test/server.ts";
 
 export async function run(): Promise<void> {
   if (!hasServer) throw new Error("redis-server is not installed");
-  const [seed = 1, parts = 3000] = process.argv.slice(3).map(Number);
-  const plan = { workers: 3, parts, ms: 100, workerKills: 30, commandKills: 5, restarts: 1 };
+  const [seed = 1, jobs = 3000] = process.argv.slice(3).map(Number);
+  const plan = { workers: 3, jobs, ms: 100, workerKills: 30, commandKills: 5, restarts: 1 };
   const found = await survive({
     ...{ ...plan, pauseMs: 2000, leaseSeconds: 1.5, seed },
     say: (line) => process.stderr.write(`${line}\n`),
@@ -18,13 +18,13 @@ export async function run(): Promise<void> {
   const { same, results, waiting, active, failed, workerKills, commandKills, restarts, seconds } =
     found;
   process.stdout.write(
-    `${plan.parts} parts of ${plan.ms} ms on ${plan.workers} workers, seed ${seed}: ${workerKills} workers, ${commandKills} commands and ${restarts} server killed in ${seconds.toFixed(0)} s\n` +
+    `${plan.jobs} jobs of ${plan.ms} ms on ${plan.workers} workers, seed ${seed}: ${workerKills} workers, ${commandKills} commands and ${restarts} server killed in ${seconds.toFixed(0)} s\n` +
       `results on the server: ${results}; waiting ${waiting}, active ${active}, failed ${failed}\n` +
       `the bytes are ${same ? "those of one process" : "NOT those of one process"}\n`,
   );
   if (
     !same ||
-    results !== plan.parts ||
+    results !== plan.jobs ||
     waiting + active + failed > 0 ||
     workerKills < plan.workerKills
   )

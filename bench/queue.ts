@@ -1,13 +1,13 @@
 /**
- * npm run bench -- queue: what a queue costs a part. Parts that take 10 ms, 100 ms and 1 s, on two
+ * npm run bench -- queue: what a queue costs a job. Jobs that take 10 ms, 100 ms and 1 s, on two
  * local processes and on two workers of a queue, in turns in one run: efficiency is the time of the
- * parts over the time of both workers. Parts that take no time say how many a second a server, a
+ * jobs over the time of both workers. Jobs that take no time say how many a second a server, a
  * command and its workers can pass on, and what of a processor each takes for it.
  */
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Executor, type Part, partOf, runParts } from "diffeo-queue";
+import { type Executor, type Job, jobOf, runJobs } from "diffeo-queue";
 import { inputsOf, openLocal, openQueue, parseAddress } from "diffeo-queue/node";
 import { kinds, RELEASE, spin } from "../packages/queue/test/kinds.ts";
 import { hasServer, startServer } from "../packages/queue/test/server.ts";
@@ -19,16 +19,15 @@ const flags = ["--conditions=diffeo-source", "--import", "tsx"];
 const at = (name: string): URL => new URL(`../packages/queue/test/${name}`, import.meta.url);
 
 let made = 0;
-/** Parts that nobody has done yet. */
-const fresh = (count: number, ms: number): Part[] =>
+/** Jobs that nobody has done yet. */
+const fresh = (count: number, ms: number): Job[] =>
   Array.from({ length: count }, () =>
-    partOf(spin, { ms, n: made++ }, { release: RELEASE, device: "cpu" }),
+    jobOf(spin, { ms, n: made++ }, { release: RELEASE, device: "cpu" }),
   );
 
-async function seconds(executor: Executor, parts: readonly Part[]): Promise<number> {
+async function seconds(executor: Executor, jobs: readonly Job[]): Promise<number> {
   const began = performance.now();
-  for (const settled of await runParts(executor, parts))
-    if ("error" in settled) throw settled.error;
+  for (const settled of await runJobs(executor, jobs)) if ("error" in settled) throw settled.error;
   return (performance.now() - began) / 1000;
 }
 
@@ -40,7 +39,7 @@ function processorMs(pid: number | undefined): number {
 }
 
 /**
- * What passing a part on takes of processors: parts of no time, a second and in milliseconds of
+ * What passing a job on takes of processors: jobs of no time, a second and in milliseconds of
  * each process.
  */
 async function passingOn(
@@ -54,7 +53,7 @@ async function passingOn(
   const each = now().map(
     (ms, i) => `${Object.keys(pids)[i]} ${((ms - before[i]) / count).toFixed(2)} ms`,
   );
-  return `${(count / time).toFixed(0)} a second; of a processor, a part: ${each.join(", ")}`;
+  return `${(count / time).toFixed(0)} a second; of a processor, a job: ${each.join(", ")}`;
 }
 
 export async function run(): Promise<void> {
@@ -88,7 +87,7 @@ export async function run(): Promise<void> {
     for (const executor of [local, queue]) await seconds(executor, fresh(20, 50)); // all are at work
     const out = (cells: readonly string[]): void =>
       void process.stdout.write(`| ${cells.join(" | ")} |\n`);
-    out(["part", "parts", "local processes", "queue", "cost of the queue a part"]);
+    out(["job", "jobs", "local processes", "queue", "cost of the queue a job"]);
     out(["---", "---:", "---:", "---:", "---:"]);
     for (const [ms, count] of [
       [10, 400],
@@ -113,7 +112,7 @@ export async function run(): Promise<void> {
       "second worker": workers[1].pid,
     };
     process.stdout.write(
-      `parts that take no time\n  local processes: ${await passingOn(local, command)}\n`,
+      `jobs that take no time\n  local processes: ${await passingOn(local, command)}\n`,
     );
     process.stdout.write(`  queue: ${await passingOn(queue, all)}\n`);
   } finally {

@@ -47,7 +47,7 @@ const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["study"],
     ["node"],
   ],
-  "packages/queue": [["part"], ["node"]],
+  "packages/queue": [["job"], ["node"]],
   "apps/cli": [["shell"], ["chess", "density", "infer", "studio", "table"], ["queue"]],
   "apps/studio": [["shell"], ["controls", "view"], ["pages"]],
 };

@@ -42,7 +42,7 @@ import {
   readPositions,
   writeDataset,
 } from "diffeo-chess/node";
-import { requirePart } from "diffeo-queue";
+import { requireJob } from "diffeo-queue";
 import { parseAddress } from "diffeo-queue/node";
 import {
   inferColumns,
@@ -250,7 +250,7 @@ function chainState(): ChainState {
   };
 }
 
-const part = {
+const job = {
   ...{
     kind: "chess/boards",
     version: 1,
@@ -390,7 +390,7 @@ export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
       ]),
       (data) => dataArrays(Object(data), { y: [null, 2], n: [] }),
     ),
-    part: parser(values([part]), requirePart),
+    job: parser(values([job]), requireJob),
     address: parser(
       texts(
         ["redis://host:6379/1", "rediss://me:p%40ss@host", "unix:///run/redis.sock"],

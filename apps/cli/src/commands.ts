@@ -141,11 +141,11 @@ export const commands: Group = {
       load: () => import("./sample.ts"),
     },
     worker: {
-      about: "do parts of studies, draws and chains that commands with --queue put on a server",
+      about: "do jobs of studies, draws and chains that commands with --queue put on a server",
       load: () => import("./queue/serve.ts"),
     },
     queue: {
-      about: "list what is on a server: parts, workers and failures",
+      about: "list what is on a server: jobs, workers and failures",
       load: () => import("./queue/list.ts"),
     },
     devices: { about: "list the devices that can run a graph", load: () => import("./devices.ts") },

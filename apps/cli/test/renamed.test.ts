@@ -31,6 +31,16 @@ describe("an old word does what the new one does, after a notice", () => {
       ["chess", "sample", "--solver", "dpmSolver2M", ...missing],
       "--method is now called --solver",
     ],
+    [
+      ["table", "sample", "--parts", "folder", ...missing],
+      ["table", "sample", "--jobs", "folder", ...missing],
+      "--parts is now called --jobs",
+    ],
+    [
+      ["worker", "--parts", "0", "--queue", "unix:///nowhere"],
+      ["worker", "--jobs", "0", "--queue", "unix:///nowhere"],
+      "--parts is now called --jobs",
+    ],
   ])("%j", async (before, now, notice) => {
     const [old, fresh] = [await diffeo(...before), await diffeo(...now)];
     expect(fresh.code).not.toBe(0);

@@ -1,9 +1,9 @@
 /**
- * diffeo-queue: parts of long work, described so that whoever does them gives the same bytes. What
+ * diffeo-queue: jobs of long work, described so that whoever does them gives the same bytes. What
  * does them is in node.
  */
-export type { Executor, PartResult, RunOptions, Settled } from "./part/executor.ts";
-export { runParts } from "./part/executor.ts";
-export type { Kind, Kinds, PartWork } from "./part/kind.ts";
-export { canonical, type Part, partOf, requirePart } from "./part/part.ts";
-export { ofShard, parseShard, type Shard } from "./part/shard.ts";
+export type { Executor, JobResult, RunOptions, Settled } from "./job/executor.ts";
+export { runJobs } from "./job/executor.ts";
+export { canonical, type Job, jobOf, requireJob } from "./job/job.ts";
+export type { JobContext, Kind, Kinds } from "./job/kind.ts";
+export { ofShard, parseShard, type Shard } from "./job/shard.ts";

@@ -1,8 +1,8 @@
 /**
- * A command that has parts on a queue, as a process (`processes.ts`): command.js URL COUNT MS.
+ * A command that has jobs on a queue, as a process (`processes.ts`): command.js URL COUNT MS.
  * Prints the digest of all results in order.
  */
-import { partOf, runParts } from "diffeo-queue";
+import { jobOf, runJobs } from "diffeo-queue";
 import { inputsOf, openQueue, parseAddress, sha256 } from "diffeo-queue/node";
 import { RELEASE, still } from "./kinds.ts";
 
@@ -13,10 +13,10 @@ const executor = await openQueue({
   inputs: inputsOf([]),
   say: () => undefined,
 });
-const parts = Array.from({ length: Number(count) }, (_, n) =>
-  partOf(still, { ms: Number(ms), n }, { release: RELEASE, device: "cpu" }),
+const jobs = Array.from({ length: Number(count) }, (_, n) =>
+  jobOf(still, { ms: Number(ms), n }, { release: RELEASE, device: "cpu" }),
 );
-const results = await runParts(executor, parts);
+const results = await runJobs(executor, jobs);
 await executor.close();
 const bytes = results.map((settled) => {
   if ("error" in settled) throw settled.error;

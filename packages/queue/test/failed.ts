@@ -9,8 +9,8 @@ export async function addFailed(
 ): Promise<void> {
   const client = new Redis({ path: server.url.slice("unix://".length) });
   for (const [id, job] of Object.entries(jobs)) {
-    await client.hset(`diffeo:parts-cpu:${id}`, { opts: "{}", timestamp: "1", atm: "1", ...job });
-    await client.zadd("diffeo:parts-cpu:failed", 1, id);
+    await client.hset(`diffeo:jobs-cpu:${id}`, { opts: "{}", timestamp: "1", atm: "1", ...job });
+    await client.zadd("diffeo:jobs-cpu:failed", 1, id);
   }
   await client.quit();
 }

@@ -11,7 +11,7 @@ it.runIf(hasServer)(
   async () => {
     const plan = { workerKills: 3, commandKills: 1, restarts: 1 };
     const found = await survive({
-      ...{ ...plan, workers: 2, parts: 90, ms: 60, pauseMs: 700, leaseSeconds: 1, seed: 3 },
+      ...{ ...plan, workers: 2, jobs: 90, ms: 60, pauseMs: 700, leaseSeconds: 1, seed: 3 },
     });
     expect(found).toMatchObject({
       ...plan,

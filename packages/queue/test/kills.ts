@@ -1,6 +1,6 @@
 /**
  * Work on a queue whose workers and whose command are killed at random moments, and whose server is
- * killed and started again from its append-only file. What must come of it: all parts, each once,
+ * killed and started again from its append-only file. What must come of it: all jobs, each once,
  * the bytes that one process makes.
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -14,7 +14,7 @@ import { startServer } from "./server.ts";
 
 export interface Kills {
   readonly workers: number;
-  readonly parts: number;
+  readonly jobs: number;
   readonly ms: number;
   readonly workerKills: number;
   readonly commandKills: number;
@@ -27,7 +27,7 @@ export interface Kills {
 }
 
 export interface Survived {
-  /** Whether the bytes are those of the parts done in one process. */
+  /** Whether the bytes are those of the jobs done in one process. */
   readonly same: boolean;
   readonly results: number;
   readonly waiting: number;
@@ -49,10 +49,10 @@ const ended = (child: ChildProcess): Promise<unknown> =>
     ? Promise.resolve()
     : new Promise((end) => child.once("exit", end));
 
-/** What the parts give in one process. */
-const expected = (parts: number): string => {
+/** What the jobs give in one process. */
+const expected = (jobs: number): string => {
   const all = createHash("sha256");
-  for (let n = 0; n < parts; n++) all.update(createHash("sha512").update(`part ${n}`).digest());
+  for (let n = 0; n < jobs; n++) all.update(createHash("sha512").update(`job ${n}`).digest());
   return all.digest("hex");
 };
 
@@ -77,7 +77,7 @@ function momentsOf({
 }
 
 export async function survive(kills: Kills): Promise<Survived> {
-  const { workers: size, parts, ms, leaseSeconds, say = () => undefined } = kills;
+  const { workers: size, jobs, ms, leaseSeconds, say = () => undefined } = kills;
   const began = performance.now();
   const server = await startServer();
   const worker = (i: number): ChildProcess =>
@@ -85,7 +85,7 @@ export async function survive(kills: Kills): Promise<Survived> {
   const workers = Array.from({ length: size }, (_, i) => worker(i));
   let output = "";
   const command = (): ChildProcess => {
-    const child = started(scripts.command, server.url, String(parts), String(ms));
+    const child = started(scripts.command, server.url, String(jobs), String(ms));
     output = "";
     child.stdout?.on("data", (data) => {
       output += data;
@@ -116,11 +116,11 @@ export async function survive(kills: Kills): Promise<Survived> {
   });
   client.on("error", () => undefined); // it comes back with the server
   /**
-   * Until as many parts are under way as there are workers: whoever is killed then is killed at
+   * Until as many jobs are under way as there are workers: whoever is killed then is killed at
    * one.
    */
   const atWork = async (): Promise<void> => {
-    while (current.exitCode === null && (await client.llen("diffeo:parts-cpu:active")) < size)
+    while (current.exitCode === null && (await client.llen("diffeo:jobs-cpu:active")) < size)
       await wait(20);
   };
   for (const [i, { what, ms: pause }] of momentsOf(kills).entries()) {
@@ -138,7 +138,7 @@ export async function survive(kills: Kills): Promise<Survived> {
   await Promise.all(workers.map(ended));
   await server.stop();
   return {
-    same: output === expected(parts),
+    same: output === expected(jobs),
     results,
     waiting: state?.waiting ?? 0,
     active: state?.active ?? 0,

@@ -1,5 +1,5 @@
 /**
- * Kinds of parts for tests and benchmarks alone: parts that take a time, need an input, fail, or
+ * Kinds of jobs for tests and benchmarks alone: jobs that take a time, need an input, fail, or
  * are too large.
  */
 import { createHash } from "node:crypto";
@@ -17,7 +17,7 @@ export interface Spin {
   readonly n: number;
 }
 
-const resultOf = (n: number): Uint8Array => createHash("sha512").update(`part ${n}`).digest();
+const resultOf = (n: number): Uint8Array => createHash("sha512").update(`job ${n}`).digest();
 
 /** Keeps a core busy for a time; the result is a function of n. */
 export const spin: Kind<Spin, Uint8Array> = {
@@ -59,7 +59,7 @@ export const failing: Kind<{ readonly how: "said" | "lost" }, Uint8Array> = {
     report(0.5);
     // What was reported is on its way before the process ends.
     await new Promise((done) => setTimeout(done, 50));
-    return how === "said" ? fail("data", "the part is broken", "mend it") : process.exit(7);
+    return how === "said" ? fail("data", "the job is broken", "mend it") : process.exit(7);
   },
   ...bytes,
 };

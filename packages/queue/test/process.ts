@@ -1,4 +1,4 @@
-/** A process that does parts of the tests' kinds. */
+/** A process that does jobs of the tests' kinds. */
 import { serveRunner } from "diffeo-queue/node";
 import { kinds, RELEASE } from "./kinds.ts";
 

@@ -1,15 +1,15 @@
 /**
- * Parts on a real server: shared by commands, refused where they are hostile, handed back by a
+ * Jobs on a real server: shared by commands, refused where they are hostile, handed back by a
  * worker that is stopped.
  */
 import { join } from "node:path";
 import { Queue, Worker } from "bullmq";
 import {
   type Executor,
-  type Part,
-  type PartResult,
-  partOf,
-  runParts,
+  type Job,
+  type JobResult,
+  jobOf,
+  runJobs,
   type Settled,
 } from "diffeo-queue";
 import {
@@ -31,8 +31,8 @@ import { scripts } from "./processes.ts";
 import { hasServer, type Server, startServer } from "./server.ts";
 
 const setting = { release: RELEASE, device: "cpu" };
-const spins = (from: number, count: number): Part[] =>
-  Array.from({ length: count }, (_, i) => partOf(spin, { ms: 5, n: from + i }, setting));
+const spins = (from: number, count: number): Job[] =>
+  Array.from({ length: count }, (_, i) => jobOf(spin, { ms: 5, n: from + i }, setting));
 const until = async (so: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await so())) await new Promise((resolve) => setTimeout(resolve, 20));
 };
@@ -50,7 +50,7 @@ describe.runIf(hasServer)("a queue", () => {
   beforeAll(async () => {
     server = await startServer();
     client = new Redis({ path: server.url.slice("unix://".length), maxRetriesPerRequest: null });
-    raw = new Queue("parts-cpu", { connection: client, prefix: "diffeo" });
+    raw = new Queue("jobs-cpu", { connection: client, prefix: "diffeo" });
   });
   afterEach(async () => {
     for (const close of closing.splice(0)) await close();
@@ -79,7 +79,7 @@ describe.runIf(hasServer)("a queue", () => {
     closing.push(() => executor.close());
     return executor;
   };
-  const worker = (more: { once?: boolean; bytes?: number; parts?: number } = {}) => {
+  const worker = (more: { once?: boolean; bytes?: number; jobs?: number } = {}) => {
     const controller = new AbortController();
     const ended = serveQueue({
       ...{
@@ -89,7 +89,7 @@ describe.runIf(hasServer)("a queue", () => {
         device: "cpu",
         threads: 1,
       },
-      parts: more.parts ?? 1,
+      jobs: more.jobs ?? 1,
       script: { url: scripts.process, execArgv: [] },
       limits: { seconds: 60, bytes: more.bytes ?? 1e9 },
       cache: { folder: join(server.folder, "cache"), bytes: 1e8 },
@@ -106,14 +106,14 @@ describe.runIf(hasServer)("a queue", () => {
     return { ended, stop };
   };
 
-  it("does parts of two commands once, sends a file once, and ends with --once when none waits", async () => {
+  it("does jobs of two commands once, sends a file once, and ends with --once when none waits", async () => {
     const file = new Uint8Array(9e6).map((_, i) => i * i);
     const [a, b] = [await command([file]), await command([file])];
-    const parts = [
+    const jobs = [
       ...spins(0, 8),
-      partOf(reversed, {}, { ...setting, inputs: { file: sha256(file) } }),
+      jobOf(reversed, {}, { ...setting, inputs: { file: sha256(file) } }),
     ];
-    const results = Promise.all([runParts(a, parts), runParts(b, parts)]);
+    const results = Promise.all([runJobs(a, jobs), runJobs(b, jobs)]);
     await until(async () => (await raw.getJobCounts("wait")).wait === 9);
     expect(await client.keys("diffeo:bytes:*")).toHaveLength(4); // 4 + 4 + 1 MB, and what says so
     expect(await worker({ once: true }).ended).toEqual({ done: 9, failed: 0 });
@@ -126,60 +126,60 @@ describe.runIf(hasServer)("a queue", () => {
       "result" in first[8] && Buffer.from(first[8].result.bytes).equals(file.toReversed()),
     ).toBe(true);
     // And again, without anyone to do them: the results are there.
-    expect(digests(await runParts(await command([file]), parts))).toEqual(digests(first));
+    expect(digests(await runJobs(await command([file]), jobs))).toEqual(digests(first));
     expect(await readQueues(parseAddress(server.url))).toMatchObject({
       queues: [],
       workers: [],
       failures: [],
     });
     // A result whose bytes another has changed is none: it is made again.
-    const { sha256: own } = ("result" in first[0] && first[0].result) as PartResult;
+    const { sha256: own } = ("result" in first[0] && first[0].result) as JobResult;
     await client.set(`diffeo:bytes:${own}:0`, "not those");
-    const again = runParts(await command([file]), parts);
+    const again = runJobs(await command([file]), jobs);
     await until(async () => (await raw.getJobCounts("wait")).wait === 1);
     expect(await worker({ once: true }).ended).toEqual({ done: 1, failed: 0 });
     expect(digests(await again)).toEqual(digests(first));
     expect(said).toContainEqual(
-      expect.stringMatching(/^nobody is there to do parts for cpu at unix:/),
+      expect.stringMatching(/^nobody is there to do jobs for cpu at unix:/),
     );
   });
 
-  it("refuses hostile parts with a sentence each, and goes on", async () => {
+  it("refuses hostile jobs with a sentence each, and goes on", async () => {
     const [good] = spins(50, 1);
     const forged = Uint8Array.of(1, 2, 3);
-    const named = (part: Part, id = digestOf(part)) =>
-      raw.add(part.kind, part, { jobId: id, attempts: 1 });
+    const named = (job: Job, id = digestOf(job)) =>
+      raw.add(job.kind, job, { jobId: id, attempts: 1 });
     await named({ ...good, kind: "test/unknown" });
     await named({ ...good, version: 7 });
     await named({ ...good, release: "9.9.9" });
     await named(good, "0123abcd");
     await named({ ...good, parameters: { text: "x".repeat(1e5) } }, "oversized");
     await named({ ...good, parameters: { ms: 1e9, n: "rm -rf /" } });
-    await named(partOf(reversed, {}, { ...setting, inputs: { file: "f".repeat(64) } }));
-    await named(partOf(reversed, {}, { ...setting, inputs: { file: sha256(forged) } }));
-    await named(partOf(reversed, {}, { ...setting, inputs: { file: "e".repeat(64) } }));
+    await named(jobOf(reversed, {}, { ...setting, inputs: { file: "f".repeat(64) } }));
+    await named(jobOf(reversed, {}, { ...setting, inputs: { file: sha256(forged) } }));
+    await named(jobOf(reversed, {}, { ...setting, inputs: { file: "e".repeat(64) } }));
     await client.set(`diffeo:bytes:${"e".repeat(64)}`, JSON.stringify({ bytes: 3e8, chunks: 80 }));
-    await named(partOf(large, { size: 3e8 }, setting));
+    await named(jobOf(large, { size: 3e8 }, setting));
     await client.set(`diffeo:bytes:${sha256(forged)}`, JSON.stringify({ bytes: 3, chunks: 1 }));
     await client.set(`diffeo:bytes:${sha256(forged)}:0`, Buffer.from([9, 9, 9]));
     await raw.add("code", "process.exit(1)", { jobId: "text", attempts: 1 });
     const { stop } = worker({ bytes: 2.5e8 });
-    const [settled] = await runParts(await command(), [good]);
+    const [settled] = await runJobs(await command(), [good]);
     expect("result" in settled).toBe(true);
     await until(() => said.length >= 11);
     const all = said.join("\n");
     for (const sentence of [
-      /\(test\/unknown\) failed: this worker knows no parts of kind test\/unknown/,
-      /the part is for version 7 of test\/spin, this worker has version 1/,
-      /the part is for release 9.9.9, this worker has 0.0.0-test/,
-      /a part with digest [0-9a-f]{12}… is called 0123abcd/,
-      /a description of 100,\d{3} characters is no part/,
+      /\(test\/unknown\) failed: this worker knows no jobs of kind test\/unknown/,
+      /the job is for version 7 of test\/spin, this worker has version 1/,
+      /the job is for release 9.9.9, this worker has 0.0.0-test/,
+      /a job with digest [0-9a-f]{12}… is called 0123abcd/,
+      /a description of 100,\d{3} characters is no job/,
       /parameters of test\/spin are wrong at n/,
       /the bytes ffffffffffff… are not on the server/,
       /on the server are not those of that digest/,
       /eeeeeeeeeeee… has 300\.0 MB, 250\.0 are taken at most/,
-      /GB of memory|more than a part may take/,
-      /\(code\) failed: the description of a part is wrong at its beginning/,
+      /GB of memory|more than a job may take/,
+      /\(code\) failed: the description of a job is wrong at its beginning/,
     ])
       expect(all).toMatch(sentence);
     const { failures, queues } = await readQueues(parseAddress(server.url));
@@ -190,9 +190,9 @@ describe.runIf(hasServer)("a queue", () => {
     expect(await stop()).toEqual({ done: 1, failed: 11 });
     const gpu = { ...good, device: "cuda" };
     await expect((await command()).run(gpu)).rejects.toThrow(
-      "the part is for cuda, this queue is for cpu",
+      "the job is for cuda, this queue is for cpu",
     );
-    // Parts that wait, those that wait for later too, and those that failed are taken away.
+    // Jobs that wait, those that wait for later too, and those that failed are taken away.
     await named(good);
     await raw.add(good.kind, good, { jobId: "later", delay: 1e6 });
     expect((await readQueues(parseAddress(server.url))).queues).toMatchObject([
@@ -203,46 +203,46 @@ describe.runIf(hasServer)("a queue", () => {
     expect(await client.smembers("diffeo:workers")).toEqual([]);
   });
 
-  it("has its parts back at once from a worker that is stopped, and retries what failed when it is asked again", async () => {
-    const long = [58, 59].map((n) => partOf(still, { ms: 3e4, n }, setting));
-    for (const part of long) await raw.add(part.kind, part, { jobId: digestOf(part) });
-    const { stop } = worker({ parts: 2 });
+  it("has its jobs back at once from a worker that is stopped, and retries what failed when it is asked again", async () => {
+    const long = [58, 59].map((n) => jobOf(still, { ms: 3e4, n }, setting));
+    for (const job of long) await raw.add(job.kind, job, { jobId: digestOf(job) });
+    const { stop } = worker({ jobs: 2 });
     await until(async () => (await readQueues(parseAddress(server.url))).workers[0]?.active === 2);
     await stop();
     expect(await raw.getJobCounts("wait", "active")).toEqual({ wait: 2, active: 0 });
     // What is done by then is not done again.
     const bytes = Uint8Array.of(1, 2);
     const result = { bytes, sha256: sha256(bytes), seconds: 1, worker: "another" };
-    for (const part of long) await putResult(client, digestOf(part), result);
+    for (const job of long) await putResult(client, digestOf(job), result);
     const began = performance.now();
     expect(await worker({ once: true }).ended).toEqual({ done: 2, failed: 0 });
     expect(performance.now() - began).toBeLessThan(3e4);
-    // A part that failed before, for another reason than it will now.
+    // A job that failed before, for another reason than it will now.
     const [again] = spins(61, 1);
     const unknown = { ...again, kind: "test/unknown" };
-    for (const part of [again, unknown])
-      await raw.add(part.kind, part, { jobId: digestOf(part), attempts: 1 });
-    const once = new Worker("parts-cpu", async () => Promise.reject(new Error("a bad day")), {
+    for (const job of [again, unknown])
+      await raw.add(job.kind, job, { jobId: digestOf(job), attempts: 1 });
+    const once = new Worker("jobs-cpu", async () => Promise.reject(new Error("a bad day")), {
       ...{ connection: client, prefix: "diffeo" },
     });
     await until(async () => (await raw.getJobCounts("failed")).failed >= 2);
     await once.close();
     worker();
-    const [done, failed] = await runParts(await command(), [again, unknown]);
+    const [done, failed] = await runJobs(await command(), [again, unknown]);
     expect("result" in done).toBe(true);
     // What came before is not held against it.
     expect("error" in failed && String(failed.error)).toMatch(
-      /failed 1 times: this worker knows no parts of kind/,
+      /failed 1 times: this worker knows no jobs of kind/,
     );
   });
 
   it("keeps the first of two results that differ, and says so", async () => {
-    const part = partOf(still, { ms: 1500, n: 70 }, setting);
-    await raw.add(part.kind, part, { jobId: digestOf(part) });
+    const job = jobOf(still, { ms: 1500, n: 70 }, setting);
+    await raw.add(job.kind, job, { jobId: digestOf(job) });
     worker();
     await until(async () => (await raw.getJobCounts("active")).active === 1);
     const bytes = Uint8Array.of(1, 2);
-    await putResult(client, digestOf(part), {
+    await putResult(client, digestOf(job), {
       bytes,
       sha256: sha256(bytes),
       seconds: 1,
@@ -250,10 +250,10 @@ describe.runIf(hasServer)("a queue", () => {
     });
     await until(() =>
       said.some((line) =>
-        /^part [0-9a-f]{12}… has another result here than where it was/.test(line),
+        /^job [0-9a-f]{12}… has another result here than where it was/.test(line),
       ),
     );
-    const [settled] = await runParts(await command(), [part]);
+    const [settled] = await runJobs(await command(), [job]);
     expect("result" in settled && settled.result).toMatchObject({ bytes, worker: "another" });
   });
 
@@ -261,8 +261,8 @@ describe.runIf(hasServer)("a queue", () => {
     const file = new Uint8Array(9e6).map((_, i) => i * i + 1);
     const controller = new AbortController();
     const executor = await command([file], controller.signal);
-    const results = runParts(executor, [
-      partOf(reversed, {}, { ...setting, inputs: { file: sha256(file) } }),
+    const results = runJobs(executor, [
+      jobOf(reversed, {}, { ...setting, inputs: { file: sha256(file) } }),
     ]);
     const isWaiting = async (): Promise<boolean> => (await raw.getJobCounts("wait")).wait === 1;
     const nobody = (): number => said.filter((line) => line.startsWith("nobody is there")).length;
@@ -277,7 +277,7 @@ describe.runIf(hasServer)("a queue", () => {
         pid: 1,
         release: RELEASE,
         device: "cuda",
-        parts: 7,
+        jobs: 7,
         threads: 1,
       },
       ...{ limits: { seconds: 1, bytes: 1 }, done: 0, failed: 0, active: 0 },
@@ -289,18 +289,18 @@ describe.runIf(hasServer)("a queue", () => {
     try {
       await until(async () => (await isWaiting()) && (await client.exists(chunk)) === 1);
       expect([executor.workers(), nobody()]).toEqual([0, 1]);
-      worker({ parts: 2 });
+      worker({ jobs: 2 });
       await until(async () => (await readQueues(parseAddress(server.url))).workers.length === 2);
       clock.mockReturnValue(now + 2e4);
       await results;
       await until(() => executor.workers() === 2);
       // Time stands still: nobody looks.
-      const [settled] = await runParts(executor, spins(80, 1));
+      const [settled] = await runJobs(executor, spins(80, 1));
       expect("result" in settled).toBe(true);
     } finally {
       clock.mockRestore();
     }
-    const waiting = executor.run(partOf(still, { ms: 3e4, n: 81 }, setting));
+    const waiting = executor.run(jobOf(still, { ms: 3e4, n: 81 }, setting));
     controller.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
   });
@@ -310,12 +310,12 @@ describe.runIf(hasServer)("a queue", () => {
     const result = { bytes, sha256: sha256(bytes), seconds: 1, worker: "one" };
     // Other bytes, and more than there should be.
     for (const wrong of [new Uint8Array(5e6 - 4 * 2 ** 20), new Uint8Array(1e6)]) {
-      await putResult(client, "part", result);
+      await putResult(client, "job", result);
       await client.set(`diffeo:bytes:${result.sha256}:1`, Buffer.from(wrong));
-      expect(await getResult(client, "part")).toBeUndefined();
+      expect(await getResult(client, "job")).toBeUndefined();
     }
-    await putResult(client, "part", result);
-    expect((await getResult(client, "part"))?.sha256).toBe(result.sha256);
+    await putResult(client, "job", result);
+    expect((await getResult(client, "job"))?.sha256).toBe(result.sha256);
   });
 
   it("says which password is missing, and shows none", async () => {

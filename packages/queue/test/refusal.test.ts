@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Queue } from "bullmq";
-import { partOf, runParts } from "diffeo-queue";
+import { jobOf, runJobs } from "diffeo-queue";
 import {
   digestOf,
   inputsOf,
@@ -22,7 +22,7 @@ import { RELEASE, still } from "./kinds.ts";
 import { scripts } from "./processes.ts";
 import { hasServer, type Server, startServer } from "./server.ts";
 
-const job = (n: number) => partOf(still, { ms: 60_000, n }, { release: RELEASE, device: "cpu" });
+const job = (n: number) => jobOf(still, { ms: 60_000, n }, { release: RELEASE, device: "cpu" });
 
 /** A script as a process; fulfilled with what it said when it has ended. */
 function start(script: URL, args: readonly string[]) {
@@ -70,7 +70,7 @@ describe.runIf(hasServer)("a server that refuses", () => {
     const inputs = inputsOf([Uint8Array.of(1)]);
     const asCommand = openQueue({ address, device: "cpu", inputs, say: () => undefined })
       .then(async (executor) => {
-        const [settled, other] = await runParts(executor, [job(1), job(2)]);
+        const [settled, other] = await runJobs(executor, [job(1), job(2)]);
         await executor.close();
         // One error for all jobs: it can be said once.
         expect("error" in settled && "error" in other && settled.error === other.error).toBe(true);
@@ -79,7 +79,7 @@ describe.runIf(hasServer)("a server that refuses", () => {
       .catch((error: Error) => error.message);
     const asWorker = serveQueue({
       ...{ address, name: "one", release: RELEASE, device: "cpu" },
-      ...{ parts: 1, threads: 1, script: { url: scripts.process, execArgv: [] } },
+      ...{ jobs: 1, threads: 1, script: { url: scripts.process, execArgv: [] } },
       limits: { seconds: 60, bytes: 1e9 },
       cache: { folder: join(folder, "cache"), bytes: 1e6 },
       signal: AbortSignal.timeout(2000), // of a worker that the server does not refuse
@@ -132,7 +132,7 @@ describe.runIf(hasServer)("a worker with `once`", () => {
   it("ends when it is stopped while jobs wait", async () => {
     const server = await startServer();
     const client = new Redis({ path: server.url.slice(7), maxRetriesPerRequest: null });
-    const raw = new Queue("parts-cpu", { connection: client, prefix: "diffeo" });
+    const raw = new Queue("jobs-cpu", { connection: client, prefix: "diffeo" });
     for (const each of [job(1), job(2), job(3)])
       await raw.add(each.kind, each, { jobId: digestOf(each) });
     const { child, ended } = start(scripts.worker, [server.url, "one", "5", server.folder, "once"]);

@@ -14,7 +14,7 @@ await serveQueue({
   name,
   release: RELEASE,
   device: "cpu",
-  parts: 1,
+  jobs: 1,
   threads: 1,
   script: { url: new URL("./process.js", import.meta.url) },
   limits: { seconds: 60, bytes: 1e9 },

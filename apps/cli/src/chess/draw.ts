@@ -24,6 +24,7 @@ import {
 } from "diffeo-chess";
 import { sha256 } from "diffeo-queue/node";
 import type { Io } from "../shell/io.ts";
+import { doJobs, type JobOptions, openExecutor, requireNone, type Work } from "../shell/jobs.ts";
 import {
   engineOf,
   integer,
@@ -32,18 +33,17 @@ import {
   type RunOptions,
   refuseBeside,
 } from "../shell/options.ts";
-import { doParts, openExecutor, type PartOptions, requireNone, type Work } from "../shell/parts.ts";
 import { progress, stepping } from "../shell/progress.ts";
 import {
-  type BoardsPart,
+  type BoardsJob,
   type BoardsRun,
   boardsGroup,
+  boardsJob,
   boardsKind,
-  boardsPart,
   type GRIDS,
   LONGEST_GUIDE,
   MOST_GUIDES,
-} from "./parts.ts";
+} from "./jobs.ts";
 
 export interface DrawOptions {
   readonly guide?: readonly BoardCondition[];
@@ -135,10 +135,10 @@ interface BoardSettings {
   readonly grid?: (typeof GRIDS)[number];
 }
 
-type SampleOptions = DrawOptions & RunOptions & PartOptions & { readonly model: string };
+type SampleOptions = DrawOptions & RunOptions & JobOptions & { readonly model: string };
 
 /**
- * Raises here what every part would fail for: a file that is no model of boards, or one that cannot
+ * Raises here what every job would fail for: a file that is no model of boards, or one that cannot
  * be led or stepped so.
  */
 function requireModel(
@@ -220,7 +220,7 @@ export async function drawSamples(
     ...(grid && { grid }),
     ...recordOfGuide(options),
   };
-  const work: Work<BoardsPart, Boards> = {
+  const work: Work<BoardsJob, Boards> = {
     ...{
       what: "sampling",
       unit: "boards",
@@ -234,7 +234,7 @@ export async function drawSamples(
   };
   if (options.require) return drawUntil(io, options, work, run, count);
   let boards: Boards | undefined;
-  const failed = await doParts(
+  const failed = await doJobs(
     io,
     options,
     work,
@@ -248,13 +248,13 @@ export async function drawSamples(
 }
 
 /**
- * Boards until enough meet the conditions: each round is a part, and as many rounds are under way
+ * Boards until enough meet the conditions: each round is a job, and as many rounds are under way
  * as there are workers.
  */
 async function drawUntil(
   io: Io,
   options: SampleOptions,
-  work: Work<BoardsPart, Boards>,
+  work: Work<BoardsJob, Boards>,
   run: BoardsRun,
   wanted: number,
 ): Promise<Accepted> {
@@ -262,7 +262,7 @@ async function drawUntil(
   if (options.shard || options.dryRun)
     fail(
       "usage",
-      `how many parts there are with --require is known at the end alone, ${options.shard ? "--shard" : "--dry-run"} needs to know it before`,
+      `how many jobs there are with --require is known at the end alone, ${options.shard ? "--shard" : "--dry-run"} needs to know it before`,
       "leave one of them out, or give --queue",
     );
   const executor = await openExecutor(io, options, work, options.workers ?? 1);
@@ -272,7 +272,7 @@ async function drawUntil(
     const begun =
       rounds.get(first) ??
       executor
-        .run(boardsPart(run, first, count).part)
+        .run(boardsJob(run, first, count).job)
         .then(({ bytes }) => boardsKind.parse(bytes, "a round of boards"));
     begun.catch(() => undefined); // a round that nobody comes to need may fail
     rounds.set(first, begun);

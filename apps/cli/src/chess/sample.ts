@@ -4,15 +4,15 @@ import { modelDigest } from "diffeo/node";
 import { type SolverName, solvers } from "diffeo/sampler";
 import { BOARD_SOLVER } from "diffeo-chess";
 import type { Declare, Io } from "../shell/io.ts";
+import { type JobOptions, withJobOptions } from "../shell/jobs.ts";
 import { integer, MOST, type RunOptions, refuseBeside, withRunOptions } from "../shell/options.ts";
-import { type PartOptions, withPartOptions } from "../shell/parts.ts";
 import { acceptMethod } from "../shell/renamed.ts";
 import { type AimOptions, withAimOptions, withPieces } from "./aim.ts";
 import { drawSamples, drawTraced } from "./draw.ts";
+import { GRIDS } from "./jobs.ts";
 import { checkOutput, type OutputOptions, withOutputOptions, writeBoards } from "./output.ts";
-import { GRIDS } from "./parts.ts";
 
-interface SampleCommand extends AimOptions, OutputOptions, RunOptions, PartOptions {
+interface SampleCommand extends AimOptions, OutputOptions, RunOptions, JobOptions {
   readonly count: number;
   readonly space: "simplex" | "logit";
   readonly solver: SolverName;
@@ -26,10 +26,10 @@ async function sample(io: Io, given: SampleCommand, command: Command): Promise<v
   await checkOutput(count, options, command, [options.model]);
   const settings = { count, steps, driftScale: w, space, solver, grid };
   if (options.trace !== undefined)
-    refuseBeside(command, "--trace", ["queue", "shard", "parts", "workers", "dryRun"]);
+    refuseBeside(command, "--trace", ["queue", "shard", "jobs", "workers", "dryRun"]);
   const boards =
     options.trace === undefined
-      ? await drawSamples(io, options, settings, options.out && `${options.out}.parts`)
+      ? await drawSamples(io, options, settings, options.out && `${options.out}.jobs`)
       : await drawTraced(io, options, settings, frames);
   if (!boards) return;
   await writeBoards(io, boards, count, options, {
@@ -61,7 +61,7 @@ export const declare: Declare = (command, io) => {
       ).choices(GRIDS),
     );
   acceptMethod(command, io);
-  withPartOptions(withOutputOptions(command));
+  withJobOptions(withOutputOptions(command), io);
   withRunOptions(command, 7, "seed; board i is the same in any batch").action((options) =>
     sample(io, options, command),
   );

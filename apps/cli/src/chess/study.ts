@@ -20,6 +20,13 @@ import { readScaleRecords, saveScaleRecord } from "diffeo-chess/node";
 import { sha256 } from "diffeo-queue/node";
 import type { Declare, Io } from "../shell/io.ts";
 import {
+  doJobs,
+  type Failed,
+  type JobOptions,
+  requireNone,
+  withJobOptions,
+} from "../shell/jobs.ts";
+import {
   integer,
   integers,
   MOST,
@@ -28,18 +35,11 @@ import {
   withRunOptions,
 } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import {
-  doParts,
-  type Failed,
-  type PartOptions,
-  requireNone,
-  withPartOptions,
-} from "../shell/parts.ts";
 import { modelOption } from "./aim.ts";
-import { type BoardsPart, type BoardsRun, boardsGroup, boardsKind } from "./parts.ts";
+import { type BoardsJob, type BoardsRun, boardsGroup, boardsKind } from "./jobs.ts";
 import { reportFiles, STUDY_FOLDER, writeReport } from "./report.ts";
 
-interface StudyCommand extends RunOptions, PartOptions {
+interface StudyCommand extends RunOptions, JobOptions {
   readonly model: string;
   readonly out: string;
   readonly w: number[];
@@ -78,7 +78,7 @@ async function runAll(
   });
   const open = groups.filter((group) => !group.known).length;
   let done = 0;
-  return doParts<BoardsPart, Boards>(
+  return doJobs<BoardsJob, Boards>(
     io,
     options,
     {
@@ -90,7 +90,7 @@ async function runAll(
         inputs: [model],
         signal: io.signal,
       },
-      ...{ folder: `${out}.parts`, threads },
+      ...{ folder: `${out}.jobs`, threads },
     },
     groups,
     async ({ results, seconds }, i) => {
@@ -160,5 +160,5 @@ export const declare: Declare = (command, io) => {
     )
     .option("--batch <n>", "boards at a time", integer(1, MOST.batch), 64)
     .option("--json", "print the records");
-  withRunOptions(withPartOptions(command), 7).action((options) => study(io, options));
+  withRunOptions(withJobOptions(command, io), 7).action((options) => study(io, options));
 };

@@ -22,19 +22,19 @@ import {
 } from "diffeo-tables";
 import { readFitRecords, saveFitRecord, uciFile } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
+import {
+  doJobs,
+  type Failed,
+  type JobOptions,
+  requireNone,
+  withJobOptions,
+} from "../shell/jobs.ts";
 import { integer, positive } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import {
-  doParts,
-  type Failed,
-  type PartOptions,
-  requireNone,
-  withPartOptions,
-} from "../shell/parts.ts";
-import { fitKind, fitPart } from "./parts.ts";
+import { fitJob, fitKind } from "./jobs.ts";
 import { STUDY_FOLDER, tableFile, writeReport } from "./report.ts";
 
-export interface StudyCommand extends PartOptions {
+export interface StudyCommand extends JobOptions {
   readonly data: string;
   readonly out: string;
   readonly datasets: readonly DatasetName[];
@@ -64,13 +64,13 @@ async function runAll(
     const name = fitTaskName(task);
     return {
       name,
-      parts: [fitPart(task, samples, digests.get(task.dataset))],
+      jobs: [fitJob(task, samples, digests.get(task.dataset))],
       known: known.has(name),
     };
   });
   const open = groups.filter((group) => !group.known).length;
   let done = 0;
-  return doParts(
+  return doJobs(
     io,
     { ...(queue === undefined && { workers: availableParallelism() }), ...options },
     {
@@ -82,7 +82,7 @@ async function runAll(
         threads: 1,
         inputs: [...files.values()],
       },
-      ...{ folder: `${out}.parts`, signal },
+      ...{ folder: `${out}.jobs`, signal },
     },
     groups,
     async ({ results: [record], seconds }) => {
@@ -120,7 +120,7 @@ async function study(io: Io, options: StudyCommand): Promise<void> {
   requireSamples(there, options);
   const time = AbortSignal.timeout(Math.min(LONGEST, Math.ceil((minutes ?? Infinity) * 60_000)));
   const signal = AbortSignal.any([io.signal, time]);
-  setMaxListeners(0, signal); // every part listens
+  setMaxListeners(0, signal); // every job listens
   const run = (): Promise<readonly Failed[] | undefined> =>
     runAll(io, new Set(there.map(fitTaskName)), options, signal).catch((error: unknown) => {
       if (time.aborted && !io.signal.aborted) return []; // time is up, and what is done is kept
@@ -156,7 +156,7 @@ const isLoss = (name: string): name is ObjectiveName => Object.hasOwn(objectives
 export const declare: Declare = (command, io) => {
   const losses = Object.keys(objectives) as ObjectiveName[];
   const sets = Object.keys(uciSets) as DatasetName[];
-  withPartOptions(command)
+  withJobOptions(command, io)
     .option("--data <folder>", "where the UCI files are, or are fetched to", "data")
     .option("--out <folder>", "where records, table and figures go", STUDY_FOLDER)
     .option(

@@ -16,14 +16,14 @@ import {
 import { chainsFile, inFolder, openChainFolder, type RunConfig } from "diffeo/node";
 import { key } from "diffeo/random";
 import type { Declare, Io } from "../shell/io.ts";
+import { asJobs, withJobOptions } from "../shell/jobs.ts";
 import { forceOption, integer, MOST, share } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import { inParts, withPartOptions } from "../shell/parts.ts";
 import { progress } from "../shell/progress.ts";
 import { acceptOldOption, acceptOldValue } from "../shell/renamed.ts";
 import { version } from "../shell/version.ts";
+import { drawAsJobs, type InferCommand, jobsFolder, walkOf } from "./jobs.ts";
 import { loadPosteriorModel, readData } from "./model.ts";
-import { drawInParts, type InferCommand, partsFolder, walkOf } from "./parts.ts";
 import { resultFiles, summaryTable, writePosterior } from "./report.ts";
 
 /** The settings that determine the numbers of a run. */
@@ -68,7 +68,7 @@ function chainProgress(
 }
 
 /**
- * Where chains go on from: their folder, or, where parts of them are done elsewhere, their last
+ * Where chains go on from: their folder, or, where blocks of them are drawn elsewhere, their last
  * draws.
  */
 async function storeFor(
@@ -78,8 +78,8 @@ async function storeFor(
   options: InferCommand,
   folder: ChainStore,
 ): Promise<ChainStore> {
-  if (!inParts(options, partsFolder(options))) return folder;
-  const states = await drawInParts(io, model, data, options);
+  if (!asJobs(options, jobsFolder(options))) return folder;
+  const states = await drawAsJobs(io, model, data, options);
   return { load: async () => states, save: async () => undefined };
 }
 
@@ -125,7 +125,7 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
   const read = dataFile === undefined ? undefined : await readData(dataFile);
   const data = read?.value ?? {};
   const config = configOf({ path: file, digest }, read, options);
-  if (options.shard || options.dryRun) return void (await drawInParts(io, model, data, options));
+  if (options.shard || options.dryRun) return void (await drawAsJobs(io, model, data, options));
   await inFolder(out, async () => {
     const folder = await openChainFolder(out, config, { resume, every });
     const began = performance.now();
@@ -174,7 +174,7 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
 
 export const declare: Declare = (command, io) =>
   void acceptOldOption(
-    withPartOptions(command)
+    withJobOptions(command, io)
       .argument(
         "<model>",
         "a JavaScript module whose default export is a model(…), or that exports parameters and logDensity",
@@ -184,7 +184,7 @@ export const declare: Declare = (command, io) =>
       .option("--chains <n>", "how many chains", integer(1, MOST.chains), 4)
       .option(
         "--block <n>",
-        "chains that run together, and are a part of the work (default: the least of 4, 8, … 64 that holds all)",
+        "chains that run together, and are one job (default: the least of 4, 8, … 64 that holds all)",
         integer(1, 1024),
       )
       .option("--draws <n>", "draws a chain", integer(1, MOST.steps), 1000)

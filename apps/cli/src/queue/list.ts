@@ -1,7 +1,7 @@
 /** diffeo queue: what is on a server; --clear takes away what waits and what failed. */
 import { clearQueues, type QueueOverview, readQueues } from "diffeo-queue/node";
 import type { Declare, Io } from "../shell/io.ts";
-import { addressOf, queueOption } from "../shell/parts.ts";
+import { addressOf, queueOption } from "../shell/jobs.ts";
 import { visible } from "../shell/visible.ts";
 
 interface ListCommand {
@@ -23,7 +23,7 @@ function columns(rows: readonly (readonly (string | number)[])[]): string {
 }
 
 function text({ address, queues, workers, failures }: QueueOverview): string {
-  const none = queues.length === 0 ? "no parts and no workers\n" : "";
+  const none = queues.length === 0 ? "no jobs and no workers\n" : "";
   const sections = [
     queues.length > 0 &&
       columns([
@@ -32,18 +32,18 @@ function text({ address, queues, workers, failures }: QueueOverview): string {
       ]),
     workers.length > 0 &&
       columns([
-        ["worker", "host", "device", "parts", "threads", "release", "active", "done", "failed"],
+        ["worker", "host", "device", "jobs", "threads", "release", "active", "done", "failed"],
         ...workers.map(
-          ({ name, host, pid, device, parts, threads, release, active, done, failed }) => [
-            ...[name, `${host}:${pid}`, device, parts, threads, release, active, done, failed],
+          ({ name, host, pid, device, jobs, threads, release, active, done, failed }) => [
+            ...[name, `${host}:${pid}`, device, jobs, threads, release, active, done, failed],
           ],
         ),
       ]),
     failures.length > 0 &&
       failures
         .map(
-          ({ part, kind, parameters, attempts, reason }) =>
-            `failed ${attempts} times: ${kind} ${JSON.stringify(parameters)?.slice(0, 200)} (${part.slice(0, 12)}…)\n  ${reason}\n`,
+          ({ job, kind, parameters, attempts, reason }) =>
+            `failed ${attempts} times: ${kind} ${JSON.stringify(parameters)?.slice(0, 200)} (${job.slice(0, 12)}…)\n  ${reason}\n`,
         )
         .join(""),
   ];
@@ -60,6 +60,6 @@ async function list(io: Io, { queue, clear = false, json = false }: ListCommand)
 export const declare: Declare = (command, io) =>
   void command
     .addOption(queueOption().makeOptionMandatory())
-    .option("--clear", "take away the parts that wait and those that failed; results stay")
+    .option("--clear", "take away the jobs that wait and those that failed; results stay")
     .option("--json", "print JSON")
     .action((options) => list(io, options));

@@ -1,5 +1,5 @@
 /**
- * diffeo worker: does parts that commands put on a queue, until it is stopped or none is left. It
+ * diffeo worker: does jobs that commands put on a queue, until it is stopped or none is left. It
  * listens on no port.
  */
 import { availableParallelism, homedir, hostname, totalmem } from "node:os";
@@ -7,15 +7,16 @@ import { join } from "node:path";
 import { Option } from "commander";
 import { serveQueue } from "diffeo-queue/node";
 import type { Declare, Io } from "../shell/io.ts";
+import { addressOf, processScript, queueOption, RELEASE } from "../shell/jobs.ts";
 import { integer, positive } from "../shell/options.ts";
-import { addressOf, processScript, queueOption, RELEASE } from "../shell/parts.ts";
+import { acceptOldOption } from "../shell/renamed.ts";
 
 interface ServeCommand {
   readonly queue: string;
   readonly name: string;
   readonly device: string;
   readonly threads: number;
-  readonly parts?: number;
+  readonly jobs?: number;
   readonly memory?: number;
   readonly minutes: number;
   readonly lease: number;
@@ -33,21 +34,21 @@ const GB = 1e9;
 async function serve(io: Io, options: ServeCommand): Promise<void> {
   const { name, device, threads, minutes, lease, cache, cacheSize, once = false } = options;
   const address = addressOf(options.queue);
-  const parts =
-    options.parts ??
+  const jobs =
+    options.jobs ??
     (device === "cpu" ? Math.max(1, Math.floor(availableParallelism() / threads)) : 1);
   const bytes =
-    options.memory === undefined ? Math.floor((0.9 * totalmem()) / parts) : options.memory * GB;
+    options.memory === undefined ? Math.floor((0.9 * totalmem()) / jobs) : options.memory * GB;
   const say = (line: string): void => void io.stderr.write(`${line}\n`);
   say(
-    `${name}: ${parts} ${parts === 1 ? "part" : "parts"} at a time on ${device}, ${threads} ${threads === 1 ? "thread" : "threads"} each, up to ${(bytes / GB).toFixed(1)} GB and ${minutes} min; ${address.shown}`,
+    `${name}: ${jobs} ${jobs === 1 ? "job" : "jobs"} at a time on ${device}, ${threads} ${threads === 1 ? "thread" : "threads"} each, up to ${(bytes / GB).toFixed(1)} GB and ${minutes} min; ${address.shown}`,
   );
   const { done, failed } = await serveQueue({
     ...{
       address,
       name,
       device,
-      parts,
+      jobs,
       threads,
       release: RELEASE,
       script: processScript(),
@@ -59,37 +60,41 @@ async function serve(io: Io, options: ServeCommand): Promise<void> {
     leaseSeconds: lease,
     signal: io.signal,
   });
-  say(`${done} parts done, ${failed} failed`);
+  say(`${done} jobs done, ${failed} failed`);
 }
 
 export const declare: Declare = (command, io) =>
-  void command
-    .addOption(queueOption().makeOptionMandatory())
-    .option("--name <text>", "what the worker is called in lists", hostname())
-    .addOption(
-      new Option("--device <name>", "whose parts to take")
-        .choices(["cpu", "webgpu", "cuda"])
-        .default("cpu"),
-    )
-    .option("--threads <n>", "threads of one operation", integer(1, 1024), 1)
-    .option(
-      "--parts <n>",
-      "parts at a time (default: as many as have cores; 1 on a GPU)",
-      integer(1, 1024),
-    )
-    .option(
-      "--memory <gb>",
-      "the most a part may take (default: its share of 90 % of this machine)",
-      positive,
-    )
-    .option("--minutes <x>", "the most a part may take", positive, 24 * 60)
-    .option(
-      "--lease <seconds>",
-      "how long a part of a lost worker waits until another takes it",
-      integer(1, 86_400),
-      20,
-    )
-    .option("--cache <folder>", "where models and tables are kept", cacheFolder())
-    .option("--cache-size <gb>", "the most that is kept there", positive, 10)
-    .option("--once", "end when no part waits")
-    .action((options) => serve(io, options));
+  void acceptOldOption(
+    command
+      .addOption(queueOption().makeOptionMandatory())
+      .option("--name <text>", "what the worker is called in lists", hostname())
+      .addOption(
+        new Option("--device <name>", "whose jobs to take")
+          .choices(["cpu", "webgpu", "cuda"])
+          .default("cpu"),
+      )
+      .option("--threads <n>", "threads of one operation", integer(1, 1024), 1)
+      .option(
+        "--jobs <n>",
+        "jobs at a time (default: as many as have cores; 1 on a GPU)",
+        integer(1, 1024),
+      )
+      .option(
+        "--memory <gb>",
+        "the most a job may take (default: its share of 90 % of this machine)",
+        positive,
+      )
+      .option("--minutes <x>", "the most a job may take", positive, 24 * 60)
+      .option(
+        "--lease <seconds>",
+        "how long a job of a lost worker waits until another takes it",
+        integer(1, 86_400),
+        20,
+      )
+      .option("--cache <folder>", "where models and tables are kept", cacheFolder())
+      .option("--cache-size <gb>", "the most that is kept there", positive, 10)
+      .option("--once", "end when no job waits"),
+    io,
+    "--parts",
+    "--jobs",
+  ).action((options) => serve(io, options));

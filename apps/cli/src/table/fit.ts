@@ -20,6 +20,7 @@ import {
 } from "diffeo-tables";
 import { readCells, saveTableModel } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
+import { withJobOptions } from "../shell/jobs.ts";
 import {
   forceOption,
   integer,
@@ -30,7 +31,6 @@ import {
   withRunOptions,
 } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import { withPartOptions } from "../shell/parts.ts";
 import { type Fitted, type FittingCommand, runFit } from "./fitting.ts";
 import { leftOut, REPORT, requireFaultless, writeReport } from "./report.ts";
 
@@ -173,7 +173,7 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
 }
 
 export const declare: Declare = (command, io) =>
-  void withPartOptions(
+  void withJobOptions(
     withRunOptions(
       command
         .argument("<file>", "a CSV file whose first line is names")
@@ -233,6 +233,7 @@ export const declare: Declare = (command, io) =>
         .addOption(forceOption()),
       0,
     ),
+    io,
   ).action((file, options: FitCommand, command: Command) => {
     if (!options.evaluate) refuseBeside(command, "--no-evaluate", ["accept", "report"]);
     return fit(io, file, options);

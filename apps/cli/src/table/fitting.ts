@@ -18,13 +18,13 @@ import {
 } from "diffeo-tables";
 import { type FitFolder, openFitFolder } from "diffeo-tables/node";
 import type { Io } from "../shell/io.ts";
+import { asJobs, type JobOptions } from "../shell/jobs.ts";
 import { engineOf, type RunOptions } from "../shell/options.ts";
-import { inParts, type PartOptions } from "../shell/parts.ts";
 import { progress } from "../shell/progress.ts";
 import { version } from "../shell/version.ts";
-import { fitInParts, partsFolder } from "./fit-parts.ts";
+import { fitAsJobs, jobsFolder } from "./fit-jobs.ts";
 
-export interface FittingCommand extends RunOptions, PartOptions {
+export interface FittingCommand extends RunOptions, JobOptions {
   readonly out: string;
   readonly minutes?: number;
   readonly steps?: number;
@@ -142,8 +142,8 @@ async function fitting(
     signal: io.signal,
     onTried: (one) => say(triedLine(one)),
   });
-  const found = inParts(options, partsFolder(options))
-    ? await fitInParts(io, rows, { ...chosen, layout }, options)
+  const found = asJobs(options, jobsFolder(options))
+    ? await fitAsJobs(io, rows, { ...chosen, layout }, options)
     : await fitChosen(io, rows, { ...chosen, layout }, options, folder, say);
   return found && { ...found, maps: chosen.tried };
 }
@@ -160,13 +160,10 @@ export async function runFit(
   say: (text: string) => void,
 ): Promise<Fitted | undefined> {
   const { run } = options;
-  if (
-    inParts(options, partsFolder(options)) &&
-    (run !== undefined || options.minutes !== undefined)
-  )
+  if (asJobs(options, jobsFolder(options)) && (run !== undefined || options.minutes !== undefined))
     fail(
       "usage",
-      `${run === undefined ? "a fit that ends by the clock is not the same twice, and no part" : "--run keeps fits of this process"}`,
+      `${run === undefined ? "a fit that ends by the clock is not the same twice, and no job" : "--run keeps fits of this process"}`,
       run === undefined ? "give --steps instead of --minutes" : "leave --run out",
     );
   const fit = (): Promise<Fitted | undefined> => fitting(io, rows, schema, options, say);

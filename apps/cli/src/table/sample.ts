@@ -12,10 +12,11 @@ import {
   writtenRows,
 } from "diffeo-tables";
 import type { Declare, Io } from "../shell/io.ts";
+import { doJobs, type JobOptions, requireNone, withJobOptions } from "../shell/jobs.ts";
 import { engineOf, integer, MOST, repeated } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import { doParts, type PartOptions, requireNone, withPartOptions } from "../shell/parts.ts";
 import { writeCells } from "./csv.ts";
+import { type RowsJob, rowsGroups, rowsKind } from "./jobs.ts";
 import {
   type DrawOptions,
   type EvaluationOptions,
@@ -26,9 +27,8 @@ import {
   withModel,
   withNumbersOptions,
 } from "./options.ts";
-import { type RowsPart, rowsGroups, rowsKind } from "./parts.ts";
 
-interface SampleCommand extends PartOptions, DrawOptions, EvaluationOptions, NumbersOptions {
+interface SampleCommand extends JobOptions, DrawOptions, EvaluationOptions, NumbersOptions {
   readonly count: number;
   readonly given?: readonly string[];
 }
@@ -58,7 +58,7 @@ function givenCells({ domain }: TableModel, words: readonly string[]): Record<st
   return Object.fromEntries(found);
 }
 
-/** Rows of parts in the order of the parts, whichever ends first. */
+/** Rows of jobs in the order of the jobs, whichever ends first. */
 function inOrder() {
   const ready = new Map<number, DrawnRows["rows"]>();
   let isOver = false;
@@ -93,7 +93,7 @@ async function sample(io: Io, options: SampleCommand): Promise<void> {
   const { model: path, count, given = [], evaluations, seed, device, out, force } = options;
   await outputs(out === undefined ? [] : [{ path: out }], { inputs: [path], force });
   const model = await readBytes(path);
-  // A file that is none, or cells that cannot be given, are refused here, not by a part.
+  // A file that is none, or cells that cannot be given, are refused here, not by a job.
   const parsed = parseTableModel(model, path);
   const cells = givenCells(parsed, given);
   if (given.length > 0) requireSecondNetwork(parsed);
@@ -102,12 +102,12 @@ async function sample(io: Io, options: SampleCommand): Promise<void> {
   const stop = new AbortController();
   const signal = AbortSignal.any([io.signal, stop.signal]);
   const draw = async (): Promise<void> => {
-    const failed = await doParts<RowsPart, DrawnRows>(
+    const failed = await doJobs<RowsJob, DrawnRows>(
       io,
       options,
       {
         ...{ what: "drawing", unit: "rows", kind: rowsKind, inputs: [model], signal },
-        ...{ folder: out && `${out}.parts`, ...engineOf(options) },
+        ...{ folder: out && `${out}.jobs`, ...engineOf(options) },
       },
       rowsGroups(
         { count, evaluations, seed, ...(given.length > 0 && { given: cells }) },
@@ -145,7 +145,7 @@ async function sample(io: Io, options: SampleCommand): Promise<void> {
 }
 
 export const declare: Declare = (command, io) =>
-  void withPartOptions(
+  void withJobOptions(
     withDrawOptions(
       withEvaluations(
         withNumbersOptions(
@@ -161,4 +161,5 @@ export const declare: Declare = (command, io) =>
         ),
       ),
     ),
+    io,
   ).action((options) => sample(io, options));

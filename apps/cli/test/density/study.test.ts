@@ -17,7 +17,7 @@ import {
 } from "diffeo-tables";
 import { afterAll, describe, expect, it } from "vitest";
 import { record } from "../../../../packages/tables/test/records.ts";
-import { fitPart } from "../../src/density/parts.ts";
+import { fitJob } from "../../src/density/jobs.ts";
 import { diffeo } from "../run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "diffeo-study-"));
@@ -71,13 +71,13 @@ it("keeps both states of a fit, each measured itself, and every tenth step of it
   expect(kept).toMatchObject({ ...task, n: 2, points: { train: 49, validation: 5, test: 6 } });
 });
 
-/** A record as a worker would give it, in the folder where shards leave their parts. */
+/** A record as a worker would give it, in the folder where shards leave their jobs. */
 function give(out: string, task: FitTask, record: RunRecord): void {
-  const { part } = fitPart(task, 2000);
+  const { job } = fitJob(task, 2000);
   const bytes = Buffer.from(`${JSON.stringify(record)}\n`);
-  const head = { part: digestOf(part), sha256: sha256(bytes), seconds: 1, worker: "a test" };
-  mkdirSync(`${out}.parts`, { recursive: true });
-  writeFileSync(join(`${out}.parts`, `${head.part}.part`), `${JSON.stringify(head)}\n${bytes}`);
+  const head = { job: digestOf(job), sha256: sha256(bytes), seconds: 1, worker: "a test" };
+  mkdirSync(`${out}.jobs`, { recursive: true });
+  writeFileSync(join(`${out}.jobs`, `${head.job}.job`), `${JSON.stringify(head)}\n${bytes}`);
 }
 
 const study = (...words: string[]) =>
@@ -119,7 +119,7 @@ describe("a study", () => {
     expect(stderr).toMatch(/^red-wine-ssm-0: /m);
     expect(stdout).toMatch(/\| score matching \| -15.00 \|/);
     expect(stdout).toMatch(/\n3 runs are still open; the same command continues\n$/);
-    expect(stderr).toMatch(/3 of the parts failed\. The same command tries them again/);
+    expect(stderr).toMatch(/3 of the jobs failed\. The same command tries them again/);
     expect(code).toBe(1);
   });
 
@@ -138,7 +138,7 @@ describe("a study", () => {
     );
     expect((await study(...words, "--samples", "5000")).code).toBe(0);
     expect((await study(...words, "--datasets", "rings", "--dry-run")).stdout).toMatch(
-      /^density\/fit, .*: 1 parts, 1 fits/,
+      /^density\/fit, .*: 1 jobs, 1 fits/,
     );
   });
 });

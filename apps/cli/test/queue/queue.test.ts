@@ -51,22 +51,20 @@ const boards = (...more: string[]): string[] => [
   ...["--format", "fen", ...more],
 ];
 
-describe("work in parts", () => {
+describe("work as jobs", () => {
   it("is the same in shards, one after the other and collected", async () => {
     expect(alone.boards.trim().split("\n")).toHaveLength(11);
     const out = at("boards.fen");
     for (const shard of ["1/3", "3/3"]) {
       const said = await printed(...boards("--out", out, "--shard", shard));
       expect(said).toMatch(
-        new RegExp(
-          `^shard ${shard}: [12] parts in .*boards.fen.parts; the command without --shard`,
-        ),
+        new RegExp(`^shard ${shard}: [12] jobs in .*boards.fen.jobs; the command without --shard`),
       );
     }
     // The shard that is missing is done here.
     await printed(...boards("--out", out));
     expect(readFileSync(out, "utf8")).toBe(alone.boards);
-    expect(readdirSync(`${out}.parts`)).toHaveLength(3);
+    expect(readdirSync(`${out}.jobs`)).toHaveLength(3);
 
     await printed(...study("two"), "--shard", "1/2");
     await printed(...study("two"), "--shard", "2/2");
@@ -76,7 +74,7 @@ describe("work in parts", () => {
   it("is the same rows of a table in one process and in shards", async () => {
     const rows = Array.from({ length: 60 }, (_, i) => `${1 + (i % 7) / 10},${Math.sin(i)}`);
     writeFileSync(at("rows.csv"), `x,y\n${rows.join("\n")}\n`);
-    // Of two seeds the better one, fitted one after the other, or each as a part.
+    // Of two seeds the better one, fitted one after the other, or each as a job.
     const fit = (out: string, ...more: string[]): string[] => [
       ...[
         "table",
@@ -102,16 +100,16 @@ describe("work in parts", () => {
       ],
     ];
     await printed(...fit("seeds.model"));
-    await printed(...fit("seed-parts.model", "--shard", "1/2"));
+    await printed(...fit("seed-jobs.model", "--shard", "1/2"));
     await printed(
-      ...fit("seed-parts.model", "--parts", at("seed-parts.model.parts"), "--shard", "2/2"),
+      ...fit("seed-jobs.model", "--jobs", at("seed-jobs.model.jobs"), "--shard", "2/2"),
     );
     expect(
       await diffeo(...fit("no.model", "--queue", "redis://h", "--minutes", "1")),
     ).toMatchObject({ code: 2 });
-    await printed(...fit("seed-parts.model"));
-    expect(readdirSync(at("seed-parts.model.parts"))).toHaveLength(2);
-    expect(readFileSync(at("seed-parts.model")).equals(readFileSync(at("seeds.model")))).toBe(true);
+    await printed(...fit("seed-jobs.model"));
+    expect(readdirSync(at("seed-jobs.model.jobs"))).toHaveLength(2);
+    expect(readFileSync(at("seed-jobs.model")).equals(readFileSync(at("seeds.model")))).toBe(true);
     const sample = [
       "table",
       "sample",
@@ -124,9 +122,9 @@ describe("work in parts", () => {
     ];
     const whole = await printed(...sample);
     expect(whole.trim().split("\n")).toHaveLength(10_002);
-    await printed(...sample, "--parts", at("row-parts"), "--shard", "2/2");
-    expect(readdirSync(at("row-parts"))).toHaveLength(1);
-    expect(await printed(...sample, "--parts", at("row-parts"))).toBe(whole);
+    await printed(...sample, "--jobs", at("row-jobs"), "--shard", "2/2");
+    expect(readdirSync(at("row-jobs"))).toHaveLength(1);
+    expect(await printed(...sample, "--jobs", at("row-jobs"))).toBe(whole);
   });
 
   it("is the same chains of a posterior, whose model travels as a graph", async () => {
@@ -163,9 +161,9 @@ describe("work in parts", () => {
     await infer("posterior");
     await infer("pieces", "--shard", "2/2");
     expect(readdirSync(folder)).not.toContain("pieces");
-    // With two workers chains are parts: one is in the folder of shards, two are done now.
+    // With two workers chains are jobs: one is in the folder of shards, two are done now.
     await infer("pieces", "--workers", "2");
-    expect(readdirSync(at("pieces.parts"))).toHaveLength(1);
+    expect(readdirSync(at("pieces.jobs"))).toHaveLength(1);
     expect(filesIn(at("pieces"))).toEqual(filesIn(at("posterior")));
   });
 
@@ -185,20 +183,20 @@ describe("work in parts", () => {
       ...["--out", at("million.fen")],
     );
     expect(plan).toMatch(
-      /^chess\/boards, version 1, on cpu: 15,625 parts, 1,000,000 boards, up to 64 a part$/m,
+      /^chess\/boards, version 1, on cpu: 15,625 jobs, 1,000,000 boards, up to 64 a job$/m,
     );
     expect(plan).toMatch(/^input [0-9a-f]{12}…: \d+\.\d MB, sent once$/m);
-    expect(plan).toMatch(/^shard 7\/1000: 16 parts, 1,024 boards$/m);
-    expect(readdirSync(folder)).not.toContain("million.fen.parts");
+    expect(plan).toMatch(/^shard 7\/1000: 16 jobs, 1,024 boards$/m);
+    expect(readdirSync(folder)).not.toContain("million.fen.jobs");
   });
 
   it.each([
     [["--shard", "4/3"], /no shard/],
-    [["--shard", "1/2"], /--shard needs a folder.*--parts FOLDER/],
-    [["--queue", "redis://h", "--shard", "1/2"], /both say who does the parts/],
+    [["--shard", "1/2"], /--shard needs a folder.*--jobs FOLDER/],
+    [["--queue", "redis://h", "--shard", "1/2"], /both say who does the jobs/],
     [["--queue", "http://me:hush@h"], /names no server/],
     [["--queue", "redis://h", "--workers", "2"], /--workers are processes on this machine/],
-    [["--shard", "1/2", "--require", "legal", "--parts", "x"], /known at the end alone/],
+    [["--shard", "1/2", "--require", "legal", "--jobs", "x"], /known at the end alone/],
     [["--trace", "t.json", "--queue", "redis://h"], /would change nothing beside --trace/],
     [["--queue", "unix:///nowhere/s"], /cannot use unix:\/\/\/nowhere\/s \(ENOENT\)/],
   ])("says what is wrong with %j", async (words, message) => {
@@ -228,7 +226,7 @@ describe.runIf(hasServer)("a queue", () => {
         server.url,
         "--name",
         name,
-        "--parts",
+        "--jobs",
         "1",
         "--cache",
         at("cache"),
@@ -253,7 +251,7 @@ describe.runIf(hasServer)("a queue", () => {
     for (const { child } of workers) child.kill("SIGTERM");
     const done = (await Promise.all(workers.map(({ ended }) => ended))).map(({ code, stderr }) => {
       expect(code).toBe(0);
-      return Number(/(\d+) parts done, 0 failed/.exec(stderr)?.[1]);
+      return Number(/(\d+) jobs done, 0 failed/.exec(stderr)?.[1]);
     });
     expect(done.reduce((a, b) => a + b)).toBeGreaterThanOrEqual(8 + 4);
     // Whoever comes later finds the results, and needs no worker.

@@ -6,15 +6,15 @@ export { cannotWrite, followLinks, readBytes, tidyTemporaries, writeFileAtomic }
 export { chainsFile, openChainFolder } from "./chain-folder.ts";
 export { loadModel, modelDigest, saveModel } from "./denoiser-file.ts";
 export { type JsonKind, parseJson, readJson } from "./json-file.ts";
-export type { PartLimits } from "./limits.ts";
+export type { JobLimits } from "./limits.ts";
 export { inFolder, onFile } from "./lock.ts";
 export {
+  type JobParent,
+  type JobRunner,
   openPool,
-  type PartParent,
-  type PartRunner,
   type Pool,
-  type PoolPart,
-  serveParts,
+  type PoolJob,
+  serveJobs,
 } from "./pool.ts";
 export { type RunConfig, RunFolder } from "./run-folder.ts";
 export { readSafetensors, writeSafetensors } from "./safetensors-file.ts";

@@ -1,5 +1,5 @@
 /**
- * Memory and time of a process that does a part: what it may take is said before, looked at while
+ * Memory and time of a process that does a job: what it may take is said before, looked at while
  * it works, and what takes more is ended. Memory is what is resident, as the system counts it; four
  * looks a second miss a peak that is shorter.
  */
@@ -8,8 +8,8 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { DiffeoError } from "../graph/index.ts";
 
-export interface PartLimits {
-  /** From the moment a process is given the part. */
+export interface JobLimits {
+  /** From the moment a process is given the job. */
   readonly seconds?: number;
   /** Of memory, of the whole process. */
   readonly bytes?: number;
@@ -31,7 +31,7 @@ async function residentBytes(pid: number): Promise<number> {
 /** Calls `exceeded` once, if the process takes more than it may. Returns what ends the watch. */
 export function watchLimits(
   { pid }: ChildProcess,
-  { seconds, bytes }: PartLimits,
+  { seconds, bytes }: JobLimits,
   exceeded: (error: DiffeoError) => void,
 ): () => void {
   const timers: NodeJS.Timeout[] = [];
@@ -40,12 +40,12 @@ export function watchLimits(
   };
   const stop = (problem: string): void => {
     end();
-    exceeded(new DiffeoError("data", problem, "allow more, or make the parts smaller"));
+    exceeded(new DiffeoError("data", problem, "allow more, or make the jobs smaller"));
   };
   if (seconds !== undefined)
     timers.push(
       setTimeout(
-        () => stop(`the part took more than ${seconds} s`),
+        () => stop(`the job took more than ${seconds} s`),
         Math.min(2 ** 31 - 1, seconds * 1000),
       ),
     );
@@ -55,7 +55,7 @@ export function watchLimits(
         const taken = await residentBytes(pid);
         if (taken > bytes)
           stop(
-            `the part took ${(taken / 1e9).toFixed(2)} GB of memory, ${(bytes / 1e9).toFixed(2)} are allowed`,
+            `the job took ${(taken / 1e9).toFixed(2)} GB of memory, ${(bytes / 1e9).toFixed(2)} are allowed`,
           );
       }, EVERY_MS),
     );

@@ -1,12 +1,12 @@
 /**
- * Worker processes that are kept, each doing one part of some work after another. A part is a kind
+ * Worker processes that are kept, each doing one job of some work after another. A job is a kind
  * and parameters, both plain data, and its result is a function of them alone: whoever does it, and
  * in whatever order, it is the same.
  *
  *   parent: openPool(script, { workers }).run({ kind, parameters }) → result
- *   script: serveParts({ kind: (parameters, { report, ask }) => result, … })
+ *   script: serveJobs({ kind: (parameters, { report, ask }) => result, … })
  *
- * A part that fails, or whose process is lost, is an error of that part; the next one gets a
+ * A job that fails, or whose process is lost, is an error of that job; the next one gets a
  * process of its own. A worker ends with its parent, however that ends. Workers run in an empty
  * folder, so that a relative path in data from elsewhere finds no file.
  */
@@ -15,41 +15,41 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DiffeoError, type ErrorKind, fail } from "../graph/index.ts";
-import { type PartLimits, watchLimits } from "./limits.ts";
+import { type JobLimits, watchLimits } from "./limits.ts";
 
-export interface PoolPart {
+export interface PoolJob {
   readonly kind: string;
   readonly parameters: unknown;
 }
 
-/** What a part has of its parent. */
-export interface PartParent {
-  /** Tells it how far the part has come. */
+/** What a job has of its parent. */
+export interface JobParent {
+  /** Tells it how far the job has come. */
   readonly report: (progress: unknown) => void;
   /**
-   * Asks it for something, as its `onAsk` answers: what many parts need is sent once to a process
+   * Asks it for something, as its `onAsk` answers: what many jobs need is sent once to a process
    * that keeps it.
    */
   readonly ask: (what: unknown) => Promise<unknown>;
 }
 
-/** Does parts of one kind. */
-export type PartRunner = (parameters: never, parent: PartParent) => Promise<unknown>;
+/** Does jobs of one kind. */
+export type JobRunner = (parameters: never, parent: JobParent) => Promise<unknown>;
 
-interface RunPartOptions {
+interface RunJobOptions {
   readonly onProgress?: (progress: unknown) => void;
   readonly onAsk?: (what: unknown) => Promise<unknown>;
-  /** Ends the part where it stands, with its process. */
+  /** Ends the job where it stands, with its process. */
   readonly signal?: AbortSignal;
 }
 
 export interface Pool {
   /**
-   * The result of a part, as soon as a worker is free and has done it. Parts are begun in the order
+   * The result of a job, as soon as a worker is free and has done it. Jobs are begun in the order
    * of the calls.
    */
-  run(part: PoolPart, options?: RunPartOptions): Promise<unknown>;
-  /** Ends all workers; parts that are not done fail. */
+  run(job: PoolJob, options?: RunJobOptions): Promise<unknown>;
+  /** Ends all workers; jobs that are not done fail. */
   close(): Promise<void>;
 }
 
@@ -58,13 +58,13 @@ export interface PoolOptions {
   readonly workers: number;
   /** Flags of Node for the workers. Default: those of this process. */
   readonly execArgv?: readonly string[];
-  /** A part that needs more fails, and its process ends. Default none. */
-  readonly limits?: PartLimits;
+  /** A job that needs more fails, and its process ends. Default none. */
+  readonly limits?: JobLimits;
 }
 
 /** What a worker is told. */
 type Message =
-  | { readonly kind: "part"; readonly part: PoolPart }
+  | { readonly kind: "job"; readonly job: PoolJob }
   | { readonly kind: "answer"; readonly id: number; readonly answer: unknown }
   | { readonly kind: "refusal"; readonly id: number; readonly error: Failure };
 
@@ -93,7 +93,7 @@ const errorOf = ({ message, diffeo }: Failure): Error =>
   diffeo ? new DiffeoError(diffeo.kind, diffeo.problem, diffeo.remedy) : new Error(message);
 
 /** Makes this process a worker of the pool that started it. */
-export function serveParts(runners: Readonly<Record<string, PartRunner>>): void {
+export function serveJobs(runners: Readonly<Record<string, JobRunner>>): void {
   if (!process.send) fail("usage", "a worker is started by its pool alone", "use openPool");
   process.chdir(process.argv[2]);
   const say = (reply: Reply): void => void process.send?.(reply);
@@ -102,7 +102,7 @@ export function serveParts(runners: Readonly<Record<string, PartRunner>>): void 
     { resolve: (answer: unknown) => void; reject: (error: Error) => void }
   >();
   let questions = 0;
-  const parent: PartParent = {
+  const parent: JobParent = {
     report: (progress) => say({ kind: "progress", progress }),
     ask: (what) =>
       new Promise((resolve, reject) => {
@@ -111,11 +111,11 @@ export function serveParts(runners: Readonly<Record<string, PartRunner>>): void 
         say({ kind: "ask", id, what });
       }),
   };
-  const doPart = async ({ kind, parameters }: PoolPart): Promise<void> => {
+  const doJob = async ({ kind, parameters }: PoolJob): Promise<void> => {
     try {
       if (!Object.hasOwn(runners, kind))
-        fail("usage", `there is no part of kind "${kind}"`, "mend the worker's script");
-      const run = runners[kind] as (parameters: unknown, parent: PartParent) => Promise<unknown>;
+        fail("usage", `there is no job of kind "${kind}"`, "mend the worker's script");
+      const run = runners[kind] as (parameters: unknown, parent: JobParent) => Promise<unknown>;
       say({ kind: "done", result: await run(parameters, parent) });
     } catch (error) {
       say({ kind: "failed", error: failureOf(error) });
@@ -124,7 +124,7 @@ export function serveParts(runners: Readonly<Record<string, PartRunner>>): void 
   process.on("SIGINT", () => undefined); // Ctrl-C is the parent's to handle
   process.on("disconnect", () => process.exit());
   process.on("message", (message: Message) => {
-    if (message.kind === "part") return void doPart(message.part);
+    if (message.kind === "job") return void doJob(message.job);
     const question = asked.get(message.id);
     asked.delete(message.id);
     if (message.kind === "answer") question?.resolve(message.answer);
@@ -132,20 +132,20 @@ export function serveParts(runners: Readonly<Record<string, PartRunner>>): void 
   });
 }
 
-/** A part that waits for a worker, or that one is at. */
-interface Job extends RunPartOptions {
-  readonly part: PoolPart;
+/** A job that waits for a worker, or that one is at. */
+interface Task extends RunJobOptions {
+  readonly job: PoolJob;
   /** Fulfilled when it is done or has failed. */
   readonly ended: Promise<void>;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** One process, with the part it is at. */
+/** One process, with the job it is at. */
 interface Worker {
   readonly child: ChildProcess;
   readonly ended: Promise<void>;
-  job: Job | undefined;
+  task: Task | undefined;
 }
 
 function startWorker(
@@ -154,17 +154,17 @@ function startWorker(
   folder: string,
   free: (worker: Worker) => void,
 ): Worker {
-  // `serveParts` goes to the folder: flags of Node may name modules relative to this one.
+  // `serveJobs` goes to the folder: flags of Node may name modules relative to this one.
   const child = fork(script, [folder], {
     execArgv: [...execArgv],
     serialization: "advanced",
     // What a library prints must not end up among the results of a command.
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
-  const settle = (then: (job: Job) => void): void => {
-    const { job } = worker;
-    worker.job = undefined;
-    if (job) then(job);
+  const settle = (then: (task: Task) => void): void => {
+    const { task } = worker;
+    worker.task = undefined;
+    if (task) then(task);
   };
   const lose = (how: string): void =>
     settle(({ reject }) => reject(new Error(`its process ${how}`)));
@@ -183,12 +183,12 @@ function startWorker(
       }
     });
   });
-  const worker: Worker = { child, ended, job: undefined };
+  const worker: Worker = { child, ended, task: undefined };
   const tell = (message: Message): void => void (child.connected && child.send(message));
   const answer = async (id: number, what: unknown): Promise<void> => {
     const {
-      onAsk = () => fail("usage", "a part asked for what nobody has", "answer it with onAsk"),
-    } = worker.job ?? {};
+      onAsk = () => fail("usage", "a job asked for what nobody has", "answer it with onAsk"),
+    } = worker.task ?? {};
     try {
       tell({ kind: "answer", id, answer: await onAsk(what) });
     } catch (error) {
@@ -196,7 +196,7 @@ function startWorker(
     }
   };
   child.on("message", (reply: Reply) => {
-    if (reply.kind === "progress") return worker.job?.onProgress?.(reply.progress);
+    if (reply.kind === "progress") return worker.task?.onProgress?.(reply.progress);
     if (reply.kind === "ask") return void answer(reply.id, reply.what);
     settle(({ resolve, reject }) =>
       reply.kind === "done" ? resolve(reply.result) : reject(errorOf(reply.error)),
@@ -206,27 +206,27 @@ function startWorker(
   return worker;
 }
 
-/** A part and what will come of it; the signal is listened to until then. */
-function jobOf(
-  part: PoolPart,
-  options: RunPartOptions,
-  abort: (job: Job, reason: unknown) => void,
-): { readonly job: Job; readonly result: Promise<unknown> } {
+/** A job and what will come of it; the signal is listened to until then. */
+function taskOf(
+  job: PoolJob,
+  options: RunJobOptions,
+  abort: (task: Task, reason: unknown) => void,
+): { readonly task: Task; readonly result: Promise<unknown> } {
   const { signal } = options;
-  let settle: Pick<Job, "resolve" | "reject"> | undefined;
-  const onAbort = (): void => abort(job, signal?.reason);
+  let settle: Pick<Task, "resolve" | "reject"> | undefined;
+  const onAbort = (): void => abort(task, signal?.reason);
   signal?.addEventListener("abort", onAbort, { once: true });
   const result = new Promise<unknown>((resolve, reject) => {
     settle = { resolve, reject };
   }).finally(() => signal?.removeEventListener("abort", onAbort));
   const done = (): void => undefined;
-  const job: Job = {
+  const task: Task = {
     ...options,
-    ...(settle as unknown as Job),
-    part,
+    ...(settle as unknown as Task),
+    job,
     ended: result.then(done, done),
   };
-  return { job, result };
+  return { task, result };
 }
 
 /** An empty folder that is made when it is first needed, and removed at the latest on exit. */
@@ -244,51 +244,51 @@ function emptyFolder(): { readonly path: () => string; readonly remove: () => vo
   return { path: () => (folder ??= make()), remove };
 }
 
-/** @param script what the workers run: it calls `serveParts` */
+/** @param script what the workers run: it calls `serveJobs` */
 export function openPool(script: URL, options: PoolOptions): Pool {
   const { workers: most, execArgv = process.execArgv, limits = {} } = options;
   const workers = new Set<Worker>();
-  const waiting: Job[] = [];
+  const waiting: Task[] = [];
   const folder = emptyFolder();
   let closed = false;
 
   const begin = (): void => {
     while (waiting.length > 0) {
       const idle = [...workers].find(
-        ({ job, child }) => job === undefined && child.connected && !child.killed,
+        ({ task, child }) => task === undefined && child.connected && !child.killed,
       );
       if (!idle && workers.size >= most) return;
       const worker = idle ?? startWorker(script, execArgv, folder.path(), free);
       workers.add(worker);
-      const job = waiting.shift() as Job;
-      worker.job = job;
-      worker.child.send({ kind: "part", part: job.part } satisfies Message, (error) => {
-        if (error && worker.job === job) worker.child.kill("SIGKILL");
+      const task = waiting.shift() as Task;
+      worker.task = task;
+      worker.child.send({ kind: "job", job: task.job } satisfies Message, (error) => {
+        if (error && worker.task === task) worker.child.kill("SIGKILL");
       });
-      job.ended.then(watchLimits(worker.child, limits, (error) => abort(job, error)));
+      task.ended.then(watchLimits(worker.child, limits, (error) => abort(task, error)));
     }
   };
   const free = (worker: Worker): void => {
     if (!worker.child.connected) workers.delete(worker);
     begin();
   };
-  const abort = (job: Job, reason: unknown): void => {
-    const at = waiting.indexOf(job);
+  const abort = (task: Task, reason: unknown): void => {
+    const at = waiting.indexOf(task);
     if (at >= 0) waiting.splice(at, 1);
     for (const worker of workers)
-      if (worker.job === job) {
-        worker.job = undefined;
+      if (worker.task === task) {
+        worker.task = undefined;
         worker.child.kill("SIGKILL");
       }
-    job.reject(reason);
+    task.reject(reason);
   };
 
   return {
-    run: async (part, options = {}) => {
+    run: async (job, options = {}) => {
       if (closed) fail("disposed", "the pool is closed", "open another");
       options.signal?.throwIfAborted();
-      const { job, result } = jobOf(part, options, abort);
-      waiting.push(job);
+      const { task, result } = taskOf(job, options, abort);
+      waiting.push(task);
       begin();
       return result;
     },
@@ -296,15 +296,15 @@ export function openPool(script: URL, options: PoolOptions): Pool {
       closed = true;
       const gone = new DiffeoError(
         "disposed",
-        "the pool was closed before the part was done",
+        "the pool was closed before the job was done",
         "run it again",
       );
-      for (const job of waiting.splice(0)) job.reject(gone);
+      for (const task of waiting.splice(0)) task.reject(gone);
       const all = [...workers];
       for (const worker of all) {
-        const { job, child } = worker;
-        worker.job = undefined;
-        job?.reject(gone);
+        const { task, child } = worker;
+        worker.task = undefined;
+        task?.reject(gone);
         child.kill("SIGKILL");
       }
       await Promise.all(all.map(({ ended }) => ended));

@@ -1,11 +1,11 @@
-/** A worker for the tests of the pool: parts that are done, fail, wait, or end their process. */
+/** A worker for the tests of the pool: jobs that are done, fail, wait, or end their process. */
 import { readdirSync } from "node:fs";
 import { fail } from "diffeo/graph";
-import { serveParts } from "diffeo/node";
+import { serveJobs } from "diffeo/node";
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-serveParts({
+serveJobs({
   square: async (x: number, { report }) => {
     report(`at ${x}`);
     await wait(10 * (5 - x));
@@ -23,7 +23,7 @@ serveParts({
     await wait(1e8);
     return held;
   },
-  broken: async () => fail("data", "the part is broken", "mend it"),
+  broken: async () => fail("data", "the job is broken", "mend it"),
   odd: async () => Promise.reject(new TypeError("odd")),
   lost: async () => process.kill(process.pid, "SIGKILL"),
   left: async (code: number) => process.exit(code),

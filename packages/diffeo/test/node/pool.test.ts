@@ -1,5 +1,5 @@
 /**
- * Kept worker processes: parts of all kinds, those that fail, and what is left when a worker or its
+ * Kept worker processes: jobs of all kinds, those that fail, and what is left when a worker or its
  * parent is killed.
  */
 import { spawn } from "node:child_process";
@@ -24,12 +24,12 @@ const until = async (so: () => boolean): Promise<void> => {
   while (!so()) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 
-it("gives results in the order of the parts, whoever is done first, and passes progress on", async () => {
+it("gives results in the order of the jobs, whoever is done first, and passes progress on", async () => {
   const { run } = open(2);
   const said: unknown[] = [];
-  const parts = [1, 2, 3, 4].map((parameters) => ({ kind: "square", parameters }));
+  const jobs = [1, 2, 3, 4].map((parameters) => ({ kind: "square", parameters }));
   const results = await Promise.all(
-    parts.map((part) => run(part, { onProgress: (p) => said.push(p) })),
+    jobs.map((job) => run(job, { onProgress: (p) => said.push(p) })),
   );
   expect(results).toEqual([1, 4, 9, 16]);
   expect(said.toSorted()).toEqual(["at 1", "at 2", "at 3", "at 4"]);
@@ -47,28 +47,28 @@ it("runs its workers in an empty folder, which goes with them", async () => {
   expect(existsSync(place.folder as string)).toBe(false);
 });
 
-it("keeps its workers, and reports a part that fails without losing one", async () => {
+it("keeps its workers, and reports a job that fails without losing one", async () => {
   const { run } = open(1);
   const pid = await run({ kind: "pid", parameters: null });
   const broken = await run({ kind: "broken", parameters: null }).catch((error: unknown) => error);
   expect(broken).toBeInstanceOf(DiffeoError);
-  expect(broken).toMatchObject({ kind: "data", message: "the part is broken. Mend it." });
+  expect(broken).toMatchObject({ kind: "data", message: "the job is broken. Mend it." });
   await expect(run({ kind: "odd", parameters: null })).rejects.toThrow("odd");
   await expect(run({ kind: "toString", parameters: null })).rejects.toThrow(
-    'no part of kind "toString"',
+    'no job of kind "toString"',
   );
   expect(await run({ kind: "pid", parameters: null })).toBe(pid);
 });
 
-it("fails a part whose process is lost, and gives the next one a process of its own", async () => {
+it("fails a job whose process is lost, and gives the next one a process of its own", async () => {
   const { run } = open(1);
-  const parts = [
+  const jobs = [
     { kind: "lost", parameters: null },
     { kind: "square", parameters: 3 },
     { kind: "left", parameters: 5 },
     { kind: "square", parameters: 4 },
   ];
-  expect(await Promise.allSettled(parts.map((part) => run(part)))).toEqual([
+  expect(await Promise.allSettled(jobs.map((job) => run(job)))).toEqual([
     { status: "rejected", reason: new Error("its process ended with SIGKILL") },
     { status: "fulfilled", value: 9 },
     { status: "rejected", reason: new Error("its process ended with code 5") },
@@ -76,7 +76,7 @@ it("fails a part whose process is lost, and gives the next one a process of its 
   ]);
 });
 
-it("ends a part that is aborted with its process, and those that wait without one", async () => {
+it("ends a job that is aborted with its process, and those that wait without one", async () => {
   const { run } = open(1);
   const controller = new AbortController();
   let pid = 0;
@@ -98,7 +98,7 @@ it("ends a part that is aborted with its process, and those that wait without on
   ).rejects.toThrow("enough");
 });
 
-it("answers what a part asks for, with an error where there is none", async () => {
+it("answers what a job asks for, with an error where there is none", async () => {
   const { run } = open(1);
   const known: Readonly<Record<string, number>> = { a: 1, b: 20, c: 300 };
   const onAsk = async (name: unknown): Promise<unknown> =>
@@ -111,7 +111,7 @@ it("answers what a part asks for, with an error where there is none", async () =
   await expect(run({ kind: "sum", parameters: ["a"] })).rejects.toThrow("nobody has");
 });
 
-it("ends a part that takes more time or memory than it may, and goes on", async () => {
+it("ends a job that takes more time or memory than it may, and goes on", async () => {
   pool = openPool(script, { workers: 1, execArgv: [], limits: { bytes: 4e8 } });
   const large = pool.run({ kind: "large", parameters: 6e8 });
   await expect(large).rejects.toThrow(/GB of memory, 0.40 are allowed/);
@@ -125,17 +125,14 @@ it("ends a part that takes more time or memory than it may, and goes on", async 
 
 it("fails what is not done when it is closed, and takes nothing more", async () => {
   const { run, close } = open(1);
-  const parts = [
-    run({ kind: "forever", parameters: null }),
-    run({ kind: "square", parameters: 1 }),
-  ];
-  const ended = Promise.allSettled(parts);
+  const jobs = [run({ kind: "forever", parameters: null }), run({ kind: "square", parameters: 1 })];
+  const ended = Promise.allSettled(jobs);
   await close();
   for (const { status } of await ended) expect(status).toBe("rejected");
   await expect(run({ kind: "square", parameters: 1 })).rejects.toThrow("the pool is closed");
 });
 
-it("fails parts of a script that is not there", async () => {
+it("fails jobs of a script that is not there", async () => {
   pool = openPool(new URL("./none.ts", import.meta.url), {
     workers: 1,
     execArgv: ["--no-warnings"],

@@ -1,22 +1,22 @@
-/** diffeo-queue/node: who does parts. What talks to a server is loaded when it is first used. */
+/** diffeo-queue/node: who does jobs. What talks to a server is loaded when it is first used. */
 export { digestOf, type Inputs, inputsOf, sha256 } from "./digest.ts";
 export { withFolder } from "./folder.ts";
 export { type LocalOptions, openLocal, type ProcessScript } from "./local.ts";
 export type { Address } from "./redis/address.ts";
 export { parseAddress } from "./redis/address.ts";
 export type { QueueOptions } from "./redis/executor.ts";
-export type { PartFailure, QueueOverview, QueueState } from "./redis/overview.ts";
+export type { JobFailure, QueueOverview, QueueState } from "./redis/overview.ts";
 export type { WorkerOptions } from "./redis/worker.ts";
 export type { WorkerState } from "./redis/workers.ts";
 export { type RunnerSettings, serveRunner } from "./runner.ts";
 
-import type { Executor } from "../part/executor.ts";
+import type { Executor } from "../job/executor.ts";
 import type { Address } from "./redis/address.ts";
 import type { QueueOptions } from "./redis/executor.ts";
 import type { QueueOverview } from "./redis/overview.ts";
 import type { WorkerOptions } from "./redis/worker.ts";
 
-/** Parts on a queue, from the side of the command. */
+/** Jobs on a queue, from the side of the command. */
 export const openQueue = async (options: QueueOptions): Promise<Executor> =>
   (await import("./redis/executor.ts")).openQueue(options);
 

@@ -1,17 +1,17 @@
 /**
- * Parts on this machine: in this process, one after the other, or in processes that are kept. A
- * part whose process is lost is tried three times; one that fails by what it is given fails at
+ * Jobs on this machine: in this process, one after the other, or in processes that are kept. A
+ * job whose process is lost is tried three times; one that fails by what it is given fails at
  * once, as it would again.
  */
 import { DiffeoError, fail } from "diffeo/graph";
 import { openPool, type Pool } from "diffeo/node";
-import type { Executor, PartResult, RunOptions } from "../part/executor.ts";
-import type { Part } from "../part/part.ts";
+import type { Executor, JobResult, RunOptions } from "../job/executor.ts";
+import type { Job } from "../job/job.ts";
 import { type Inputs, sha256 } from "./digest.ts";
 import {
+  JOB,
   openRunner,
-  PART,
-  type ProcessPart,
+  type ProcessJob,
   type ProcessResult,
   type RunnerSettings,
   thisWorker,
@@ -33,19 +33,19 @@ export interface ProcessScript {
   readonly execArgv?: readonly string[];
 }
 
-/** How often a part is begun. */
+/** How often a job is begun. */
 export const ATTEMPTS = 3;
 
 const lookedUp = (inputs: Inputs) => async (digest: string) =>
-  inputs.get(digest) ?? fail("data", `there is no input ${digest}`, "give it with the parts");
+  inputs.get(digest) ?? fail("data", `there is no input ${digest}`, "give it with the jobs");
 
-/** Parts in this process, one at a time. */
+/** Jobs in this process, one at a time. */
 function inline({ inputs, signal, threads, ...settings }: LocalOptions): Executor {
   const runner = openRunner(settings);
-  const run = async (part: Part, { onProgress }: RunOptions): Promise<PartResult> => {
+  const run = async (job: Job, { onProgress }: RunOptions): Promise<JobResult> => {
     signal?.throwIfAborted();
     const began = performance.now();
-    const bytes = await runner.run(part, {
+    const bytes = await runner.run(job, {
       fetch: lookedUp(inputs),
       report: (share) => onProgress?.(share),
       threads,
@@ -60,8 +60,8 @@ function inline({ inputs, signal, threads, ...settings }: LocalOptions): Executo
   };
   let last: Promise<unknown> = Promise.resolve();
   return {
-    run: (part, options = {}) => {
-      const result = last.then(() => run(part, options));
+    run: (job, options = {}) => {
+      const result = last.then(() => run(job, options));
       last = result.catch(() => undefined);
       return result;
     },
@@ -72,16 +72,16 @@ function inline({ inputs, signal, threads, ...settings }: LocalOptions): Executo
 
 async function inPool(
   pool: Pool,
-  part: Part,
+  job: Job,
   options: LocalOptions,
   { onProgress }: RunOptions,
-): Promise<PartResult> {
+): Promise<JobResult> {
   const { inputs, signal, threads } = options;
-  const parameters: ProcessPart = { part, threads };
+  const parameters: ProcessJob = { job, threads };
   for (let attempt = 1; ; attempt++)
     try {
       const { bytes, seconds } = (await pool.run(
-        { kind: PART, parameters },
+        { kind: JOB, parameters },
         {
           onAsk: (digest) => lookedUp(inputs)(digest as string),
           onProgress: (share) => onProgress?.(share as number),
@@ -102,7 +102,7 @@ export function openLocal(options: LocalOptions): Executor {
     execArgv: script.execArgv,
   });
   return {
-    run: (part, how = {}) => inPool(pool, part, options, how),
+    run: (job, how = {}) => inPool(pool, job, options, how),
     workers: () => workers,
     close: () => pool.close(),
   };

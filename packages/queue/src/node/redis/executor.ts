@@ -1,18 +1,18 @@
 /**
- * Parts on a queue, from the side of the command. A part whose result is on the server is done,
+ * Jobs on a queue, from the side of the command. A job whose result is on the server is done,
  * whoever did it; others are added under their digests, so that two commands share them. Events of
- * the queue say when to look; a look over all parts every few seconds finds what no event told, and
+ * the queue say when to look; a look over all jobs every few seconds finds what no event told, and
  * adds again what a server has lost.
  */
 import { Queue, QueueEvents } from "bullmq";
 import { DiffeoError, fail } from "diffeo/graph";
 import type { Redis } from "ioredis";
-import type { Executor, PartResult } from "../../part/executor.ts";
-import type { Part } from "../../part/part.ts";
+import type { Executor, JobResult } from "../../job/executor.ts";
+import type { Job } from "../../job/job.ts";
 import { digestOf, type Inputs } from "../digest.ts";
 import type { Address } from "./address.ts";
 import { connect } from "./connection.ts";
-import { jobOf, onPrefix, queueName, resultKey } from "./names.ts";
+import { entryOf, onPrefix, queueName, resultKey } from "./names.ts";
 import { refusalOf } from "./refusal.ts";
 import { getResult, putBytes } from "./store.ts";
 import { countWorkers } from "./workers.ts";
@@ -27,38 +27,38 @@ export interface QueueOptions {
 }
 
 interface Open {
-  readonly part: Part;
-  readonly result: Promise<PartResult>;
-  readonly resolve: (result: PartResult) => void;
+  readonly job: Job;
+  readonly result: Promise<JobResult>;
+  readonly resolve: (result: JobResult) => void;
   readonly reject: (error: unknown) => void;
 }
 
-function openPart(part: Part): Open {
+function openEntry(job: Job): Open {
   let settle: Pick<Open, "resolve" | "reject"> | undefined;
-  const result = new Promise<PartResult>((resolve, reject) => {
+  const result = new Promise<JobResult>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  return { ...(settle as unknown as Pick<Open, "resolve" | "reject">), part, result };
+  return { ...(settle as unknown as Pick<Open, "resolve" | "reject">), job, result };
 }
 
-/** How a part stands: `gone` is one that nobody knows of. */
+/** How a job stands: `gone` is one that nobody knows of. */
 type Standing = "done" | "failed" | "there" | "gone";
 
-/** Parts on the queue at a time: a server's memory is not the place for a million descriptions. */
+/** Jobs on the queue at a time: a server's memory is not the place for a million descriptions. */
 const WINDOW = 5000;
-/** Parts that are looked at in one go. */
+/** Jobs that are looked at in one go. */
 const GROUP = 250;
 const LOOK_MS = 4000;
 
 class QueueExecutor implements Executor {
-  /** Parts that are on the queue, and those that wait until it has room. */
+  /** Jobs that are on the queue, and those that wait until it has room. */
   private readonly open = new Map<string, Open>();
   private readonly waiting = new Map<string, Open>();
-  /** Parts that the queue said something of. */
+  /** Jobs that the queue said something of. */
   private readonly changed = new Set<string>();
   /** Why the server cannot be used any more. */
   private refusal: DiffeoError | undefined;
-  /** Parts that workers do at a time; not known before the first look. */
+  /** Jobs that workers do at a time; not known before the first look. */
   private present = Number.NaN;
   private busy = false;
   private lookedAt = 0;
@@ -67,20 +67,20 @@ class QueueExecutor implements Executor {
   constructor(
     private readonly options: QueueOptions,
     private readonly client: Redis,
-    private readonly queue: Queue<Part>,
+    private readonly queue: Queue<Job>,
   ) {
     this.timer = setInterval(() => this.turn(), LOOK_MS / 4);
     options.signal?.addEventListener("abort", this.onAbort, { once: true });
   }
 
-  async run(part: Part): Promise<PartResult> {
+  async run(job: Job): Promise<JobResult> {
     const { device, signal } = this.options;
     signal?.throwIfAborted();
     if (this.refusal) throw this.refusal;
-    if (part.device !== device)
-      fail("usage", `the part is for ${part.device}, this queue is for ${device}`, "open another");
-    const digest = digestOf(part);
-    const open = this.open.get(digest) ?? this.waiting.get(digest) ?? openPart(part);
+    if (job.device !== device)
+      fail("usage", `the job is for ${job.device}, this queue is for ${device}`, "open another");
+    const digest = digestOf(job);
+    const open = this.open.get(digest) ?? this.waiting.get(digest) ?? openEntry(job);
     if (!this.open.has(digest)) this.waiting.set(digest, open);
     queueMicrotask(() => this.turn()); // all calls of one turn go to the server together
     return open.result;
@@ -90,14 +90,14 @@ class QueueExecutor implements Executor {
     return this.present || 0;
   }
 
-  /** The queue has said that something became of a part. */
+  /** The queue has said that something became of a job. */
   hear(digest: string): void {
     if (!this.open.has(digest)) return;
     this.changed.add(digest);
     this.turn();
   }
 
-  /** An error of a connection. One that is lost says so itself; a refusal ends all parts. */
+  /** An error of a connection. One that is lost says so itself; a refusal ends all jobs. */
   onError(error: unknown): void {
     const refusal = refusalOf(error, this.options.address);
     if (!refusal || this.refusal) return;
@@ -113,9 +113,9 @@ class QueueExecutor implements Executor {
   private readonly onAbort = (): void => this.rejectAll(this.options.signal?.reason);
 
   private rejectAll(reason: unknown): void {
-    for (const parts of [this.open, this.waiting]) {
-      for (const { reject } of parts.values()) reject(reason);
-      parts.clear();
+    for (const jobs of [this.open, this.waiting]) {
+      for (const { reject } of jobs.values()) reject(reason);
+      jobs.clear();
     }
   }
 
@@ -141,14 +141,14 @@ class QueueExecutor implements Executor {
   }
 
   /**
-   * Puts the next parts on the queue, as far as it has room; those that failed before get another
+   * Puts the next jobs on the queue, as far as it has room; those that failed before get another
    * chance.
    */
   private async feed(): Promise<void> {
     const next = [...this.waiting].slice(0, Math.min(GROUP, WINDOW - this.open.size));
-    for (const [digest, part] of next) {
+    for (const [digest, job] of next) {
       this.waiting.delete(digest);
-      this.open.set(digest, part);
+      this.open.set(digest, job);
     }
     const digests = next.map(([digest]) => digest);
     const standings = await this.standingOf(digests);
@@ -162,30 +162,30 @@ class QueueExecutor implements Executor {
     const before = this.present;
     this.present = await countWorkers(this.client, device);
     if (this.present === 0 && before !== 0 && this.open.size > 0)
-      say(`nobody is there to do parts for ${device} at ${address.shown}; they wait`);
+      say(`nobody is there to do jobs for ${device} at ${address.shown}; they wait`);
     if (this.open.size > 0) await bringInputs(this.client, inputs);
     const all = [...this.open.keys()];
     for (let at = 0; at < all.length; at += GROUP) await this.settle(all.slice(at, at + GROUP));
     this.lookedAt = performance.now();
   }
 
-  /** Ends parts that are done or have failed, and adds those that nobody knows of. */
+  /** Ends jobs that are done or have failed, and adds those that nobody knows of. */
   private async settle(digests: readonly string[]): Promise<void> {
     const standings = await this.standingOf(digests);
     const those = (standing: Standing): string[] =>
       digests.filter((_, i) => standings[i] === standing);
     await Promise.all(those("done").map((digest) => this.finish(digest)));
     for (const digest of those("failed")) {
-      const job = await this.queue.getJob(digest);
-      const reason = String(job?.failedReason).slice(0, 1000);
-      const problem = `failed ${job?.attemptsMade} times: ${reason.replace(/\.$/, "")}`;
+      const entry = await this.queue.getJob(digest);
+      const reason = String(entry?.failedReason).slice(0, 1000);
+      const problem = `failed ${entry?.attemptsMade} times: ${reason.replace(/\.$/, "")}`;
       this.end(digest, ({ reject }) =>
         reject(new DiffeoError("data", problem, "the same command tries it again")),
       );
     }
     const gone = those("gone").flatMap((digest) => {
-      const part = this.open.get(digest)?.part;
-      return part ? [jobOf(part, digest)] : [];
+      const job = this.open.get(digest)?.job;
+      return job ? [entryOf(job, digest)] : [];
     });
     if (gone.length > 0) await this.queue.addBulk(gone);
   }
@@ -195,14 +195,14 @@ class QueueExecutor implements Executor {
     if (result) this.end(digest, ({ resolve }) => resolve(result));
   }
 
-  private end(digest: string, how: (part: Open) => void): void {
-    const part = this.open.get(digest);
+  private end(digest: string, how: (job: Open) => void): void {
+    const job = this.open.get(digest);
     this.open.delete(digest);
-    if (part) how(part);
+    if (job) how(job);
   }
 
   /**
-   * A job goes after its result is there: one that is not there before, and has no result after, is
+   * An entry goes after its result is there: one that is not there before, and has no result after, is
    * not to be waited for.
    */
   private async standingOf(digests: readonly string[]): Promise<Standing[]> {
@@ -237,7 +237,7 @@ export async function openQueue(options: QueueOptions): Promise<Executor> {
     await close();
     throw refusalOf(error, address) ?? error;
   }
-  const queue = new Queue<Part>(queueName(device), onPrefix(client));
+  const queue = new Queue<Job>(queueName(device), onPrefix(client));
   const events = new QueueEvents(queueName(device), onPrefix(client));
   const executor = new QueueExecutor(options, client, queue);
   queue.on("error", (error) => executor.onError(error));
@@ -245,7 +245,7 @@ export async function openQueue(options: QueueOptions): Promise<Executor> {
   events.on("completed", ({ jobId }) => executor.hear(jobId));
   events.on("failed", ({ jobId }) => executor.hear(jobId));
   return {
-    run: (part) => executor.run(part),
+    run: (job) => executor.run(job),
     workers: () => executor.workers(),
     close: async () => {
       await executor.close();

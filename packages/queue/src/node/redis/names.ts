@@ -1,7 +1,7 @@
 /** Keys on the server, and the settings that commands and workers share. */
 import type { JobsOptions } from "bullmq";
 import type { Redis } from "ioredis";
-import type { Part } from "../../part/part.ts";
+import type { Job } from "../../job/job.ts";
 import { ATTEMPTS } from "../local.ts";
 
 const PREFIX = "diffeo";
@@ -16,13 +16,13 @@ export const onPrefix = (connection: Redis) => ({
   skipVersionCheck: true,
 });
 
-/** Where a part can be run decides who may take it: a queue a device. */
+/** Where a job can be run decides who may take it: a queue a device. */
 export const DEVICES: readonly string[] = ["cpu", "webgpu", "cuda"];
-export const queueName = (device: string): string => `parts-${device}`;
+export const queueName = (device: string): string => `jobs-${device}`;
 
 export const bytesKey = (digest: string): string => `${PREFIX}:bytes:${digest}`;
 export const chunkKey = (digest: string, i: number): string => `${bytesKey(digest)}:${i}`;
-export const resultKey = (part: string): string => `${PREFIX}:result:${part}`;
+export const resultKey = (job: string): string => `${PREFIX}:result:${job}`;
 /** The ids of workers, and what each says of itself. */
 export const WORKERS = `${PREFIX}:workers`;
 export const workerKey = (id: string): string => `${PREFIX}:worker:${id}`;
@@ -30,15 +30,15 @@ export const workerKey = (id: string): string => `${PREFIX}:worker:${id}`;
 export const SECONDS_KEPT = 7 * 24 * 3600;
 
 /**
- * A part as BullMQ takes it. One that is on the queue already is not added again: its id is its
+ * A job as BullMQ takes it. One that is on the queue already is not added again: its id is its
  * digest.
  */
-export const jobOf = (
-  part: Part,
+export const entryOf = (
+  job: Job,
   digest: string,
-): { name: string; data: Part; opts: JobsOptions } => ({
-  name: part.kind,
-  data: part,
+): { name: string; data: Job; opts: JobsOptions } => ({
+  name: job.kind,
+  data: job,
   opts: {
     jobId: digest,
     attempts: ATTEMPTS,

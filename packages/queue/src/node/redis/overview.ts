@@ -1,11 +1,11 @@
 /**
- * What is on a server: queues with their parts, workers, and parts that failed; and taking parts
+ * What is on a server: queues with their jobs, workers, and jobs that failed; and taking jobs
  * away again.
  */
 
 import { Queue } from "bullmq";
-import { nestsDeeply } from "../../part/depth.ts";
-import type { Part } from "../../part/part.ts";
+import { nestsDeeply } from "../../job/depth.ts";
+import type { Job } from "../../job/job.ts";
 import type { Address } from "./address.ts";
 import { connect } from "./connection.ts";
 import { DEVICES, onPrefix, queueName } from "./names.ts";
@@ -19,9 +19,9 @@ export interface QueueState {
   readonly failed: number;
 }
 
-export interface PartFailure {
+export interface JobFailure {
   readonly device: string;
-  readonly part: string;
+  readonly job: string;
   readonly kind: string;
   readonly parameters: unknown;
   readonly attempts: number;
@@ -33,7 +33,7 @@ export interface QueueOverview {
   readonly queues: readonly QueueState[];
   readonly workers: readonly WorkerState[];
   /** The latest, no more than a hundred of a queue. */
-  readonly failures: readonly PartFailure[];
+  readonly failures: readonly JobFailure[];
 }
 
 const MOST_FAILURES = 100;
@@ -51,17 +51,17 @@ async function stateOf(queue: Queue, device: string): Promise<QueueState> {
   return { device, waiting: wait + delayed + prioritized, active, failed };
 }
 
-async function failuresOf(queue: Queue, device: string): Promise<PartFailure[]> {
-  const jobs = await queue.getFailed(0, MOST_FAILURES - 1);
-  return jobs.map((job) => ({
+async function failuresOf(queue: Queue, device: string): Promise<JobFailure[]> {
+  const entries = await queue.getFailed(0, MOST_FAILURES - 1);
+  return entries.map((entry) => ({
     device,
-    part: String(job.id),
-    kind: String(job.name).slice(0, 100),
-    parameters: nestsDeeply(job.data)
+    job: String(entry.id),
+    kind: String(entry.name).slice(0, 100),
+    parameters: nestsDeeply(entry.data)
       ? "(nested too deeply to be shown)"
-      : (job.data as Part | undefined)?.parameters,
-    attempts: job.attemptsMade,
-    reason: String(job.failedReason).slice(0, 1000),
+      : (entry.data as Job | undefined)?.parameters,
+    attempts: entry.attemptsMade,
+    reason: String(entry.failedReason).slice(0, 1000),
   }));
 }
 
@@ -105,7 +105,7 @@ export const readQueues = (address: Address): Promise<QueueOverview> =>
   });
 
 /**
- * Takes away the parts that wait and those that failed. What is being done is done; results stay.
+ * Takes away the jobs that wait and those that failed. What is being done is done; results stay.
  */
 export const clearQueues = (address: Address): Promise<void> =>
   onQueues(address, async (queues) => {

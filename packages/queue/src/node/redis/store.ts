@@ -4,7 +4,7 @@
  *
  *   diffeo:bytes:DIGEST     → how many bytes, in how many chunks        written after them: what is there is whole
  *   diffeo:bytes:DIGEST:i   → the i-th chunk
- *   diffeo:result:PART      → which bytes are the result of a part, how long they took and whom
+ *   diffeo:result:JOB       → which bytes are the result of a job, how long they took and whom
  *
  * A result is written once: whoever comes second finds it there. All of it goes after a week
  * without use.
@@ -12,7 +12,7 @@
 import { DiffeoError, fail } from "diffeo/graph";
 import type { Redis } from "ioredis";
 import * as v from "valibot";
-import type { PartResult } from "../../part/executor.ts";
+import type { JobResult } from "../../job/executor.ts";
 import { sha256 } from "../digest.ts";
 import { bytesKey, chunkKey, resultKey, SECONDS_KEPT } from "./names.ts";
 
@@ -118,8 +118,8 @@ export async function getBytes(client: Redis, digest: string, most: number): Pro
  */
 export async function putResult(
   client: Redis,
-  part: string,
-  { bytes, ...about }: PartResult,
+  job: string,
+  { bytes, ...about }: JobResult,
 ): Promise<string> {
   const pipeline = client.pipeline();
   if (chunksOf(bytes) > 1) await putBytes(client, bytes, about.sha256);
@@ -129,24 +129,24 @@ export async function putResult(
       pipeline.set(chunkKey(about.sha256, 0), Buffer.from(bytes), "EX", BYTES_KEPT);
     pipeline.set(bytesKey(about.sha256), sizeText(bytes), "EX", BYTES_KEPT);
   }
-  pipeline.set(resultKey(part), JSON.stringify(about), "EX", SECONDS_KEPT, "NX", "GET");
+  pipeline.set(resultKey(job), JSON.stringify(about), "EX", SECONDS_KEPT, "NX", "GET");
   const replies = (await pipeline.exec()) ?? [];
   for (const [error] of replies) if (error) throw error;
   const before = replies.at(-1)?.[1] as string | null;
   return before === null ? about.sha256 : parsed(before, pointer, "a result").sha256;
 }
 
-export const hasResult = async (client: Redis, part: string): Promise<boolean> =>
-  (await client.exists(resultKey(part))) === 1;
+export const hasResult = async (client: Redis, job: string): Promise<boolean> =>
+  (await client.exists(resultKey(job))) === 1;
 
 /**
- * The result of a part, if there is one. One whose bytes are not there, or are not its own, is
+ * The result of a job, if there is one. One whose bytes are not there, or are not its own, is
  * taken away: it is made again.
  */
-export async function getResult(client: Redis, part: string): Promise<PartResult | undefined> {
-  const text = await client.get(resultKey(part));
+export async function getResult(client: Redis, job: string): Promise<JobResult | undefined> {
+  const text = await client.get(resultKey(job));
   if (text === null) return undefined;
-  const doomed = [resultKey(part)];
+  const doomed = [resultKey(job)];
   try {
     const about = parsed(text, pointer, "a result");
     doomed.push(bytesKey(about.sha256));

@@ -1,22 +1,22 @@
 /**
- * A worker of a queue: takes parts one after the other, does them in processes of its own, and
+ * A worker of a queue: takes jobs one after the other, does them in processes of its own, and
  * keeps their results on the server. It opens no port, runs no code but its own kinds, and writes
  * no file but inputs in its cache.
  *
- * Killed at any moment it loses nothing: a part is leased, not taken. A lease that is not renewed
- * ends, and the part is done elsewhere; a result that was kept before that is found and not made
+ * Killed at any moment it loses nothing: a job is leased, not taken. A lease that is not renewed
+ * ends, and the job is done elsewhere; a result that was kept before that is found and not made
  * again.
  */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { type Job, Queue, WaitingError, Worker } from "bullmq";
+import { type Job as Entry, Queue, WaitingError, Worker } from "bullmq";
 import { fail } from "diffeo/graph";
 import { openPool, type Pool } from "diffeo/node";
-import { type Part, requirePart } from "../../part/part.ts";
+import { type Job, requireJob } from "../../job/job.ts";
 import { type InputCache, openCache } from "../cache.ts";
 import { digestOf, sha256 } from "../digest.ts";
 import type { ProcessScript } from "../local.ts";
-import { PART, type ProcessPart, type ProcessResult } from "../runner.ts";
+import { JOB, type ProcessJob, type ProcessResult } from "../runner.ts";
 import type { Address } from "./address.ts";
 import { connect } from "./connection.ts";
 import { onPrefix, queueName } from "./names.ts";
@@ -29,26 +29,26 @@ export interface WorkerOptions {
   readonly name: string;
   readonly release: string;
   readonly device: string;
-  /** Parts at a time, each in a process of its own, and threads of one operation in each. */
-  readonly parts: number;
+  /** Jobs at a time, each in a process of its own, and threads of one operation in each. */
+  readonly jobs: number;
   readonly threads: number;
   /** What a process runs: it calls `serveRunner`. */
   readonly script: ProcessScript;
-  /** What a part may take; a result or an input of more bytes than the memory is refused. */
+  /** What a job may take; a result or an input of more bytes than the memory is refused. */
   readonly limits: { readonly seconds: number; readonly bytes: number };
   /** Where inputs are kept, and the most bytes of them. */
   readonly cache: { readonly folder: string; readonly bytes: number };
-  /** How long a part of a worker that is lost waits until another takes it. Default 20. */
+  /** How long a job of a worker that is lost waits until another takes it. Default 20. */
   readonly leaseSeconds?: number;
-  /** End when no part waits. Default: wait for more until the signal is set. */
+  /** End when no job waits. Default: wait for more until the signal is set. */
   readonly once?: boolean;
   readonly signal: AbortSignal;
   readonly say: (line: string) => void;
 }
 
-/** A worker may be lost this often on one part before the part is thought to be the reason. */
+/** A worker may be lost this often on one job before the job is thought to be the reason. */
 const MOST_LOST = 10;
-/** Seconds after which a worker that heard nothing asks whether there are parts. */
+/** Seconds after which a worker that heard nothing asks whether there are jobs. */
 const ASK_SECONDS = 2;
 
 const short = (digest: string | undefined): string => `${(digest ?? "").slice(0, 12)}…`;
@@ -60,40 +60,43 @@ interface Doing {
   readonly cache: InputCache;
 }
 
-/** Does a part of the queue, unless its result is there. */
-async function doPart(job: Job<unknown>, { options, client, pool, cache }: Doing): Promise<void> {
+/** Does a job of the queue, unless its result is there. */
+async function doJob(
+  entry: Entry<unknown>,
+  { options, client, pool, cache }: Doing,
+): Promise<void> {
   const { limits, threads, signal, name, say } = options;
-  const part: Part = requirePart(job.data);
-  const digest = digestOf(part);
-  if (digest !== job.id)
+  const job: Job = requireJob(entry.data);
+  const digest = digestOf(job);
+  if (digest !== entry.id)
     fail(
       "data",
-      `a part with digest ${short(digest)} is called ${short(job.id)}`,
-      "call parts by their digests",
+      `a job with digest ${short(digest)} is called ${short(entry.id)}`,
+      "call jobs by their digests",
     );
   if (await hasResult(client, digest)) return;
   const fetch = (input: string): Promise<Uint8Array> =>
     cache.get(input, () => getBytes(client, input, limits.bytes));
-  const parameters: ProcessPart = { part, threads };
+  const parameters: ProcessJob = { job, threads };
   const { bytes, seconds } = (await pool.run(
-    { kind: PART, parameters },
+    { kind: JOB, parameters },
     { onAsk: (input) => fetch(input as string), signal },
   )) as ProcessResult;
   if (bytes.length > Math.min(MOST_RESULT, limits.bytes))
     fail(
       "data",
-      `the result has ${(bytes.length / 1e6).toFixed(1)} MB, more than a part may take`,
+      `the result has ${(bytes.length / 1e6).toFixed(1)} MB, more than a job may take`,
       "allow more memory",
     );
   const own = sha256(bytes);
   const kept = await putResult(client, digest, { bytes, sha256: own, seconds, worker: name });
   if (kept !== own)
     say(
-      `part ${short(digest)} has another result here than where it was done before: that one is kept`,
+      `job ${short(digest)} has another result here than where it was done before: that one is kept`,
     );
 }
 
-/** Serves the queue until the signal is set or, with `once`, no part waits. */
+/** Serves the queue until the signal is set or, with `once`, no job waits. */
 export async function serveQueue(
   options: WorkerOptions,
 ): Promise<{ readonly done: number; readonly failed: number }> {
@@ -101,7 +104,7 @@ export async function serveQueue(
     address,
     name,
     device,
-    parts,
+    jobs,
     threads,
     limits,
     release,
@@ -112,7 +115,7 @@ export async function serveQueue(
   const lease = (options.leaseSeconds ?? 20) * 1000;
   const { client, close } = await connect(address, say);
   const pool = openPool(script.url, {
-    workers: parts,
+    workers: jobs,
     limits,
     execArgv: script.execArgv,
   });
@@ -133,20 +136,20 @@ export async function serveQueue(
 
   const worker = new Worker<unknown>(
     queueName(device),
-    async (job, token) => {
+    async (entry, token) => {
       counts.active++;
       try {
-        await doPart(job, doing);
+        await doJob(entry, doing);
         counts.done++;
       } catch (error) {
         onError(error);
         if (signal.aborted) {
-          await job.moveToWait(token);
+          await entry.moveToWait(token);
           throw new WaitingError();
         }
         counts.failed++;
         say(
-          `part ${short(job.id)} (${String(job.name).slice(0, 100)}) failed: ${(error as Error).message.slice(0, 500)}`,
+          `job ${short(entry.id)} (${String(entry.name).slice(0, 100)}) failed: ${(error as Error).message.slice(0, 500)}`,
         );
         throw error;
       } finally {
@@ -156,7 +159,7 @@ export async function serveQueue(
     {
       ...onPrefix(client),
       name,
-      concurrency: parts,
+      concurrency: jobs,
       lockDuration: lease,
       stalledInterval: lease / 2,
       maxStalledCount: MOST_LOST,
@@ -173,7 +176,7 @@ export async function serveQueue(
     pid: process.pid,
     release,
     device,
-    parts,
+    jobs,
     threads,
     limits,
     ...counts,
@@ -192,7 +195,7 @@ export async function serveQueue(
   return { done: counts.done, failed: counts.failed };
 }
 
-/** Fulfilled when this worker is at no part and none waits, or the signal is set. */
+/** Fulfilled when this worker is at no job and none waits, or the signal is set. */
 async function whenDrained(queue: Queue, idle: () => boolean, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await new Promise((resolve) => setTimeout(resolve, 250));

@@ -12,12 +12,12 @@ const schema = v.object({
   pid: v.number(),
   release: v.pipe(v.string(), v.maxLength(100)),
   device: v.pipe(v.string(), v.maxLength(100)),
-  /** Parts at a time, and threads of one operation. */
-  parts: v.number(),
+  /** Jobs at a time, and threads of one operation. */
+  jobs: v.number(),
   threads: v.number(),
-  /** The most that a part may take. */
+  /** The most that a job may take. */
   limits: v.object({ seconds: v.number(), bytes: v.number() }),
-  /** Parts that it has done, that failed, and that it is at. */
+  /** Jobs that it has done, that failed, and that it is at. */
   done: v.number(),
   failed: v.number(),
   active: v.number(),
@@ -65,9 +65,9 @@ export async function listWorkers(client: Redis): Promise<WorkerState[]> {
     .sort((a, b) => a.name.localeCompare(b.name) || a.host.localeCompare(b.host) || a.pid - b.pid);
 }
 
-/** How many parts all workers of a device do at a time. */
+/** How many jobs all workers of a device do at a time. */
 export const countWorkers = async (client: Redis, device: string): Promise<number> =>
   (await listWorkers(client)).reduce(
-    (sum, worker) => sum + (worker.device === device ? worker.parts : 0),
+    (sum, worker) => sum + (worker.device === device ? worker.jobs : 0),
     0,
   );

@@ -1,9 +1,9 @@
 /**
- * A part of some work, described. Its result is a function of the description alone,
+ * A job of some work, described. Its result is a function of the description alone,
  *
- *   bytes = run_kind(parameters, inputs),   inputs by SHA-256,   digest(part) = SHA-256 of its canonical JSON
+ *   bytes = run_kind(parameters, inputs),   inputs by SHA-256,   digest(job) = SHA-256 of its canonical JSON
  *
- * so that parts are known by their digests, and whoever has done one has done it for all. No code
+ * so that jobs are known by their digests, and whoever has done one has done it for all. No code
  * and no path is in it.
  */
 
@@ -12,7 +12,7 @@ import * as v from "valibot";
 import { nestsDeeply } from "./depth.ts";
 import type { Kind } from "./kind.ts";
 
-export interface Part {
+export interface Job {
   /** What is to be done: a name such as chess/boards. */
   readonly kind: string;
   /** Of the kind: another one gives other bytes. */
@@ -38,7 +38,7 @@ const record = <T extends v.GenericSchema>(value: T) =>
     v.record(v.pipe(v.string(), v.maxLength(100)), value),
   );
 
-const schema: v.GenericSchema<unknown, Part> = v.strictObject({
+const schema: v.GenericSchema<unknown, Job> = v.strictObject({
   kind: name,
   version: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
   release: v.pipe(v.string(), v.minLength(1), v.maxLength(100)),
@@ -58,8 +58,8 @@ export function canonical(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** A value that should be a part, or an error that says what it is not. */
-export function requirePart(value: unknown): Part {
+/** A value that should be a job, or an error that says what it is not. */
+export function requireJob(value: unknown): Job {
   if (nestsDeeply(value))
     fail(
       "data",
@@ -70,7 +70,7 @@ export function requirePart(value: unknown): Part {
   if (length > MOST_CHARACTERS)
     fail(
       "data",
-      `a description of ${length.toLocaleString("en")} characters is no part, ${MOST_CHARACTERS.toLocaleString("en")} are read at most`,
+      `a description of ${length.toLocaleString("en")} characters is no job, ${MOST_CHARACTERS.toLocaleString("en")} are read at most`,
       "give what is large as an input",
     );
   const found = v.safeParse(schema, value);
@@ -79,27 +79,27 @@ export function requirePart(value: unknown): Part {
   const place = v.getDotPath(issue) ?? "its beginning";
   return fail(
     "data",
-    `the description of a part is wrong at ${place.slice(0, 100)}`,
-    "make it with partOf",
+    `the description of a job is wrong at ${place.slice(0, 100)}`,
+    "make it with jobOf",
   );
 }
 
-/** Where and with what parts of one run are done. */
-interface PartSetting {
+/** Where and with what jobs of one run are done. */
+interface JobSetting {
   readonly release: string;
   readonly device: string;
   readonly inputs?: Readonly<Record<string, string>>;
 }
 
 /**
- * The description of a part of a kind; parameters that are none are an error here, not on a worker.
+ * The description of a job of a kind; parameters that are none are an error here, not on a worker.
  */
-export const partOf = <P extends object, R>(
+export const jobOf = <P extends object, R>(
   kind: Kind<P, R>,
   parameters: P,
-  { release, device, inputs = {} }: PartSetting,
-): Part =>
-  requirePart({
+  { release, device, inputs = {} }: JobSetting,
+): Job =>
+  requireJob({
     kind: kind.name,
     version: kind.version,
     release,

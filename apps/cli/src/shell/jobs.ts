@@ -1,7 +1,7 @@
 /**
- * Commands whose work is cut in parts: --queue lets workers anywhere do them, --shard does some of
+ * Commands whose work is cut into jobs: --queue lets workers anywhere do them, --shard does some of
  * them into a folder that machines share, and without either local processes do them. Who does a
- * part changes nothing in what comes of it.
+ * job changes nothing in what comes of it.
  */
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -9,10 +9,10 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { DiffeoError, fail } from "diffeo/graph";
 import {
   type Executor,
+  type Job,
+  type JobResult,
   type Kind,
   ofShard,
-  type Part,
-  type PartResult,
   parseShard,
   type Shard,
 } from "diffeo-queue";
@@ -27,12 +27,13 @@ import {
 import type { Io } from "./io.ts";
 import { integer } from "./options.ts";
 import { progress } from "./progress.ts";
+import { acceptOldOption } from "./renamed.ts";
 import { version } from "./version.ts";
 
-export interface PartOptions {
+export interface JobOptions {
   readonly queue?: string;
   readonly shard?: Shard;
-  readonly parts?: string;
+  readonly jobs?: string;
   readonly workers?: number;
   readonly dryRun?: boolean;
 }
@@ -51,54 +52,60 @@ export const queueOption = (): Option =>
     "a Redis or Valkey server: redis://host:6379, rediss://user:password@host, unix:///socket",
   );
 
-export const withPartOptions = (command: Command): Command =>
-  command
-    .addOption(queueOption().helpGroup("Many machines:"))
-    .addOption(
-      new Option(
-        "--shard <i/n>",
-        "do every n-th part, beginning with the i-th; the command without it collects",
+/** Adds the options of work that is cut into jobs. */
+export const withJobOptions = (command: Command, io: Io): Command =>
+  acceptOldOption(
+    command
+      .addOption(queueOption().helpGroup("Many machines:"))
+      .addOption(
+        new Option(
+          "--shard <i/n>",
+          "do every n-th job, beginning with the i-th; the command without it collects",
+        )
+          .argParser(shard)
+          .helpGroup("Many machines:"),
       )
-        .argParser(shard)
-        .helpGroup("Many machines:"),
-    )
-    .addOption(
-      new Option(
-        "--parts <folder>",
-        "where shards leave their parts (default: --out with .parts)",
-      ).helpGroup("Many machines:"),
-    )
-    .addOption(
-      new Option("--workers <n>", "processes on this machine")
-        .argParser(integer(1, 1024))
-        .helpGroup("Many machines:"),
-    )
-    .addOption(
-      new Option("--dry-run", "say which parts there are, and end").helpGroup("Many machines:"),
-    );
+      .addOption(
+        new Option(
+          "--jobs <folder>",
+          "where shards leave their jobs (default: --out with .jobs)",
+        ).helpGroup("Many machines:"),
+      )
+      .addOption(
+        new Option("--workers <n>", "processes on this machine")
+          .argParser(integer(1, 1024))
+          .helpGroup("Many machines:"),
+      )
+      .addOption(
+        new Option("--dry-run", "say which jobs there are, and end").helpGroup("Many machines:"),
+      ),
+    io,
+    "--parts",
+    "--jobs",
+  );
 
 /**
- * Whether there are parts to be done elsewhere than in this process, or left by shards in their
+ * Whether there are jobs to be done elsewhere than in this process, or left by shards in their
  * folder.
  */
-export const inParts = (
-  { queue, shard, parts, workers = 1, dryRun }: PartOptions,
+export const asJobs = (
+  { queue, shard, jobs, workers = 1, dryRun }: JobOptions,
   folder: string,
 ): boolean =>
   queue !== undefined ||
   shard !== undefined ||
   workers > 1 ||
   dryRun === true ||
-  existsSync(parts ?? folder);
+  existsSync(jobs ?? folder);
 
 /** The address of a queue as options and environment have it. */
 export const addressOf = (url: string): ReturnType<typeof parseAddress> =>
   parseAddress(url, process.env.DIFFEO_QUEUE_PASSWORD);
 
-/** The release that parts are for: workers of another one refuse them. */
+/** The release that jobs are for: workers of another one refuse them. */
 export const RELEASE = version;
 
-/** What a process that does parts runs; from its source, Node needs what reads it. */
+/** What a process that does jobs runs; from its source, Node needs what reads it. */
 export function processScript(): ProcessScript {
   if (!import.meta.url.endsWith(".ts"))
     return { url: new URL("../queue/worker.js", import.meta.url) };
@@ -106,21 +113,21 @@ export function processScript(): ProcessScript {
   return { url: new URL("../queue/worker.ts", import.meta.url), execArgv };
 }
 
-/** A part, and how much of the whole it is. */
-export interface SizedPart {
-  readonly part: Part;
+/** A job, and how much of the whole it is. */
+export interface SizedJob {
+  readonly job: Job;
   readonly size: number;
 }
 
-/** Parts whose results belong together. */
+/** Jobs whose results belong together. */
 export interface Group {
   readonly name: string;
-  readonly parts: readonly SizedPart[];
+  readonly jobs: readonly SizedJob[];
   /** Whether its result is there already. */
   readonly known?: boolean;
 }
 
-/** Work in parts of one kind. */
+/** Work as jobs of one kind. */
 export interface Work<P, R> {
   /** "sampling", and what its sizes count: "boards". */
   readonly what: string;
@@ -129,7 +136,7 @@ export interface Work<P, R> {
   readonly device: string;
   readonly threads?: number;
   readonly inputs: readonly Uint8Array[];
-  /** Where shards leave their parts unless they are told. */
+  /** Where shards leave their jobs unless they are told. */
   readonly folder?: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -137,29 +144,29 @@ export interface Work<P, R> {
 /** What was made of a group. */
 export interface Made<R> {
   readonly results: readonly R[];
-  /** Of all its parts together, whoever did them. */
+  /** Of all its jobs together, whoever did them. */
   readonly seconds: number;
 }
 
 const count = (n: number): string => n.toLocaleString("en");
 
 function folderOf(
-  { parts }: PartOptions,
+  { jobs }: JobOptions,
   { folder }: { readonly folder?: string | undefined },
 ): string {
   return (
-    parts ??
+    jobs ??
     folder ??
-    fail("usage", "--shard needs a folder for its parts", "give --parts FOLDER, or --out")
+    fail("usage", "--shard needs a folder for its jobs", "give --jobs FOLDER, or --out")
   );
 }
 
 /**
- * Processes on this machine: those asked for, no more than there are parts; by default this one
+ * Processes on this machine: those asked for, no more than there are jobs; by default this one
  * alone.
  */
-const workersFor = ({ workers = 1 }: PartOptions, parts: number): number =>
-  Math.max(1, Math.min(workers, parts));
+const workersFor = ({ workers = 1 }: JobOptions, jobs: number): number =>
+  Math.max(1, Math.min(workers, jobs));
 
 /** Threads of one operation: as asked for; where processes share the machine, their share of it. */
 function threadsFor(workers: number, threads?: number): { threads?: number } {
@@ -167,18 +174,18 @@ function threadsFor(workers: number, threads?: number): { threads?: number } {
   return workers > 1 ? { threads: Math.max(1, Math.floor(availableParallelism() / workers)) } : {};
 }
 
-/** Who does the parts. @param parts how many there will be */
+/** Who does the jobs. @param jobs how many there will be */
 export async function openExecutor<P, R>(
   io: Io,
-  options: PartOptions,
+  options: JobOptions,
   work: Omit<Work<P, R>, "what" | "unit">,
-  parts: number,
+  jobs: number,
 ): Promise<Executor> {
   const { kind, device, threads, signal } = work;
   const inputs = inputsOf(work.inputs);
   const say = (line: string): void => void io.stderr.write(`${line}\n`);
   if (options.queue !== undefined && options.shard)
-    fail("usage", "--queue and --shard both say who does the parts", "give one of them");
+    fail("usage", "--queue and --shard both say who does the jobs", "give one of them");
   if (options.queue !== undefined && options.workers !== undefined)
     fail(
       "usage",
@@ -187,7 +194,7 @@ export async function openExecutor<P, R>(
     );
   if (options.queue !== undefined)
     return openQueue({ address: addressOf(options.queue), device, inputs, signal, say });
-  const workers = workersFor(options, parts);
+  const workers = workersFor(options, jobs);
   const local = openLocal({
     kinds: { [kind.name]: async () => kind as Kind<unknown, unknown> },
     release: RELEASE,
@@ -198,25 +205,25 @@ export async function openExecutor<P, R>(
     signal,
   });
   if (options.shard) return withFolder(local, folderOf(options, work), { write: true });
-  const folder = options.parts ?? work.folder;
+  const folder = options.jobs ?? work.folder;
   return folder !== undefined && existsSync(folder)
     ? withFolder(local, folder, { write: false })
     : local;
 }
 
-/** Says which parts there are. */
+/** Says which jobs there are. */
 function writePlan<P, R>(
   io: Io,
-  options: PartOptions,
+  options: JobOptions,
   work: Work<P, R>,
   groups: readonly Group[],
 ): void {
-  const all = groups.flatMap(({ parts }) => parts);
-  const known = groups.filter((group) => group.known).flatMap(({ parts }) => parts);
-  const sizeOf = (parts: readonly SizedPart[]): number =>
-    parts.reduce((sum, { size }) => sum + size, 0);
-  const line = (parts: readonly SizedPart[]): string =>
-    `${count(parts.length)} parts, ${count(sizeOf(parts))} ${work.unit}`;
+  const all = groups.flatMap(({ jobs }) => jobs);
+  const known = groups.filter((group) => group.known).flatMap(({ jobs }) => jobs);
+  const sizeOf = (jobs: readonly SizedJob[]): number =>
+    jobs.reduce((sum, { size }) => sum + size, 0);
+  const line = (jobs: readonly SizedJob[]): string =>
+    `${count(jobs.length)} jobs, ${count(sizeOf(jobs))} ${work.unit}`;
   const largest = Math.max(...all.map(({ size }) => size));
   const inputs = [...inputsOf(work.inputs)].map(
     ([digest, bytes]) =>
@@ -224,7 +231,7 @@ function writePlan<P, R>(
   );
   io.stdout.write(
     [
-      `${work.kind.name}, version ${work.kind.version}, on ${work.device}: ${line(all)}, up to ${count(largest)} a part\n`,
+      `${work.kind.name}, version ${work.kind.version}, on ${work.device}: ${line(all)}, up to ${count(largest)} a job\n`,
       ...inputs,
       ...(known.length > 0 ? [`done already: ${line(known)}\n`] : []),
       ...(options.shard
@@ -237,11 +244,11 @@ function writePlan<P, R>(
   );
 }
 
-/** A bar over all parts: what is done of them, who is at work, how fast and how much longer. */
+/** A bar over all jobs: what is done of them, who is at work, how fast and how much longer. */
 function barOf(io: Io, what: string, unit: string, total: number, workers: () => number) {
   const bar = progress(io.stderr, total, what);
   const began = performance.now();
-  const shares = new Map<Part, number>();
+  const shares = new Map<Job, number>();
   let whole = 0;
   const show = (): void => {
     const done = whole + [...shares.values()].reduce((a, b) => a + b, 0);
@@ -254,12 +261,12 @@ function barOf(io: Io, what: string, unit: string, total: number, workers: () =>
   };
   const timer = io.stderr.isTTY ? setInterval(show, 1000) : undefined;
   return {
-    progress: ({ part, size }: SizedPart, share: number): void => {
-      shares.set(part, share * size);
+    progress: ({ job, size }: SizedJob, share: number): void => {
+      shares.set(job, share * size);
       show();
     },
-    done: ({ part, size }: SizedPart): void => {
-      shares.delete(part);
+    done: ({ job, size }: SizedJob): void => {
+      shares.delete(job);
       whole += size;
       show();
     },
@@ -270,41 +277,41 @@ function barOf(io: Io, what: string, unit: string, total: number, workers: () =>
   };
 }
 
-/** One shard's parts, into the folder. */
+/** One shard's jobs, into the folder. */
 async function doShard<P, R>(
   io: Io,
-  options: PartOptions,
+  options: JobOptions,
   work: Work<P, R>,
   groups: readonly Group[],
 ): Promise<void> {
   const own = new Set(
     ofShard(
-      groups.flatMap(({ parts }) => parts),
+      groups.flatMap(({ jobs }) => jobs),
       options.shard as Shard,
     ),
   );
   const open = groups.map((group) => ({
     ...group,
-    parts: group.known ? [] : group.parts.filter((part) => own.has(part)),
+    jobs: group.known ? [] : group.jobs.filter((job) => own.has(job)),
   }));
   const failed = await doGroups(io, options, work, open, async () => undefined);
   const folder = folderOf(options, work);
   const { index, of } = options.shard as Shard;
   io.stdout.write(
-    `shard ${index}/${of}: ${count(own.size)} parts in ${folder}; the command without --shard collects\n`,
+    `shard ${index}/${of}: ${count(own.size)} jobs in ${folder}; the command without --shard collects\n`,
   );
   requireNone(io, failed);
 }
 
 /**
- * Does work in parts. Groups are handed over as they are done, in whatever order, their results in
- * the order of their parts.
+ * Does work as jobs. Groups are handed over as they are done, in whatever order, their results in
+ * the order of their jobs.
  * @returns what became of the groups that failed; nothing where there is nothing to collect: a dry
  * run, or one shard of many
  */
-export async function doParts<P, R>(
+export async function doJobs<P, R>(
   io: Io,
-  options: PartOptions,
+  options: JobOptions,
   work: Work<P, R>,
   groups: readonly Group[],
   done: (made: Made<R>, group: number) => Promise<void>,
@@ -316,12 +323,12 @@ export async function doParts<P, R>(
 
 async function doGroups<P, R>(
   io: Io,
-  options: PartOptions,
+  options: JobOptions,
   work: Work<P, R>,
   groups: readonly Group[],
   done: (made: Made<R>, group: number) => Promise<void>,
 ): Promise<readonly Failed[]> {
-  const open = groups.map(({ known, parts }) => (known ? [] : parts));
+  const open = groups.map(({ known, jobs }) => (known ? [] : jobs));
   const all = open.flat();
   const executor = await openExecutor(io, options, work, all.length);
   const bar = barOf(
@@ -331,22 +338,22 @@ async function doGroups<P, R>(
     all.reduce((sum, { size }) => sum + size, 0),
     executor.workers,
   );
-  const runOne = async (sized: SizedPart): Promise<PartResult> => {
-    const result = await executor.run(sized.part, {
+  const runOne = async (sized: SizedJob): Promise<JobResult> => {
+    const result = await executor.run(sized.job, {
       onProgress: (share) => bar.progress(sized, share),
     });
     bar.done(sized);
     return result;
   };
   let last: Promise<unknown> = Promise.resolve(); // groups are handed over one at a time
-  const runGroup = async (parts: readonly SizedPart[], i: number): Promise<void> => {
-    if (groups[i].known || parts.length === 0) return;
-    const ended = await Promise.allSettled(parts.map(runOne));
+  const runGroup = async (jobs: readonly SizedJob[], i: number): Promise<void> => {
+    if (groups[i].known || jobs.length === 0) return;
+    const ended = await Promise.allSettled(jobs.map(runOne));
     const lost = ended.find((end) => end.status === "rejected");
     if (lost) throw lost.reason;
     const made = ended.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
     const seconds = made.reduce((sum, result) => sum + result.seconds, 0);
-    const results = made.map(({ bytes }) => work.kind.parse(bytes, `a part of ${groups[i].name}`));
+    const results = made.map(({ bytes }) => work.kind.parse(bytes, `a job of ${groups[i].name}`));
     const handed = last.then(() => done({ results, seconds }, i));
     last = handed.catch(() => undefined);
     await handed;
@@ -359,7 +366,7 @@ async function doGroups<P, R>(
     );
   } catch (error) {
     if (options.queue !== undefined)
-      io.stderr.write("parts stay on the queue; the same command continues\n");
+      io.stderr.write("jobs stay on the queue; the same command continues\n");
     throw error;
   } finally {
     bar.end();
@@ -387,7 +394,7 @@ export function requireNone(io: Io, failed: readonly Failed[]): void {
   );
   throw new DiffeoError(
     others.length === 0 ? kind : "data",
-    `${failed.length} of the parts failed`,
+    `${failed.length} of the jobs failed`,
     "the same command tries them again",
   );
 }

@@ -1,5 +1,5 @@
 /**
- * The i-th of n shards of a list of parts: every n-th, beginning with the i-th, so that each has
+ * The i-th of n shards of a list of jobs: every n-th, beginning with the i-th, so that each has
  * long and short ones.
  */
 import { fail } from "diffeo/graph";

@@ -1,11 +1,11 @@
 /**
- * A kind of part: what its parameters must be, how it is done, and how its result becomes bytes and
+ * A kind of job: what its parameters must be, how it is done, and how its result becomes bytes and
  * is read again.
  */
 import type * as v from "valibot";
 
-/** What a part is done with. */
-export interface PartWork {
+/** What a job is done with. */
+export interface JobContext {
   readonly device: string;
   /** Threads of one operation. Default: as many as there are cores. */
   readonly threads?: number;
@@ -16,13 +16,13 @@ export interface PartWork {
    * kept.
    */
   readonly inputDigest: (name: string) => string;
-  /** Something that many parts need, opened once; the few that were used last stay open. */
+  /** Something that many jobs need, opened once; the few that were used last stay open. */
   readonly keep: <T>(
     name: string,
     open: () => Promise<T>,
     dispose?: (kept: T) => Promise<void>,
   ) => Promise<T>;
-  /** Says which share of the part is done. */
+  /** Says which share of the job is done. */
   readonly report: (share: number) => void;
   readonly signal?: AbortSignal;
 }
@@ -32,7 +32,7 @@ export interface Kind<P, R> {
   /** Raised when the same parameters give another result. */
   readonly version: number;
   readonly parameters: v.GenericSchema<unknown, P>;
-  run(parameters: P, work: PartWork): Promise<R>;
+  run(parameters: P, work: JobContext): Promise<R>;
   make(result: R): Uint8Array;
   /** The result that bytes are; `source` says whose they are in errors. */
   parse(bytes: Uint8Array, source: string): R;

@@ -1,8 +1,8 @@
-/** Fits of a table as parts: one a seed, from the rows to the bytes of the model's file. */
+/** Fits of a table as jobs: one a seed, from the rows to the bytes of the model's file. */
 import { type Domain, domainOf } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { byName, mapValues } from "diffeo/host";
-import { type Kind, partOf } from "diffeo-queue";
+import { jobOf, type Kind } from "diffeo-queue";
 import { sha256 } from "diffeo-queue/node";
 import {
   bestOfSeeds,
@@ -22,13 +22,13 @@ import {
 } from "diffeo-tables";
 import * as v from "valibot";
 import type { Io } from "../shell/io.ts";
+import { doJobs, type JobOptions, RELEASE, requireNone } from "../shell/jobs.ts";
 import { engineOf, MOST, type RunOptions } from "../shell/options.ts";
-import { doParts, type PartOptions, RELEASE, requireNone } from "../shell/parts.ts";
 
 const whole = (least: number, most: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
 
-export interface TableFitPart {
+export interface TableFitJob {
   readonly seed: number;
   readonly steps?: number;
   /** Whether there is a network of given cells. */
@@ -39,7 +39,7 @@ export interface TableFitPart {
   readonly columns: Readonly<Record<string, unknown>>;
 }
 
-const parameters: v.GenericSchema<unknown, TableFitPart> = v.strictObject({
+const parameters: v.GenericSchema<unknown, TableFitJob> = v.strictObject({
   seed: whole(0, MOST.seed),
   steps: v.optional(whole(1, MOST.steps)),
   given: v.boolean(),
@@ -54,7 +54,7 @@ const table = v.pipe(
   v.array(v.array(v.nullable(v.union([v.string(), v.number()])))),
 );
 
-export const tableFitKind: Kind<TableFitPart, TableModel> = {
+export const tableFitKind: Kind<TableFitJob, TableModel> = {
   name: "table/fit",
   version: 2,
   parameters,
@@ -63,7 +63,7 @@ export const tableFitKind: Kind<TableFitPart, TableModel> = {
     { input, device, threads, report, signal },
   ) => {
     const rows = v.safeParse(table, new TextDecoder().decode(await input("rows")));
-    if (!rows.success) return fail("data", 'the input "rows" is no rows', "send the part again");
+    if (!rows.success) return fail("data", 'the input "rows" is no rows', "send the job again");
     return fitTable(rows.output, {
       columns: mapValues(columns, (spec, name) => domainOf(spec, `column ${name}`)),
       seed,
@@ -81,7 +81,7 @@ export const tableFitKind: Kind<TableFitPart, TableModel> = {
   parse: (bytes, source) => parseTableModel(bytes, source),
 };
 
-interface SeedsCommand extends RunOptions, PartOptions {
+interface SeedsCommand extends RunOptions, JobOptions {
   readonly out: string;
   readonly steps?: number;
   readonly given: boolean;
@@ -90,10 +90,10 @@ interface SeedsCommand extends RunOptions, PartOptions {
 }
 
 /** Where shards leave their fits. */
-export const partsFolder = ({ out }: Pick<SeedsCommand, "out">): string => `${out}.parts`;
+export const jobsFolder = ({ out }: Pick<SeedsCommand, "out">): string => `${out}.jobs`;
 
-/** The best of several seeds, each fitted as a part. Nothing where there is nothing to collect. */
-export async function fitInParts(
+/** The best of several seeds, each fitted as a job. Nothing where there is nothing to collect. */
+export async function fitAsJobs(
   io: Io,
   rows: readonly Row[],
   {
@@ -118,18 +118,18 @@ export async function fitInParts(
   const specs = mapValues(columns, ({ spec }) => spec);
   const setting = { release: RELEASE, device, inputs: { rows: sha256(input) } };
   const groups = Array.from({ length: seeds }, (_, i) => {
-    const part = {
+    const job = {
       ...{ seed: first + i, given, network, columns: specs },
       ...(flow && { flow }),
       ...(steps !== undefined && { steps }),
     };
     return {
       name: `seed ${first + i}`,
-      parts: [{ part: partOf(tableFitKind, part, setting), size: 1 }],
+      jobs: [{ job: jobOf(tableFitKind, job, setting), size: 1 }],
     };
   });
   const models: TableModel[] = [];
-  const failed = await doParts<TableFitPart, TableModel>(
+  const failed = await doJobs<TableFitJob, TableModel>(
     io,
     options,
     {
@@ -141,7 +141,7 @@ export async function fitInParts(
         inputs: [input],
         signal: io.signal,
       },
-      ...{ folder: partsFolder(options), threads },
+      ...{ folder: jobsFolder(options), threads },
     },
     groups,
     async ({ results: [model] }, i) => {

@@ -1,17 +1,17 @@
-/** Descriptions of parts, shards, addresses, the cache of inputs and the folder of results. */
+/** Descriptions of jobs, shards, addresses, the cache of inputs and the folder of results. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   canonical,
   type Executor,
+  type Job,
+  jobOf,
   type Kind,
   ofShard,
-  type Part,
   parseShard,
-  partOf,
-  requirePart,
-  runParts,
+  requireJob,
+  runJobs,
 } from "diffeo-queue";
 import { digestOf, inputsOf, openLocal, parseAddress, sha256, withFolder } from "diffeo-queue/node";
 import fc from "fast-check";
@@ -24,12 +24,12 @@ import { scripts } from "./processes.ts";
 
 let folder: string;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "diffeo-parts-"));
+  folder = mkdtempSync(join(tmpdir(), "diffeo-jobs-"));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const setting = { release: RELEASE, device: "cpu" };
-const good = partOf(spin, { ms: 0, n: 1 }, setting);
+const good = jobOf(spin, { ms: 0, n: 1 }, setting);
 const script = { url: scripts.process, execArgv: [] };
 const local = (workers = 1, files: readonly Uint8Array[] = []): Executor =>
   openLocal({ kinds, release: RELEASE, inputs: inputsOf(files), workers, script });
@@ -64,19 +64,19 @@ describe("a description", () => {
     [
       "more than a description has",
       { ...good, parameters: { text: "x".repeat(1e5) } },
-      /no part, 65,536 are read/,
+      /no job, 65,536 are read/,
     ],
   ])("is refused with %s", (_, value, message) => {
-    expect(() => requirePart(value)).toThrow(message);
+    expect(() => requireJob(value)).toThrow(message);
   });
 
   it("is not made of parameters that are none", () => {
-    expect(() => partOf(spin, { ms: -1, n: 0 }, setting)).toThrow();
+    expect(() => jobOf(spin, { ms: -1, n: 0 }, setting)).toThrow();
   });
 });
 
 describe("a shard", () => {
-  it("is every n-th part: together they are all of them, each once", () => {
+  it("is every n-th job: together they are all of them, each once", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 40 }),
@@ -142,14 +142,14 @@ describe("an address", () => {
 });
 
 describe("local work", () => {
-  it("gives the same bytes in this process, in others and out of a folder, in the order of the parts", async () => {
+  it("gives the same bytes in this process, in others and out of a folder, in the order of the jobs", async () => {
     const file = Uint8Array.from({ length: 1000 }, (_, i) => i);
-    const parts: Part[] = [
-      ...[5, 3, 1, 4].map((n) => partOf(spin, { ms: 10 * n, n }, setting)),
-      partOf(reversed, {}, { ...setting, inputs: { file: sha256(file) } }),
+    const jobs: Job[] = [
+      ...[5, 3, 1, 4].map((n) => jobOf(spin, { ms: 10 * n, n }, setting)),
+      jobOf(reversed, {}, { ...setting, inputs: { file: sha256(file) } }),
     ];
     const bytesBy = async (executor: Executor): Promise<string[]> => {
-      const settled = await runParts(executor, parts);
+      const settled = await runJobs(executor, jobs);
       await executor.close();
       return settled.map((each) =>
         "result" in each ? Buffer.from(each.result.bytes).toString("hex") : each.error.message,
@@ -162,11 +162,11 @@ describe("local work", () => {
     const shared = join(folder, "shared");
     for (const index of [1, 2]) {
       const shard = withFolder(local(1, [file]), shared, { write: true });
-      await runParts(shard, ofShard(parts, { index, of: 2 }));
+      await runJobs(shard, ofShard(jobs, { index, of: 2 }));
       await shard.close();
     }
     expect(readdirSync(shared)).toHaveLength(5);
-    // One is not what it says, one is cut off, one is that of another part: these three are done
+    // One is not what it says, one is cut off, one is that of another job: these three are done
     // again, the others are read.
     const [first, second, third, fourth] = readdirSync(shared).map((name) => join(shared, name));
     writeFileSync(first, `${readFileSync(first, "latin1")}more`);
@@ -174,9 +174,9 @@ describe("local work", () => {
     writeFileSync(third, readFileSync(fourth));
     let done = 0;
     const inner = local(1, [file]);
-    const run: Executor["run"] = (part, options) => {
+    const run: Executor["run"] = (job, options) => {
       done++;
-      return inner.run(part, options);
+      return inner.run(job, options);
     };
     const counted: Executor = { ...inner, run };
     expect(await bytesBy(withFolder(counted, shared, { write: false }))).toEqual(here);
@@ -185,38 +185,38 @@ describe("local work", () => {
 
   it("refuses what it does not know, by whatever it differs, and reports a lost process after three tries", async () => {
     const executor = local(2);
-    const parts: Part[] = [
+    const jobs: Job[] = [
       { ...good, kind: "test/unknown" },
       { ...good, version: 9 },
       { ...good, release: "9.9.9" },
       { ...good, parameters: { ms: "1", n: 0 } },
-      partOf(reversed, {}, setting),
-      partOf(reversed, {}, { ...setting, inputs: { file: "0".repeat(64) } }),
-      partOf(failing, { how: "said" }, setting),
-      partOf(failing, { how: "lost" }, setting),
+      jobOf(reversed, {}, setting),
+      jobOf(reversed, {}, { ...setting, inputs: { file: "0".repeat(64) } }),
+      jobOf(failing, { how: "said" }, setting),
+      jobOf(failing, { how: "lost" }, setting),
       good,
     ];
-    const settled = await runParts(executor, parts);
+    const settled = await runJobs(executor, jobs);
     await executor.close();
     expect(settled.map((each) => ("error" in each ? each.error.message : "done"))).toEqual([
-      "this worker knows no parts of kind test/unknown. It knows test/spin, test/still, test/reversed, test/failing, test/large.",
-      "the part is for version 9 of test/spin, this worker has version 1. Let the command and its workers have one release.",
-      `the part is for release 9.9.9, this worker has ${RELEASE}. Let the command and its workers have one release.`,
-      "parameters of test/spin are wrong at ms: expected number. Make the part with partOf.",
-      'the part names no input "file". Give parts of test/reversed that input.',
-      `there is no input ${"0".repeat(64)}. Give it with the parts.`,
-      "the part is broken. Mend it.",
+      "this worker knows no jobs of kind test/unknown. It knows test/spin, test/still, test/reversed, test/failing, test/large.",
+      "the job is for version 9 of test/spin, this worker has version 1. Let the command and its workers have one release.",
+      `the job is for release 9.9.9, this worker has ${RELEASE}. Let the command and its workers have one release.`,
+      "parameters of test/spin are wrong at ms: expected number. Make the job with jobOf.",
+      'the job names no input "file". Give jobs of test/reversed that input.',
+      `there is no input ${"0".repeat(64)}. Give it with the jobs.`,
+      "the job is broken. Mend it.",
       "its process ended with code 7",
       "done",
     ]);
   });
 
-  it("begins a part three times where its process is lost, and once where it says what is wrong", async () => {
+  it("begins a job three times where its process is lost, and once where it says what is wrong", async () => {
     const executor = local(2);
     const begun = async (how: "said" | "lost"): Promise<number> => {
       let reports = 0;
       const options = { onProgress: () => void reports++ };
-      await expect(executor.run(partOf(failing, { how }, setting), options)).rejects.toThrow();
+      await expect(executor.run(jobOf(failing, { how }, setting), options)).rejects.toThrow();
       return reports;
     };
     expect(await Promise.all([begun("said"), begun("lost")])).toEqual([1, 3]);
@@ -225,15 +225,15 @@ describe("local work", () => {
 
   it("takes no bytes for an input that are not those that were named", async () => {
     const runner = openRunner({ kinds, release: RELEASE });
-    const part = partOf(reversed, {}, { ...setting, inputs: { file: sha256(Uint8Array.of(1)) } });
+    const job = jobOf(reversed, {}, { ...setting, inputs: { file: sha256(Uint8Array.of(1)) } });
     const fetch = async () => Uint8Array.of(2);
-    await expect(runner.run(part, { fetch, report: () => undefined })).rejects.toThrow(
+    await expect(runner.run(job, { fetch, report: () => undefined })).rejects.toThrow(
       'the bytes of input "file" are not those that were named',
     );
   });
 });
 
-describe("what parts keep open", () => {
+describe("what jobs keep open", () => {
   const log: string[] = [];
   const keeper: Kind<{ readonly name: string }, string> = {
     name: "test/keeper",
@@ -256,7 +256,7 @@ describe("what parts keep open", () => {
     release: RELEASE,
   });
   const run = (name: string) =>
-    runner.run(partOf(keeper, { name }, setting), {
+    runner.run(jobOf(keeper, { name }, setting), {
       fetch: async () => new Uint8Array(),
       report: () => undefined,
     });

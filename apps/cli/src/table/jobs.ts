@@ -1,22 +1,22 @@
 /**
- * Rows of a model of a table as parts: rows `first` … of a seed, as JSON, in which a number is read
+ * Rows of a model of a table as jobs: rows `first` … of a seed, as JSON, in which a number is read
  * back as itself.
  */
 import { fail } from "diffeo/graph";
 import { byName } from "diffeo/host";
-import { type Kind, partOf } from "diffeo-queue";
+import { jobOf, type Kind } from "diffeo-queue";
 import { type DrawnRows, type Given, parseTableModel } from "diffeo-tables";
 import * as v from "valibot";
+import { type Group, RELEASE } from "../shell/jobs.ts";
 import { MOST } from "../shell/options.ts";
-import { type Group, RELEASE } from "../shell/parts.ts";
 
-/** Rows of a part. */
+/** Rows of a job. */
 const ROWS = 10_000;
 
 const whole = (least: number, most: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
 
-export interface RowsPart {
+export interface RowsJob {
   readonly first: number;
   readonly count: number;
   readonly evaluations: number;
@@ -26,7 +26,7 @@ export interface RowsPart {
 
 const cell = v.union([v.string(), v.number()]);
 
-const parameters: v.GenericSchema<unknown, RowsPart> = v.strictObject({
+const parameters: v.GenericSchema<unknown, RowsJob> = v.strictObject({
   first: whole(0, MOST.rows),
   count: whole(1, ROWS),
   evaluations: whole(2, 10_000),
@@ -40,11 +40,11 @@ const drawn: v.GenericSchema<unknown, DrawnRows> = v.strictObject({
   evaluations: whole(0, Number.MAX_SAFE_INTEGER),
 });
 
-export const rowsKind: Kind<RowsPart, DrawnRows> = {
+export const rowsKind: Kind<RowsJob, DrawnRows> = {
   name: "table/rows",
   version: 1,
   parameters,
-  run: async (part, work) => {
+  run: async (job, work) => {
     const { device, threads, signal } = work;
     const model = await work.keep(
       `table ${work.inputDigest("model")} ${device} ${threads}`,
@@ -57,9 +57,9 @@ export const rowsKind: Kind<RowsPart, DrawnRows> = {
     );
     let step = 0;
     return model.sample({
-      ...part,
+      ...job,
       ...(signal && { signal }),
-      onStep: () => work.report(Math.min(1, ++step / part.evaluations)),
+      onStep: () => work.report(Math.min(1, ++step / job.evaluations)),
     });
   },
   make: (rows) => Buffer.from(JSON.stringify(rows)),
@@ -75,11 +75,11 @@ export const rowsKind: Kind<RowsPart, DrawnRows> = {
 };
 
 /**
- * A group a part: rows are handed over as they are drawn. @param model the SHA-256 of the model's
+ * A group a job: rows are handed over as they are drawn. @param model the SHA-256 of the model's
  * file
  */
 export function rowsGroups(
-  { count, ...run }: Omit<RowsPart, "first">,
+  { count, ...run }: Omit<RowsJob, "first">,
   model: string,
   device: string,
 ): Group[] {
@@ -88,7 +88,7 @@ export function rowsGroups(
     const [first, size] = [i * ROWS, Math.min(ROWS, count - i * ROWS)];
     return {
       name: `rows ${first + 1} to ${first + size}`,
-      parts: [{ part: partOf(rowsKind, { ...run, first, count: size }, setting), size }],
+      jobs: [{ job: jobOf(rowsKind, { ...run, first, count: size }, setting), size }],
     };
   });
 }

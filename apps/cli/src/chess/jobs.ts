@@ -1,5 +1,5 @@
 /**
- * Boards of a model as parts: boards `first` … of a key, packed at 32 bytes each, and what the
+ * Boards of a model as jobs: boards `first` … of a key, packed at 32 bytes each, and what the
  * sampler says of them.
  */
 import { parseModel } from "diffeo/categorical";
@@ -7,10 +7,10 @@ import { fail } from "diffeo/graph";
 import type { Key } from "diffeo/random";
 import { type SolverName, solvers } from "diffeo/sampler";
 import { type Boards, CLASSES, openBoards, parseCondition } from "diffeo-chess";
-import { type Kind, partOf } from "diffeo-queue";
+import { jobOf, type Kind } from "diffeo-queue";
 import * as v from "valibot";
+import { type Group, RELEASE, type SizedJob } from "../shell/jobs.ts";
 import { MOST } from "../shell/options.ts";
-import { type Group, RELEASE, type SizedPart } from "../shell/parts.ts";
 
 const whole = (least: number, most: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
@@ -23,7 +23,7 @@ export const GRIDS = ["fitted", "uniform", "quadratic", "logSnr"] as const;
 export const MOST_GUIDES = 20;
 export const LONGEST_GUIDE = 100;
 
-export interface BoardsPart {
+export interface BoardsJob {
   readonly space: "simplex" | "logit";
   readonly solver: SolverName;
   readonly steps: number;
@@ -38,7 +38,7 @@ export interface BoardsPart {
   readonly count: number;
 }
 
-const parameters: v.GenericSchema<unknown, BoardsPart> = v.strictObject({
+const parameters: v.GenericSchema<unknown, BoardsJob> = v.strictObject({
   space: v.picklist(["simplex", "logit"]),
   solver: v.custom<SolverName>((name) => typeof name === "string" && Object.hasOwn(solvers, name)),
   steps: whole(1, MOST.steps),
@@ -65,7 +65,7 @@ const report = v.strictObject({
 
 const LINE = 10;
 
-export const boardsKind: Kind<BoardsPart, Boards> = {
+export const boardsKind: Kind<BoardsJob, Boards> = {
   name: "chess/boards",
   version: 1,
   parameters,
@@ -118,30 +118,30 @@ export const boardsKind: Kind<BoardsPart, Boards> = {
 };
 
 /** What the boards of a group have in common. */
-export interface BoardsRun extends Omit<BoardsPart, "key" | "first" | "count"> {
+export interface BoardsRun extends Omit<BoardsJob, "key" | "first" | "count"> {
   readonly key: Key;
   readonly device: string;
   /** The SHA-256 of the model's file. */
   readonly model: string;
 }
 
-/** Boards `first` to `first` + `count` as one part. */
-export function boardsPart(
+/** Boards `first` to `first` + `count` as one job. */
+export function boardsJob(
   { key, device, model, ...run }: BoardsRun,
   first: number,
   count: number,
-): SizedPart {
+): SizedJob {
   const setting = { release: RELEASE, device, inputs: { model } };
   return {
-    part: partOf(boardsKind, { ...run, key: key.words, first, count }, setting),
+    job: jobOf(boardsKind, { ...run, key: key.words, first, count }, setting),
     size: count,
   };
 }
 
-/** `count` boards in parts of a batch each. */
+/** `count` boards in jobs of a batch each. */
 export const boardsGroup = (name: string, run: BoardsRun, count: number, batch: number): Group => ({
   name,
-  parts: Array.from({ length: Math.ceil(count / batch) }, (_, i) =>
-    boardsPart(run, i * batch, Math.min(batch, count - i * batch)),
+  jobs: Array.from({ length: Math.ceil(count / batch) }, (_, i) =>
+    boardsJob(run, i * batch, Math.min(batch, count - i * batch)),
   ),
 });

@@ -1,9 +1,9 @@
 /**
- * A fit of the study of densities as a part: a dataset, a loss and a seed, from the table to the
+ * A fit of the study of densities as a job: a dataset, a loss and a seed, from the table to the
  * record of the run.
  */
 import { type ObjectiveName, objectives } from "diffeo/matching";
-import { type Kind, partOf } from "diffeo-queue";
+import { jobOf, type Kind } from "diffeo-queue";
 import {
   type DatasetName,
   type FitTask,
@@ -14,17 +14,17 @@ import {
 } from "diffeo-tables";
 import { runTask } from "diffeo-tables/node";
 import * as v from "valibot";
+import { RELEASE, type SizedJob } from "../shell/jobs.ts";
 import { MOST } from "../shell/options.ts";
-import { RELEASE, type SizedPart } from "../shell/parts.ts";
 
-export interface FitPart extends FitTask {
+export interface FitJob extends FitTask {
   /** Draws of the plain normaliser. */
   readonly samples: number;
 }
 
 const natural = v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(MOST.seed));
 
-const parameters: v.GenericSchema<unknown, FitPart> = v.strictObject({
+const parameters: v.GenericSchema<unknown, FitJob> = v.strictObject({
   dataset: v.custom<DatasetName>(
     (name) => typeof name === "string" && (isUci(name) || isSynthetic(name)),
   ),
@@ -39,7 +39,7 @@ const parameters: v.GenericSchema<unknown, FitPart> = v.strictObject({
 const EVERY = 20;
 const STEPS = 1000;
 
-export const fitKind: Kind<FitPart, RunRecord> = {
+export const fitKind: Kind<FitJob, RunRecord> = {
   name: "density/fit",
   version: 1,
   parameters,
@@ -57,8 +57,8 @@ export const fitKind: Kind<FitPart, RunRecord> = {
 };
 
 /** @param table the SHA-256 of the dataset's file, where it has one */
-export const fitPart = (task: FitTask, samples: number, table?: string): SizedPart => {
+export const fitJob = (task: FitTask, samples: number, table?: string): SizedJob => {
   const inputs: Record<string, string> = table === undefined ? {} : { table };
   const setting = { release: RELEASE, device: "cpu", inputs };
-  return { part: partOf(fitKind, { ...task, samples }, setting), size: 1 };
+  return { job: jobOf(fitKind, { ...task, samples }, setting), size: 1 };
 };

@@ -1,5 +1,5 @@
 /**
- * Chains of a posterior as parts: a block of them each. The model travels as the ONNX file of its
+ * Chains of a posterior as jobs: a block of them each. The model travels as the ONNX file of its
  * step, not as its code.
  */
 import {
@@ -16,14 +16,14 @@ import {
   serializeChains,
 } from "diffeo/mcmc";
 import { key as keyOf } from "diffeo/random";
-import { type Kind, partOf } from "diffeo-queue";
+import { jobOf, type Kind } from "diffeo-queue";
 import { sha256 } from "diffeo-queue/node";
 import * as v from "valibot";
 import type { Io } from "../shell/io.ts";
+import { doJobs, type JobOptions, RELEASE, requireNone } from "../shell/jobs.ts";
 import { MOST } from "../shell/options.ts";
-import { doParts, type PartOptions, RELEASE, requireNone } from "../shell/parts.ts";
 
-export interface InferCommand extends PartOptions {
+export interface InferCommand extends JobOptions {
   readonly data?: string;
   readonly out: string;
   readonly chains: number;
@@ -66,7 +66,7 @@ export const walkOf = ({
 const whole = (least: number, most: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
 
-export interface ChainsPart {
+export interface ChainsJob {
   readonly first: number;
   readonly count: number;
   readonly seed: number;
@@ -79,7 +79,7 @@ export interface ChainsPart {
   readonly targetAcceptance?: number;
 }
 
-const parameters: v.GenericSchema<unknown, ChainsPart> = v.strictObject({
+const parameters: v.GenericSchema<unknown, ChainsJob> = v.strictObject({
   first: whole(0, MOST.chains),
   count: whole(1, MOST.chains),
   seed: whole(0, MOST.seed),
@@ -94,20 +94,20 @@ const parameters: v.GenericSchema<unknown, ChainsPart> = v.strictObject({
   targetAcceptance: v.optional(v.pipe(v.number(), v.gtValue(0), v.ltValue(1))),
 });
 
-export const chainsKind: Kind<ChainsPart, readonly ChainState[]> = {
+export const chainsKind: Kind<ChainsJob, readonly ChainState[]> = {
   name: "infer/chains",
   version: 1,
   parameters,
-  run: async ({ seed, ...part }, { input, threads = 1, report, signal }) => {
-    const done = new Array<number>(part.count).fill(0);
+  run: async ({ seed, ...job }, { input, threads = 1, report, signal }) => {
+    const done = new Array<number>(job.count).fill(0);
     return drawCarried(await input("step"), {
-      ...part,
+      ...job,
       key: keyOf(seed),
       threads,
       ...(signal && { signal }),
       onDraw: (chain, at, of) => {
-        done[chain - part.first] = at / of;
-        if (at % 50 === 0) report(done.reduce((a, b) => a + b, 0) / part.count);
+        done[chain - job.first] = at / of;
+        if (at % 50 === 0) report(done.reduce((a, b) => a + b, 0) / job.count);
       },
     });
   },
@@ -116,10 +116,10 @@ export const chainsKind: Kind<ChainsPart, readonly ChainState[]> = {
 };
 
 /** Where shards leave their chains. */
-export const partsFolder = ({ out }: Pick<InferCommand, "out">): string => `${out}.parts`;
+export const jobsFolder = ({ out }: Pick<InferCommand, "out">): string => `${out}.jobs`;
 
-/** All chains at their last draw, drawn in parts. Nothing where there is nothing to collect. */
-export async function drawInParts(
+/** All chains at their last draw, drawn as jobs. Nothing where there is nothing to collect. */
+export async function drawAsJobs(
   io: Io,
   model: PosteriorModel,
   data: Parameters<typeof carriedStep>[1]["data"],
@@ -131,15 +131,15 @@ export async function drawInParts(
   const rows = chainBlock(carried);
   const shared = { seed, ...walkOf(options) };
   const setting = { release: RELEASE, device: "cpu", inputs: { step: sha256(step) } };
-  const parts = Array.from({ length: Math.ceil(chains / rows) }, (_, i) => {
+  const jobs = Array.from({ length: Math.ceil(chains / rows) }, (_, i) => {
     const count = Math.min(rows, chains - i * rows);
     return {
-      part: partOf(chainsKind, { ...shared, first: i * rows, count }, setting),
+      job: jobOf(chainsKind, { ...shared, first: i * rows, count }, setting),
       size: count,
     };
   });
   let states: readonly ChainState[] | undefined;
-  const failed = await doParts<ChainsPart, readonly ChainState[]>(
+  const failed = await doJobs<ChainsJob, readonly ChainState[]>(
     io,
     options,
     {
@@ -151,9 +151,9 @@ export async function drawInParts(
         threads,
         inputs: [step],
       },
-      ...{ folder: partsFolder(options), signal: io.signal },
+      ...{ folder: jobsFolder(options), signal: io.signal },
     },
-    [{ name: "chains", parts }],
+    [{ name: "chains", jobs }],
     async ({ results }) => {
       states = results.flat();
     },
