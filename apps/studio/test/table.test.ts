@@ -104,9 +104,7 @@ else
     let opened: OpenStudio;
     let url: string;
     const folder = mkdtempSync(join(tmpdir(), "diffeo-table-page-"));
-    const [csv, model, rows] = ["t.csv", "m.safetensors", "rows.csv"].map((name) =>
-      join(folder, name),
-    );
+    const [csv, model, rows] = ["t.csv", "m.model", "rows.csv"].map((name) => join(folder, name));
     let browser: Browser;
     /** A page on which nothing moves. */
     let nowhere: string;

@@ -2,13 +2,14 @@
  * diffeo table complete: the empty cells of a CSV file, drawn given the others of their row,
  * several times.
  */
-import type { Cell } from "diffeo/domain";
+import type { Cell, ProductPart } from "diffeo/domain";
+import { fail } from "diffeo/graph";
 import { requireCompletable, type TableModel } from "diffeo-tables";
 import { loadTableModel } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import { writeCells } from "./csv.ts";
+import { type WrittenNumber, writeCells } from "./csv.ts";
 import {
   type DrawOptions,
   type EvaluationOptions,
@@ -28,9 +29,16 @@ interface CompleteCommand extends DrawOptions, EvaluationOptions, NumbersOptions
 /** Completed rows that are drawn at once. */
 const AT_ONCE = 10_000;
 
+/** A cell that the file gives, with the digits that the file has. */
+function givenCell(text: string, { domain }: ProductPart): Cell | WrittenNumber {
+  if (domain.spec?.kind === "category") return text;
+  // A comma before the fraction would not be read back from a file with commas between cells.
+  return { text: text.replace(",", ".") };
+}
+
 /**
  * Completed rows of a file: its own columns stay, and those of the model that it lacks come after
- * them.
+ * them. Cells that are given pass as the file writes them.
  */
 async function* completed(
   io: Io,
@@ -40,22 +48,31 @@ async function* completed(
   options: CompleteCommand,
 ) {
   const { draws, evaluations, seed } = options;
-  const places = [...file.columns, ...lacking].map((name) => model.domain.columns.indexOf(name));
-  for await (const { table, rows: holes, first } of file.batches(io, "completing")) {
+  const { columns, parts } = model.domain;
+  const places = [...file.columns, ...lacking].map((name) => ({
+    at: columns.indexOf(name),
+    part: parts.find((part) => part.columns.includes(name)),
+  }));
+  for await (const { table, rows: open, first } of file.batches(io, "completing")) {
     const how = { draws, evaluations, seed, first, signal: io.signal };
-    const { rows } = await model.complete(holes, how);
-    yield rows.flatMap((some, i) =>
-      some.map((row, k): Cell[] => [
-        k + 1,
-        ...places.map((at, j) => (at < 0 ? table.rows[i][j] : row[at])),
-      ]),
-    );
+    const { rows } = await model.complete(open, how);
+    yield rows.flatMap((some, i) => {
+      const given = places.map(({ at, part }, j) => {
+        if (!part) return table.rows[i][j];
+        return open[i][at] === null ? undefined : givenCell(table.rows[i][j], part);
+      });
+      return some.map((row, k) => [k + 1, ...places.map(({ at }, j) => given[j] ?? row[at])]);
+    });
   }
 }
 
 /** What the number of a draw is called, where the file or the model has a column of that name. */
 const numberName = (taken: readonly string[], name = "draw"): string =>
   taken.includes(name) ? numberName(taken, `${name} number`) : name;
+
+/** Names of columns in an error, the first of them where they are many. */
+const named = (names: readonly string[]): string =>
+  `${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""}`;
 
 async function complete(io: Io, path: string, options: CompleteCommand): Promise<void> {
   const { model: from, draws, out, force } = options;
@@ -69,6 +86,12 @@ async function complete(io: Io, path: string, options: CompleteCommand): Promise
     ...(model.atoms && { atoms: model.atoms }),
   });
   const lacking = model.domain.columns.filter((name) => !file.columns.includes(name));
+  if (lacking.length === model.domain.columns.length)
+    fail(
+      "data",
+      `${path} has no column of the model`,
+      `give a file with at least one of ${named(lacking)}, or use table sample`,
+    );
   const names = [...file.columns, ...lacking];
   const columns = [numberName(names), ...names];
   await writeCells(io, { columns }, completed(io, model, file, lacking, options), options);

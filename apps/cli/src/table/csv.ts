@@ -5,7 +5,29 @@ import { cellLines } from "diffeo-tables";
 import type { Io } from "../shell/io.ts";
 import type { NumbersOptions } from "./options.ts";
 
-type Rows = readonly (readonly Cell[])[];
+/** A number as a file writes it: its digits pass unchanged. */
+export interface WrittenNumber {
+  readonly text: string;
+}
+
+type Rows = readonly (readonly (Cell | WrittenNumber)[])[];
+
+const isWritten = (cell: Cell | WrittenNumber): cell is WrittenNumber => typeof cell === "object";
+
+/** Numbers that JSON writes as CSV does; it has no +5, .5, 5. and 007. */
+const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
+
+/** A row as JSON: the digits of a written number, or its value where JSON has no such number. */
+const jsonOf = (row: Rows[number]): string =>
+  `[${row
+    .map((cell) => {
+      if (!isWritten(cell)) return JSON.stringify(cell);
+      return JSON_NUMBER.test(cell.text) ? cell.text : JSON.stringify(Number(cell.text));
+    })
+    .join(",")}]`;
+
+const textOf = (row: Rows[number]): Cell[] =>
+  row.map((cell) => (isWritten(cell) ? cell.text : cell));
 
 export interface Columns {
   readonly columns: readonly string[];
@@ -28,11 +50,9 @@ export async function writeCells(
     yield cellLines([columns]);
     for await (const rows of batches) {
       if (json && rows.length > 0)
-        io.stdout.write(
-          `${count > 0 ? "," : ""}${rows.map((row) => JSON.stringify(row)).join(",")}`,
-        );
+        io.stdout.write(`${count > 0 ? "," : ""}${rows.map(jsonOf).join(",")}`);
       count += rows.length;
-      yield cellLines(rows);
+      yield cellLines(rows.map(textOf));
     }
     if (json) io.stdout.write("]}\n");
   }

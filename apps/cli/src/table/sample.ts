@@ -1,5 +1,5 @@
 /** diffeo table sample: rows drawn from a model of a table, of which some cells may be given. */
-import type { Cell } from "diffeo/domain";
+import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { readBytes } from "diffeo/node";
 import { sha256 } from "diffeo-queue/node";
@@ -33,27 +33,71 @@ interface SampleCommand extends JobOptions, DrawOptions, EvaluationOptions, Numb
   readonly given?: readonly string[];
 }
 
-/** name=value of columns of a model, numbers but for categories. */
-function givenCells({ domain }: TableModel, words: readonly string[]): Record<string, Cell> {
+interface GivenWord {
+  readonly part: ProductPart;
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The cell that a word gives: the number or the label that it says. */
+function cellOf({ part: { domain }, text }: GivenWord): Cell {
+  if (domain.spec?.kind === "category" && domain.fault([text]) === undefined) return text;
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  return Number.isFinite(value) ? value : text;
+}
+
+/** Whether a column can hold what a word says, as far as one cell shows. */
+function isPossible(word: GivenWord): boolean {
+  const { domain } = word.part;
+  const cell = cellOf(word);
+  if (domain.cells === 1) return domain.fault([cell]) === undefined;
+  return typeof cell === "number";
+}
+
+/** The columns that a word may name: with a column "a=b" beside "a", "a=b=3" has two readings. */
+const readings = ({ domain }: TableModel, word: string): GivenWord[] =>
+  domain.parts.flatMap((part) =>
+    part.columns
+      .filter((name) => word.startsWith(`${name}=`))
+      .map((name) => ({ part, name, text: word.slice(name.length + 1) })),
+  );
+
+/** The column and the value that name=value says. */
+function readGiven(model: TableModel, word: string): GivenWord {
+  const found = readings(model, word);
+  if (found.length === 0)
+    fail(
+      "usage",
+      `--given ${word}: no column of the model is named so`,
+      `use ${model.domain.columns.join(", ")}`,
+    );
+  const possible = found.filter(isPossible);
+  if (possible.length > 1)
+    fail(
+      "usage",
+      `--given ${word} is a value of ${possible.map(({ name }) => `"${name}"`).join(" and of ")}`,
+      "rename one of the columns in the table and fit again",
+    );
+  const [first] = possible.length > 0 ? possible : found;
+  if (first.text.trim() === "")
+    fail(
+      "usage",
+      `--given ${word}: the value is empty`,
+      `give a value, or leave the option out to sample ${first.name}`,
+    );
+  if (first.part.domain.spec?.kind !== "category" && typeof cellOf(first) !== "number")
+    fail("usage", `--given ${word}: ${first.text} is not a number`, "write it as 12.5 or 1e3");
+  return first;
+}
+
+/** name=value of columns of a model, numbers except for categories. */
+function givenCells(model: TableModel, words: readonly string[]): Record<string, Cell> {
   const found = new Map<string, Cell>();
   for (const word of words) {
-    const part = domain.parts.find(({ columns }) =>
-      columns.some((name) => word.startsWith(`${name}=`)),
-    );
-    const name = part?.columns.find((one) => word.startsWith(`${one}=`));
-    if (!part || name === undefined)
-      return fail(
-        "usage",
-        `--given ${word}: no column of the model is named so`,
-        `use ${domain.columns.join(", ")}`,
-      );
-    if (found.has(name)) fail("usage", `--given ${word}: ${name} is given twice`, "give it once");
-    const text = word.slice(name.length + 1);
-    const isLabel = part.domain.kind === "category" && part.domain.fault([text]) === undefined;
-    const value = text.trim() === "" ? Number.NaN : Number(text);
-    if (!isLabel && part.domain.kind !== "category" && !Number.isFinite(value))
-      fail("usage", `--given ${word}: ${text} is no number`, "write it as 12.5 or 1e3");
-    found.set(name, isLabel || Number.isNaN(value) ? text : value);
+    const read = readGiven(model, word);
+    if (found.has(read.name))
+      fail("usage", `--given ${word}: ${read.name} is given twice`, "give it once");
+    found.set(read.name, cellOf(read));
   }
   return Object.fromEntries(found);
 }

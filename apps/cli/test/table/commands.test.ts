@@ -374,6 +374,10 @@ describe("table", () => {
     expect(code).toBe(0);
     for (const line of stdout.trimEnd().split("\n").slice(1))
       expect(line.split(",").slice(1)).toEqual(["0.25", "-9", "-8.5"]);
+    // An empty variable of a script is refused, whatever the column.
+    const empty = await diffeo(...draw, "--given", "size=");
+    expect(empty.code).toBe(2);
+    expect(empty.stderr).toContain("--given size=: the value is empty. Give a value");
     const half = await diffeo(...draw, "--given", "from=-9");
     expect(half.code).toBe(2);
     expect(half.stderr).toContain('of "from", "to" some are there and some are not');
@@ -381,7 +385,7 @@ describe("table", () => {
     expect(unknown.code).toBe(2);
     expect(unknown.stderr).toContain("--given age=3: no column of the model is named so");
     expect((await diffeo(...draw, "--given", "size=big")).stderr).toContain(
-      "--given size=big: big is no number",
+      "--given size=big: big is not a number",
     );
     const twice = await diffeo(...draw, "--given", "size=1", "--given", "size=2");
     expect([twice.code, twice.stderr]).toEqual([
@@ -458,6 +462,37 @@ describe("table", () => {
     expect(torn.stderr).toContain(
       'torn.csv, line 3: of "from", "to" some are there and some are not',
     );
+  });
+
+  it("complete passes given cells as they are written, and needs one column of the model", async () => {
+    // Integers beyond 2^53, digits beyond float64, and forms that a number would be written in otherwise.
+    const [id, share] = ["357467202448740519", "0.25000000000000000012"];
+    writeFileSync(
+      at("exact.csv"),
+      `id,from,to,share\n${id},-9.0,+8e0,${share}\n${id},-9.0,0.80e1,\n`,
+    );
+    const model = ["--model", at("a.model"), "--threads", "1", "--evaluations", "2"];
+    const { stdout } = await diffeo("table", "complete", at("exact.csv"), ...model);
+    const lines = stdout.trimEnd().split("\n").slice(1);
+    expect(lines[0]).toMatch(new RegExp(`^1,${id},-9\\.0,\\+8e0,${share},\\d`));
+    expect(lines[1]).toMatch(new RegExp(`^1,${id},-9\\.0,0\\.80e1,0\\.\\d+,\\d`));
+    const json = (await diffeo("table", "complete", at("exact.csv"), ...model, "--json")).stdout;
+    // JSON has no plus sign before a number; all other digits pass.
+    expect(json).toContain(`"rows":[[1,"${id}",-9.0,8,${share},`);
+    expect(json).toContain(`,[1,"${id}",-9.0,0.80e1,`);
+    expect(JSON.parse(json).rows[1].slice(0, 4)).toEqual([1, id, -9, 8]);
+    // A comma before the fraction becomes a point: the output has commas between cells.
+    writeFileSync(at("commas.csv"), "id;from;to;share\nx;-9,50;8;0,250\n");
+    const commas = (await diffeo("table", "complete", at("commas.csv"), ...model)).stdout;
+    expect(commas.split("\n")[1]).toMatch(/^1,x,-9\.50,8,0\.250,\d/);
+    writeFileSync(at("strange.csv"), "id,age\nx,3\n");
+    expect(await diffeo("table", "complete", at("strange.csv"), ...model)).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining(
+        "strange.csv has no column of the model. Give a file with at least one of size, share, from, to",
+      ),
+    });
   });
 
   it("fit takes empty cells, and score rows that have some", async () => {

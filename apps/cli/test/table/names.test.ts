@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "diffeo-cli";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { diffeo } from "../run.ts";
+import { diffeo, printed } from "../run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "diffeo-names-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -63,4 +63,21 @@ describe("a table with control characters in the names of columns and labels", (
     expect(given.err).not.toMatch(steering);
     expect((await diffeo(...sample)).stdout).toContain("deep\u0001\u001b[2Jth");
   });
+});
+
+it("a column named with = is given beside the one that its name begins with", async () => {
+  const rows = Array.from(
+    { length: 40 },
+    (_, i) => `${i % 7},${i * i * 0.1},${i % 2 ? "p" : "q=2"}`,
+  );
+  writeFileSync(at("e.csv"), `a,a=b,a=b=c\n${rows.join("\n")}\n`);
+  const fitting = ["--steps", "1", "--threads", "1", "--no-evaluate"];
+  await printed("table", "fit", at("e.csv"), "--out", at("e.model"), ...fitting);
+  const sample = ["table", "sample", "--model", at("e.model"), "--count", "2", "--threads", "1"];
+  const given = async (...words: readonly string[]): Promise<readonly string[]> =>
+    (await printed(...sample, ...words.flatMap((word) => ["--given", word])))
+      .split("\n")[1]
+      .split(",");
+  expect(await given("a=3", "a=b=0.5", "a=b=c=q=2")).toEqual(["3", "0.5", "q=2"]);
+  expect((await given("a=b=1.5"))[1]).toBe("1.5");
 });
