@@ -80,7 +80,7 @@ describe("the flow of a label and a number", () => {
     const points = codes.flatMap((c, k) => [-1.2, 0, 0.7].map((g) => ({ c, k, g })));
     const x = Float64Array.from(points.flatMap(({ c, g }) => [c, g]));
     const found = await withGraphs({ threads: 1 }, (graphs) =>
-      logDensityOf(graphs, { name: "law", n: 2, predict: velocity }, x),
+      logDensityOf(graphs, { name: "law", n: 2, predict: velocity }, { x }),
     );
     points.forEach(({ k, g }, i) => {
       const wide = spreads[k] ** 2 + variance;
@@ -126,9 +126,14 @@ describe("the steps of a flow", () => {
     // The divergence is 1 all the way.
     const wanted = to - from - (x * x + Math.log(2 * Math.PI)) / 2 + Math.log(m);
     const [found] = await withGraphs({ threads: 1 }, (graphs) =>
-      logDensityOf(graphs, { name: "steps", n: 1, predict }, Float64Array.of(0.7), {
-        evaluations: steps + 9,
-      }),
+      logDensityOf(
+        graphs,
+        { name: "steps", n: 1, predict },
+        { x: Float64Array.of(0.7) },
+        {
+          evaluations: steps + 9,
+        },
+      ),
     );
     expect(found).toBeCloseTo(wanted, 4);
   });
@@ -154,7 +159,7 @@ describe("the flow of a field that turns at one level", () => {
     );
     const wrong = (options: FlowOptions): Promise<number> =>
       withGraphs({ threads: 1 }, async (graphs) => {
-        const found = await logDensityOf(graphs, { name: "bump", n: 1, predict }, x, options);
+        const found = await logDensityOf(graphs, { name: "bump", n: 1, predict }, { x }, options);
         return mean(Array.from(found, (v, i) => Math.abs(v - wanted[i])));
       });
     expect(await wrong({})).toBeLessThan(1e-3);

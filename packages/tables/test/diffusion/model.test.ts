@@ -300,7 +300,9 @@ describe("a likelihood", () => {
     const model = untrained(product({ a: real(), b: real(), c: real() }), 2);
     const x = normal(key(5), [40, 3], { dtype: "float64" });
     const field = { name: "rows", n: 3, predict: predictorOf(model) };
-    const found = await withGraphs({ threads: 1 }, (graphs) => logDensityOf(graphs, field, x.data));
+    const found = await withGraphs({ threads: 1 }, (graphs) =>
+      logDensityOf(graphs, field, { x: x.data }),
+    );
     const m = 1 / Math.sqrt(1 + Math.exp(-LAST_LEVEL));
     const noised: NdArray = { ...x, data: x.data.map((v) => m * v) };
     const exact = await logDensity(reverse(tableSde, tableScore(model)), noised, {

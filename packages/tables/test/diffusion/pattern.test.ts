@@ -3,11 +3,18 @@ import { input, reference } from "diffeo/graph";
 import { key, normal } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import {
-  addProduct,
+  addFree,
+  addKnown,
   DRAWN,
+  freedomOf,
+  freeLayoutOf,
   GIVEN,
   HIDDEN,
+  logVolumeOf,
+  type Pattern,
   patternsOf,
+  writeBasis,
+  writeFree,
 } from "../../src/diffusion/encode/pattern.ts";
 import { standardOf } from "../../src/diffusion/encode/standard.ts";
 import { headOf } from "../../src/diffusion/network/head.ts";
@@ -26,50 +33,147 @@ const z = normal(key(1), [500, n], { dtype: "float64" }).data.map(
 );
 const standard = standardOf(z, n, String, [[3, 5]]);
 
-const times = (v: ArrayLike<number>, a: Float64Array, on?: readonly boolean[]): Float64Array => {
-  const out = new Float64Array(n);
-  addProduct(out, 0, v, 0, a, n, on && { on });
-  return out;
-};
+const partPlaces = [[0], [1, 2], [3, 4], [5]];
+const columnDot = (j: number, k: number): number =>
+  Array.from(
+    { length: n },
+    (_, i) => standard.matrix[i * n + j] * standard.matrix[i * n + k],
+  ).reduce((s, value) => s + value, 0);
+
+/** The solution of linear equations, each its coefficients and the right side, by elimination. */
+function solved(system: readonly (readonly number[])[]): number[] {
+  const rows = system.map((row) => [...row]);
+  const size = rows.length;
+  for (let k = 0; k < size; k++)
+    for (let i = 0; i < size; i++) {
+      if (i === k) continue;
+      const weight = rows[i][k] / rows[k][k];
+      rows[i] = rows[i].map((value, j) => value - weight * rows[k][j]);
+    }
+  return rows.map((row, k) => row[size] / row[k]);
+}
+
+/** A determinant by its first row. */
+function determinant(rows: readonly (readonly number[])[]): number {
+  if (rows.length === 1) return rows[0][0];
+  return rows[0].reduce(
+    (sum, value, j) =>
+      sum + (-1) ** j * value * determinant(rows.slice(1).map((row) => row.toSpliced(j, 1))),
+    0,
+  );
+}
+
+const times = (v: ArrayLike<number>, a: ArrayLike<number>): Float64Array =>
+  Float64Array.from({ length: n }, (_, j) =>
+    Array.from(v).reduce((sum, value, i) => sum + value * a[i * n + j], 0),
+  );
 const close = (a: Float64Array, b: ArrayLike<number>): void =>
   a.forEach((v, i) => {
     expect(v).toBeCloseTo(b[i], 9);
   });
+/** v P */
+const freePart = (v: ArrayLike<number>, pattern: Pattern): Float64Array => {
+  const out = new Float64Array(n);
+  addFree(out, v, pattern);
+  return out;
+};
+/** x P_S and x P of a point by z − mean. */
+const knownParts = (centred: ArrayLike<number>, pattern: Pattern) => {
+  const [given, drawn] = [new Float64Array(n), new Float64Array(n)];
+  addKnown(pattern, centred, { given, drawn });
+  return { given, drawn };
+};
 
 describe("a pattern", () => {
   const x = normal(key(2), n, { dtype: "float64" }).data;
-  const centred = times(x, Float64Array.from(standard.matrix));
-  const patternOf = patternsOf(domain, standard);
+  const centred = times(x, standard.matrix);
+  const patterns = patternsOf(domain, standard);
 
   it("knows of x what the given parts of z say, and leaves the rest free", () => {
-    const { given, free, isGiven, flags } = patternOf([DRAWN, GIVEN, DRAWN, GIVEN]);
-    expect(flags).toEqual([0, 1, 0, 1, 0, 0, 0, 0]);
-    expect(isGiven).toEqual([false, true, true, false, false, true]);
-    const known = times(centred, given, isGiven);
-    const rest = times(x, free);
+    const pattern = patterns.of([DRAWN, GIVEN, DRAWN, GIVEN]);
+    expect(pattern.flags).toEqual([0, 1, 0, 1, 0, 0, 0, 0]);
+    expect(pattern.isGiven).toEqual([false, true, true, false, false, true]);
+    const { given, drawn } = knownParts(centred, pattern);
     close(
-      known.map((v, i) => v + rest[i]),
+      given.map((v, i) => v + drawn[i]),
       x,
     );
-    close(times(rest, free), rest);
-    expect(known.reduce((s, v, i) => s + v * rest[i], 0)).toBeCloseTo(0, 9);
+    close(freePart(x, pattern), drawn);
+    close(freePart(drawn, pattern), drawn);
+    expect(given.reduce((s, v, i) => s + v * drawn[i], 0)).toBeCloseTo(0, 9);
     // What is free does not move what is given.
     const moved = times(
-      times(normal(key(3), n, { dtype: "float64" }).data, free),
-      Float64Array.from(standard.matrix),
+      freePart(normal(key(3), n, { dtype: "float64" }).data, pattern),
+      standard.matrix,
     );
     for (const i of [1, 2, 5]) expect(moved[i]).toBeCloseTo(0, 9);
     expect(Math.abs(moved[0])).toBeGreaterThan(1e-3);
   });
 
   it("says nothing of hidden parts", () => {
-    const { known, free, isKnown } = patternOf([HIDDEN, DRAWN, HIDDEN, GIVEN]);
+    const pattern = patterns.of([HIDDEN, DRAWN, HIDDEN, GIVEN]);
     const other = centred.slice();
     other[0] += 5;
-    close(times(other, known, isKnown), times(centred, known, isKnown));
-    const rank = Array.from({ length: n }, (_, i) => free[i * (n + 1)]).reduce((s, v) => s + v, 0);
+    other[3] = Number.NaN;
+    const [a, b] = [knownParts(other, pattern), knownParts(centred, pattern)];
+    close(a.given, b.given);
+    close(a.drawn, b.drawn);
+    expect(freedomOf(pattern)).toBe(2);
+    const basis = new Float64Array(n * n);
+    writeBasis(pattern, n, basis, 0);
+    const rank = basis.reduce((s, v) => s + v * v, 0);
     expect(rank).toBeCloseTo(2, 9);
-    close(times(times(x, free), free), times(x, free));
+    for (const from of [0, n]) {
+      const direction = basis.slice(from, from + n);
+      close(freePart(direction, pattern), direction);
+    }
+    close(basis.slice(2 * n), new Float64Array(basis.length - 2 * n));
+  });
+
+  it("is the projection of linear algebra, in the arrays that training has too", () => {
+    const layout = freeLayoutOf(patterns.blocks, n);
+    expect(layout.masked).toEqual([3, 4]);
+    expect(layout.gathered).toEqual([[0, 1, 2, 5]]);
+    const v = normal(key(4), n, { dtype: "float64" }).data;
+    for (const states of [
+      [DRAWN, DRAWN, GIVEN, HIDDEN],
+      [GIVEN, DRAWN, DRAWN, GIVEN],
+      [HIDDEN, GIVEN, DRAWN, DRAWN],
+    ]) {
+      const pattern = patterns.of(states);
+      // P_O − P_S by A(AᵀA)⁻¹Aᵀ of whole columns of M.
+      const projected = (least: readonly number[]): Float64Array => {
+        const places = states.flatMap((state, k) => (least.includes(state) ? partPlaces[k] : []));
+        const system = places.map((j) => [
+          ...places.map((k) => columnDot(j, k)),
+          Array.from(v).reduce((s, value, i) => s + value * standard.matrix[i * n + j], 0),
+        ]);
+        const weights = solved(system);
+        return Float64Array.from({ length: n }, (_, i) =>
+          places.reduce((s, j, k) => s + weights[k] * standard.matrix[i * n + j], 0),
+        );
+      };
+      const [known, given] = [projected([GIVEN, DRAWN]), projected([GIVEN])];
+      const free = freePart(v, pattern);
+      close(
+        free,
+        known.map((value, i) => value - given[i]),
+      );
+      const [mask, q] = [new Float64Array(2), new Float64Array(16)];
+      writeFree(pattern, layout, 0, mask, q);
+      const along = [0, 1, 2, 3].map((k) =>
+        [0, 1, 2, 5].reduce((s, coordinate, i) => s + v[coordinate] * q[i * 4 + k], 0),
+      );
+      const square = (values: ArrayLike<number>): number =>
+        Array.from(values).reduce((s, value) => s + value * value, 0);
+      expect(square(along) + square([v[3] * mask[0], v[4] * mask[1]])).toBeCloseTo(square(free), 9);
+    }
+  });
+
+  it("has the volume of its columns", () => {
+    const whole = patterns.of([DRAWN, DRAWN, DRAWN, DRAWN]);
+    const rows = Array.from({ length: n }, (_, i) => standard.matrix.slice(i * n, (i + 1) * n));
+    expect(logVolumeOf(whole)).toBeCloseTo(Math.log(Math.abs(determinant(rows))), 9);
   });
 
   it("leaves categories to themselves", () => {

@@ -18,8 +18,24 @@ export {
   strangers,
 } from "./atoms.ts";
 export { bentParts, isBendable, withTails } from "./bend.ts";
+export { clusteredStandard } from "./clusters.ts";
 export { mapRows } from "./map-rows.ts";
-export { addProduct, DRAWN, factor, GIVEN, HIDDEN, type Pattern, patternsOf } from "./pattern.ts";
+export {
+  addFree,
+  addKnown,
+  DRAWN,
+  type FreeLayout,
+  freedomOf,
+  freeLayoutOf,
+  GIVEN,
+  HIDDEN,
+  logVolumeOf,
+  type Pattern,
+  type Patterns,
+  patternsOf,
+  writeBasis,
+  writeFree,
+} from "./pattern.ts";
 export {
   cellNoise,
   cellsOf,

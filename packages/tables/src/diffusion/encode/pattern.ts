@@ -1,19 +1,26 @@
 /**
- * What is known of a row, in x. The standard mixes columns, z − mean = x M, so that a part of z is
- * known is that the coordinates of x along some directions are: with A_S the columns of M of the
- * coordinates S of z
+ * What is known of a row, in x. The standard mixes coordinates, z − mean = x M, so that a known
+ * part of z fixes the coordinates of x along some directions. Let A_S be the columns of M of the
+ * coordinates S of z. Parts of a row are given (S), drawn (T) or hidden (H); nothing is known or
+ * asked of hidden parts. With the columns of O = S ∪ T in the order S, T:
  *
- *   P_S = A_S (A_SᵀA_S)⁻¹ A_Sᵀ          x P_S = (z − mean)_S L_S,   L_S = (A_SᵀA_S)⁻¹ A_Sᵀ
+ *   A_OᵀA_O = L Lᵀ,   Q = A_O L⁻ᵀ = [Q_S Q_T]         QᵀQ = L⁻¹A_OᵀA_O L⁻ᵀ = I
  *
- * is the orthogonal projection on them. Noise is isotropic in x, hence independent in orthogonal
- * directions: given z_S exactly, the noised x P_S says nothing more, and what is left to draw lives
- * in the complement. Parts of a row are drawn (T), given (S) or hidden (H), about which nothing is
- * said or asked. With O = S ∪ T the free directions are those of
+ * Since L⁻ᵀ is upper triangular this is Gram–Schmidt: the columns of Q_S span those of A_S, and
+ * those of Q span those of A_O. The projections on what is given and on what is free are therefore
  *
- *   P = P_O − P_S,    a projection since the directions of S are among those of O.
+ *   P_S = Q_S Q_Sᵀ         P = P_O − P_S = Q_T Q_Tᵀ
+ *
+ * and as x A_O = (z − mean)_O, the coordinates along the directions are x Q = (z − mean)_O L⁻ᵀ.
+ * Noise is isotropic in x, hence independent in orthogonal directions: given z_S exactly, the
+ * noised x P_S says nothing more, and what is left to draw lives in the range of P.
+ *
+ * M is zero between coordinates that are whitened apart, so it falls into blocks, and so do L, Q
+ * and P. Each block is factored alone. A block of one part is known whole or not at all, which
+ * takes one factor for all rows.
  */
 import type { Product } from "diffeo/domain";
-import { cholesky, lowerSolve, upperSolve } from "diffeo/host";
+import { cholesky } from "diffeo/host";
 import type { Standard } from "./standard.ts";
 
 /** What a part of a row is. */
@@ -21,117 +28,304 @@ export const DRAWN = 0;
 export const GIVEN = 1;
 export const HIDDEN = 2;
 
+/** Coordinates of x and z that the standard mixes with each other and with no others. */
+export interface Block {
+  /** The coordinates, ascending, and the parts that they belong to. */
+  readonly coordinates: readonly number[];
+  readonly parts: readonly number[];
+}
+
+/** The directions of one block. */
+interface Piece {
+  readonly block: Block;
+  /** The coordinates O of z, those of S first, and how many those are. */
+  readonly places: readonly number[];
+  readonly given: number;
+  /** L, row-major, and Qᵀ: a direction of the block's coordinates per row. */
+  readonly factor: Float64Array;
+  readonly directions: Float64Array;
+}
+
 export interface Pattern {
-  /** L_S and L_O, n×n by rows of zeros for coordinates that do not belong. */
-  readonly given: Float64Array;
-  readonly known: Float64Array;
-  /** P, n×n. */
-  readonly free: Float64Array;
-  /** Which coordinates of z are in S, and which in O. */
+  readonly pieces: readonly Piece[];
+  /** Which coordinates of z are in S. */
   readonly isGiven: readonly boolean[];
-  readonly isKnown: readonly boolean[];
   /** For the network: of each part whether it is given, then of each whether it is hidden. */
   readonly flags: readonly number[];
 }
 
-/** A_SᵀA_S */
-function gram({ mean, matrix }: Standard, places: readonly number[]): Float64Array {
-  const [n, s] = [mean.length, places.length];
-  const g = new Float64Array(s * s);
-  for (let a = 0; a < s; a++)
-    for (let b = 0; b <= a; b++) {
-      let total = 0;
-      for (let i = 0; i < n; i++) total += matrix[i * n + places[a]] * matrix[i * n + places[b]];
-      g[a * s + b] = g[b * s + a] = total;
-    }
-  return g;
+/** The patterns of a domain and its standard. */
+export interface Patterns {
+  readonly blocks: readonly Block[];
+  /** The pattern of the states of parts. */
+  readonly of: (states: ArrayLike<number>) => Pattern;
 }
 
-/** The factor of A_SᵀA_S; M has an inverse, so there is one. */
-export function factor(standard: Standard, places: readonly number[]): Float64Array {
-  const l = cholesky(gram(standard, places), places.length);
+/** The part that each coordinate belongs to. */
+const partAtOf = ({ parts }: Product): readonly number[] =>
+  parts.flatMap(({ domain: { dimension } }, k) => Array.from({ length: dimension }, () => k));
+
+/** An entry of M counts as zero below this share of its column's length: it is rounding. */
+const ROUNDING = 1e-13;
+
+/** The blocks of a standard; coordinates of one part are in one block. */
+export function blocksOf(domain: Product, { mean, matrix }: Standard): readonly Block[] {
+  const n = mean.length;
+  const partAt = partAtOf(domain);
+  const root = Int32Array.from(domain.parts.keys());
+  const rootOf = (k: number): number => {
+    let at = k;
+    while (root[at] !== at) at = root[at];
+    return at;
+  };
+  for (let j = 0; j < n; j++) {
+    let square = 0;
+    for (let i = 0; i < n; i++) square += matrix[i * n + j] ** 2;
+    const least = ROUNDING * Math.sqrt(square);
+    for (let i = 0; i < n; i++)
+      if (Math.abs(matrix[i * n + j]) > least) {
+        const [a, b] = [rootOf(partAt[i]), rootOf(partAt[j])];
+        root[Math.max(a, b)] = Math.min(a, b);
+      }
+  }
+  const found = new Map<number, { coordinates: number[]; parts: number[] }>();
+  partAt.forEach((k, i) => {
+    const at = rootOf(k);
+    const block = found.get(at) ?? { coordinates: [], parts: [] };
+    found.set(at, block);
+    block.coordinates.push(i);
+    if (block.parts.at(-1) !== k) block.parts.push(k);
+  });
+  return [...found.values()];
+}
+
+/** The columns of M of one block, row-major, and their inner products. */
+function columnsOf({ coordinates }: Block, { mean, matrix }: Standard) {
+  const [n, s] = [mean.length, coordinates.length];
+  const columns = new Float64Array(s * s);
+  for (let i = 0; i < s; i++)
+    for (let j = 0; j < s; j++) columns[i * s + j] = matrix[coordinates[i] * n + coordinates[j]];
+  const gram = new Float64Array(s * s);
+  for (let i = 0; i < s; i++)
+    for (let a = 0; a < s; a++) {
+      const weight = columns[i * s + a];
+      for (let b = 0; b <= a; b++) gram[a * s + b] += weight * columns[i * s + b];
+    }
+  for (let a = 0; a < s; a++) for (let b = 0; b < a; b++) gram[b * s + a] = gram[a * s + b];
+  return { columns, gram };
+}
+
+/** L of the given columns of a block, by their places in it; M has an inverse, so there is one. */
+function factorOf(gram: Float64Array, s: number, places: readonly number[]): Float64Array {
+  const o = places.length;
+  const own = new Float64Array(o * o);
+  for (let a = 0; a < o; a++)
+    for (let b = 0; b < o; b++) own[a * o + b] = gram[places[a] * s + places[b]];
+  const l = cholesky(own, o);
   if (!l) throw new Error("internal: a standard whose columns depend on each other");
   return l;
 }
 
-/** L_S as n×n, and P_S. */
-function subspace(standard: Standard, places: readonly number[]) {
-  const { mean, matrix } = standard;
-  const n = mean.length;
-  const l = factor(standard, places);
-  const lift = new Float64Array(n * n);
-  for (let i = 0; i < n; i++) {
-    // G w = A_Sᵀ e_i
-    const w = upperSolve(
-      l,
-      lowerSolve(
-        l,
-        Float64Array.from(places, (j) => matrix[i * n + j]),
-      ),
-    );
-    places.forEach((j, a) => {
-      lift[j * n + i] = w[a];
-    });
-  }
-  const projection = new Float64Array(n * n);
-  for (let i = 0; i < n; i++)
-    for (const j of places) {
-      const weight = matrix[i * n + j];
-      if (weight !== 0)
-        for (let k = 0; k < n; k++) projection[i * n + k] += weight * lift[j * n + k];
+/** Qᵀ = L⁻¹A_Oᵀ by forward substitution, a row at a time. */
+function directionsOf(
+  l: Float64Array,
+  columns: Float64Array,
+  s: number,
+  places: readonly number[],
+): Float64Array {
+  const o = places.length;
+  const q = new Float64Array(o * s);
+  for (let a = 0; a < o; a++) {
+    for (let i = 0; i < s; i++) q[a * s + i] = columns[i * s + places[a]];
+    for (let b = 0; b < a; b++) {
+      const weight = l[a * o + b];
+      for (let i = 0; i < s; i++) q[a * s + i] -= weight * q[b * s + i];
     }
-  return { lift, projection };
+    const scale = l[a * (o + 1)];
+    for (let i = 0; i < s; i++) q[a * s + i] /= scale;
+  }
+  return q;
 }
 
-/** Numbers that remembered patterns may take. */
+/** Numbers that remembered pieces may take. */
 const MOST = 2e7;
 
-/** The pattern of the states of parts; those asked for are remembered as long as there is room. */
-export function patternsOf(
-  domain: Product,
-  standard: Standard,
-): (states: ArrayLike<number>) => Pattern {
-  const n = domain.dimension;
-  const partAt = domain.parts.flatMap(({ domain: { dimension } }, k) =>
-    Array.from({ length: dimension }, () => k),
-  );
-  const made = new Map<string, Pattern>();
-  return (states) => {
-    const name = Array.prototype.join.call(states, "");
-    const before = made.get(name);
+/** The patterns of a standard; pieces are remembered as long as there is room. */
+export function patternsOf(domain: Product, standard: Standard): Patterns {
+  const partAt = partAtOf(domain);
+  const blocks = blocksOf(domain, standard);
+  const columns = blocks.map((block) => columnsOf(block, standard));
+  const made = blocks.map(() => new Map<string, Piece>());
+  let room = 0;
+  const pieceOf = (at: number, states: ArrayLike<number>): Piece => {
+    const block = blocks[at];
+    const name = block.parts.map((k) => states[k]).join("");
+    const before = made[at].get(name);
     if (before) return before;
-    const isGiven = partAt.map((k) => states[k] === GIVEN);
-    const isKnown = partAt.map((k) => states[k] !== HIDDEN);
-    const places = (which: readonly boolean[]): number[] =>
-      which.flatMap((on, i) => (on ? [i] : []));
-    const [s, o] = [subspace(standard, places(isGiven)), subspace(standard, places(isKnown))];
-    const pattern: Pattern = {
-      given: s.lift,
-      known: o.lift,
-      free: o.projection.map((v, i) => v - s.projection[i]),
-      isGiven,
-      isKnown,
-      flags: [GIVEN, HIDDEN].flatMap((state) => Array.from(states, (v) => (v === state ? 1 : 0))),
+    const { coordinates } = block;
+    const within = (state: number): number[] =>
+      coordinates.flatMap((i, j) => (states[partAt[i]] === state ? [j] : []));
+    const [given, drawn] = [within(GIVEN), within(DRAWN)];
+    const places = [...given, ...drawn];
+    const factor = factorOf(columns[at].gram, coordinates.length, places);
+    const directions = directionsOf(factor, columns[at].columns, coordinates.length, places);
+    const piece: Piece = {
+      block,
+      places: places.map((j) => coordinates[j]),
+      given: given.length,
+      factor,
+      directions,
     };
-    if ((made.size + 1) * 3 * n * n > MOST) made.clear();
-    made.set(name, pattern);
-    return pattern;
+    room += factor.length + directions.length;
+    if (room > MOST) {
+      for (const one of made) one.clear();
+      room = factor.length + directions.length;
+    }
+    made[at].set(name, piece);
+    return piece;
+  };
+  return {
+    blocks,
+    of: (states) => ({
+      pieces: blocks.map((_, at) => pieceOf(at, states)),
+      isGiven: partAt.map((k) => states[k] === GIVEN),
+      flags: [GIVEN, HIDDEN].flatMap((state) => Array.from(states, (v) => (v === state ? 1 : 0))),
+    }),
   };
 }
 
-/** out[to …] += sign · v[from …] A, of the rows of A that are on. */
-export function addProduct(
-  out: Float64Array | Float32Array,
-  to: number,
-  v: ArrayLike<number>,
+type Numbers = Float64Array | Float32Array;
+
+/** out += y_a q_a over the directions a from … to of a piece. */
+function addAlong(
+  out: Numbers,
+  { block: { coordinates }, directions }: Piece,
+  y: Float64Array,
   from: number,
-  a: Float64Array,
-  n: number,
-  { sign = 1, on }: { readonly sign?: number; readonly on?: readonly boolean[] } = {},
+  to: number,
 ): void {
-  for (let i = 0; i < n; i++) {
-    if (on && !on[i]) continue;
-    const weight = sign * v[from + i];
-    if (weight !== 0) for (let j = 0; j < n; j++) out[to + j] += weight * a[i * n + j];
+  const s = coordinates.length;
+  for (let a = from; a < to; a++)
+    for (let i = 0; i < s; i++) out[coordinates[i]] += y[a] * directions[a * s + i];
+}
+
+/**
+ * Adds x P_S to `given` and x P to `drawn`, for the point whose z − mean is `centred`; what the
+ * pattern hides may be anything.
+ */
+export function addKnown(
+  pattern: Pattern,
+  centred: ArrayLike<number>,
+  { given, drawn }: { readonly given?: Numbers; readonly drawn?: Numbers },
+): void {
+  for (const piece of pattern.pieces) {
+    const { places, factor } = piece;
+    const o = drawn ? places.length : piece.given;
+    // y = (z − mean)_O L⁻ᵀ, of which the first are those of S alone.
+    const y = new Float64Array(o);
+    for (let a = 0; a < o; a++) {
+      let left = centred[places[a]];
+      for (let b = 0; b < a; b++) left -= factor[a * places.length + b] * y[b];
+      y[a] = left / factor[a * (places.length + 1)];
+    }
+    if (given) addAlong(given, piece, y, 0, piece.given);
+    if (drawn) addAlong(drawn, piece, y, piece.given, o);
+  }
+}
+
+/** Adds v P to `out`. */
+export function addFree(out: Numbers, v: ArrayLike<number>, { pieces }: Pattern): void {
+  for (const piece of pieces) {
+    const { places, given, directions } = piece;
+    const { coordinates } = piece.block;
+    const s = coordinates.length;
+    if (given === places.length) continue;
+    if (places.length - given === s) {
+      // All directions are free.
+      for (const i of coordinates) out[i] += v[i];
+      continue;
+    }
+    const y = new Float64Array(places.length);
+    for (let a = given; a < places.length; a++)
+      for (let i = 0; i < s; i++) y[a] += v[coordinates[i]] * directions[a * s + i];
+    addAlong(out, piece, y, given, places.length);
+  }
+}
+
+/** log √|A_OᵀA_O|, the volume that the columns of M of O span. */
+export const logVolumeOf = ({ pieces }: Pattern): number =>
+  pieces.reduce((sum, { places: { length: o }, factor }) => {
+    for (let a = 0; a < o; a++) sum += Math.log(factor[a * (o + 1)]);
+    return sum;
+  }, 0);
+
+/** How many directions are free. */
+export const freedomOf = ({ pieces }: Pattern): number =>
+  pieces.reduce((sum, { places, given }) => sum + places.length - given, 0);
+
+/**
+ * The free directions as arrays of one shape for all patterns: a mask of the coordinates in blocks
+ * of one part, and of each other block its Q_T, [size, size] with columns of zeros after the last
+ * direction, where `size` is that of the largest.
+ */
+export interface FreeLayout {
+  /** The coordinates of x under the mask. */
+  readonly masked: readonly number[];
+  /** Of each other block its coordinates, then n up to `size`: a place that is always zero. */
+  readonly gathered: readonly (readonly number[])[];
+  readonly size: number;
+}
+
+export function freeLayoutOf(blocks: readonly Block[], n: number): FreeLayout {
+  const joint = blocks.filter(({ parts }) => parts.length > 1);
+  const size = Math.max(1, ...joint.map(({ coordinates }) => coordinates.length));
+  return {
+    masked: blocks.flatMap(({ parts, coordinates }) => (parts.length > 1 ? [] : coordinates)),
+    gathered: joint.map(({ coordinates }) =>
+      Array.from({ length: size }, (_, j) => coordinates[j] ?? n),
+    ),
+    size,
+  };
+}
+
+/** Writes the free directions of a pattern into number `row` of arrays that are zero there. */
+export function writeFree(
+  { pieces }: Pattern,
+  { size, gathered, masked }: FreeLayout,
+  row: number,
+  mask: Numbers,
+  directions: Numbers,
+): void {
+  let [at, block] = [row * masked.length, 0];
+  for (const {
+    block: { parts, coordinates },
+    places,
+    given,
+    directions: q,
+  } of pieces) {
+    const s = coordinates.length;
+    if (parts.length === 1) {
+      if (places.length > given) mask.fill(1, at, at + s);
+      at += s;
+      continue;
+    }
+    const from = (row * gathered.length + block++) * size * size;
+    for (let a = given; a < places.length; a++)
+      for (let i = 0; i < s; i++) directions[from + i * size + a - given] = q[a * s + i];
+  }
+}
+
+/** Writes an orthonormal basis of the free directions, zeros after the last, as rows of n numbers. */
+export function writeBasis({ pieces }: Pattern, n: number, out: Numbers, at: number): void {
+  let row = at;
+  for (const {
+    block: { coordinates },
+    places,
+    given,
+    directions,
+  } of pieces) {
+    const s = coordinates.length;
+    for (let a = given; a < places.length; a++, row += n)
+      for (let i = 0; i < s; i++) out[row + coordinates[i]] = directions[a * s + i];
   }
 }

@@ -50,16 +50,19 @@ const filler = v.variant("kind", [
   v.strictObject({ kind: v.literal("omitted") }),
 ]);
 
+const standard = v.strictObject({ mean: v.array(finite), matrix: v.array(finite) });
+
 const specSchema = v.strictObject({
   domain: v.strictObject({
     kind: v.literal("product"),
     parts: v.pipe(v.array(part), v.minLength(1)),
   }),
-  standard: v.strictObject({ mean: v.array(finite), matrix: v.array(finite) }),
+  standard,
   atoms: v.optional(byName(v.tuple([whole, whole]))),
   network,
   flow: v.optional(v.looseObject({ kind: v.literal("couplings") })),
   given: v.optional(network),
+  givenStandard: v.optional(standard),
   layout: v.optional(v.strictObject({ columns: v.array(v.string()), fillers: byName(filler) })),
   training: v.strictObject({ seed: count, rows: count, step: count, validation: finite }),
 });
@@ -87,17 +90,17 @@ export function tableMetadata(model: FittedTable): {
   readonly format: string;
   readonly spec: string;
 } {
-  const { domain, standard, atoms = {}, network: own, flow, given, layout, training } = model;
+  const { domain, standard: own, atoms = {}, flow, given, layout, training } = model;
   const parts = domain.parts.map(({ name, domain: { spec: known, kind } }) =>
     known ? { name, domain: known } : { name, own: kind },
   );
   const spec = {
     domain: { kind: "product", parts },
-    standard,
+    standard: own,
     ...(Object.keys(atoms).length > 0 && { atoms }),
-    network: own,
+    network: model.network,
     ...(flow && { flow: flow.network }),
-    ...(given && { given: given.network }),
+    ...(given && { given: given.network, givenStandard: given.standard }),
     layout,
     training,
   };
@@ -221,7 +224,7 @@ export function parseTableModel(
     fail("data", `${path}: ${what}`, "the file is damaged; fit again");
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), specSchema), metadata.spec);
   if (!parsed.success) return damaged("the settings of the model are missing or not whole");
-  const { standard, training, flow, given, layout, atoms = {} } = parsed.output;
+  const { training, flow, given, givenStandard, layout, atoms = {} } = parsed.output;
   const domain = domainIn(parsed.output.domain, path, columns);
   for (const [name, [least, most]] of Object.entries(atoms)) {
     const found = domain.parts.find((one) => one.name === name);
@@ -232,13 +235,15 @@ export function parseTableModel(
       damaged(`its atoms of "${name}" are outside`);
   }
   const n = domain.dimension;
-  if (standard.mean.length !== n || standard.matrix.length !== n * n)
-    damaged("its standard is not that of its columns");
+  const { standard: own } = parsed.output;
+  for (const { mean, matrix } of [own, givenStandard ?? own])
+    if (mean.length !== n || matrix.length !== n * n)
+      damaged("its standard is not that of its columns");
   const specOf = (found: object): NetworkSpec => found as unknown as NetworkSpec;
   try {
-    // Whether the standard has an inverse.
-    tableMap({ domain, standard });
-    const { outputs } = headOf({ domain, standard, atoms });
+    // Whether the standards have an inverse.
+    for (const one of [own, givenStandard ?? own]) tableMap({ domain, standard: one });
+    const { outputs } = headOf({ domain, standard: own, atoms });
     const whole = weightsIn(
       arrays,
       "",
@@ -249,13 +254,20 @@ export function parseTableModel(
     const sizes = { channels: n + sideSize(domain), outputs };
     const fitted = {
       domain,
-      standard,
+      standard: own,
       atoms,
       layout,
       training,
       ...whole,
-      ...(flow && { flow: flowIn(arrays, specOf(flow), { domain, standard, atoms }, damaged) }),
-      ...(given && { given: weightsIn(arrays, GIVEN, specOf(given), sizes, damaged) }),
+      ...(flow && {
+        flow: flowIn(arrays, specOf(flow), { domain, standard: own, atoms }, damaged),
+      }),
+      ...(given && {
+        given: {
+          ...weightsIn(arrays, GIVEN, specOf(given), sizes, damaged),
+          ...(givenStandard && { standard: givenStandard }),
+        },
+      }),
     };
     return openTable(fitted, engine);
   } catch (error) {

@@ -24,6 +24,7 @@ import {
   type FittedTable,
   type Flow,
   type FlowKind,
+  type GivenWeights,
   headOf,
   intoFlow,
   openedTable,
@@ -189,10 +190,24 @@ function trainingOf(options: FitTableOptions, networks: 1 | 2): TrainingOptions 
   return { ...rest, seed, minutes: minutes === undefined ? undefined : minutes / networks };
 }
 
+/** The network of given parts, with the standard that it works in. */
+async function trainedGiven(
+  { coordinates, givenStandard: standard, seen, unseen }: PreparedRows,
+  options: FitTableOptions,
+  training: TrainingOptions,
+): Promise<GivenWeights> {
+  const own = standard ? { ...coordinates, standard } : coordinates;
+  const { network, parameters } = await trainGiven(own, seen, unseen, {
+    ...partOf(training, 1, options.givenStore),
+    ...reportsOf(options, own, "given"),
+  });
+  return { network, parameters, ...(standard && { standard }) };
+}
+
 /** The points of rows with their missing values sampled given the rest, by the network of given parts. */
 async function withoutMissing(
   { coordinates, seen, unseen }: PreparedRows,
-  given: Weights | undefined,
+  given: GivenWeights | undefined,
   training: TrainingOptions,
 ): Promise<SplitPoints> {
   const model = { ...coordinates, given } as FittedTable;
@@ -217,12 +232,7 @@ export async function fitTable(
   const { coordinates, hasMissing } = prepared;
   const isGiven = hasMissing || (wanted && coordinates.domain.parts.length > 1);
   const training = trainingOf(options, isGiven ? 2 : 1);
-  const given = isGiven
-    ? await trainGiven(coordinates, prepared.seen, prepared.unseen, {
-        ...partOf(training, 1, options.givenStore),
-        ...reportsOf(options, coordinates, "given"),
-      })
-    : undefined;
+  const given = isGiven ? await trainedGiven(prepared, options, training) : undefined;
   const whole = hasMissing ? await withoutMissing(prepared, given, training) : prepared;
   const { flow, seen, unseen } = await pointsInX(coordinates, whole, kind, {
     ...partOf(training, FLOW_SHARE, options.flowStore),
@@ -239,7 +249,7 @@ export async function fitTable(
       network,
       parameters,
       flow,
-      given: given && { network: given.network, parameters: given.parameters },
+      given,
       layout: options.layout,
       training: { seed, rows: rows.length, step: best, validation },
     },

@@ -19,18 +19,39 @@
  */
 import type { Product } from "diffeo/domain";
 import {
+  addAll,
   concat,
+  div,
   expandDims,
   matmul,
-  mean,
+  mul,
   type NdArray,
+  pad,
+  reshape,
+  type Shape,
+  sizeOf,
   square,
   squeeze,
   sub,
+  sum,
   type Tensor,
+  take,
+  transpose,
 } from "diffeo/graph";
 import { fold, integers, type Key, normal, uniform } from "diffeo/random";
-import { addProduct, DRAWN, GIVEN, HIDDEN, type Pattern, patternsOf } from "../encode/index.ts";
+import {
+  addFree,
+  addKnown,
+  DRAWN,
+  type FreeLayout,
+  freeLayoutOf,
+  GIVEN,
+  HIDDEN,
+  type Pattern,
+  type Patterns,
+  patternsOf,
+  writeFree,
+} from "../encode/index.ts";
 import { type Coordinates, headOf, noisedRows, sideSize } from "../network/index.ts";
 import { BATCH, LEVELS, levelsOf, ROWS } from "./loss.ts";
 import { type Trained, type TrainingOptions, trainTask } from "./train.ts";
@@ -51,66 +72,112 @@ function divisions(key: Key, parts: number): Uint8Array[] {
   });
 }
 
-/** Which parts of each row are holes, [rows, parts]. */
-function holesOf(z: Float64Array, { dimension: n, parts }: Product): Uint8Array {
+/** Which parts of each row are missing, [rows, parts]. */
+function missingIn(z: Float64Array, { dimension: n, parts }: Product): Uint8Array {
   const rows = z.length / n;
   return Uint8Array.from({ length: rows * parts.length }, (_, at) =>
     Number.isNaN(z[Math.floor(at / parts.length) * n + parts[at % parts.length].at.x]) ? 1 : 0,
   );
 }
 
-interface Source {
+/** What the network is trained on, whichever rows there are. */
+interface Setting {
   readonly domain: Product;
-  /** z − mean, NaN in holes. */
+  readonly patterns: Patterns;
+  readonly layout: FreeLayout;
+  /** Whether any value is missing: then each row has a pattern of its own, else each level. */
+  readonly isTorn: boolean;
+}
+
+interface Source extends Setting {
+  /** z − mean, NaN in missing values. */
   readonly points: Float64Array;
-  readonly holes: Uint8Array;
-  readonly patternOf: (states: ArrayLike<number>) => Pattern;
+  readonly missing: Uint8Array;
 }
 
 /**
- * A level's division for a row: its holes are hidden, and if nothing is left to draw, what was
- * given is.
+ * A level's division for a row: its missing values are hidden, and if nothing is left to draw, what
+ * was given is.
  */
-function statesOf(level: Uint8Array, { holes }: Source, row: number): Uint8Array {
+function statesOf(level: Uint8Array, { missing }: Source, row: number): Uint8Array {
   const parts = level.length;
-  const own = level.map((state, k) => (holes[row * parts + k] ? HIDDEN : state));
+  const own = level.map((state, k) => (missing[row * parts + k] ? HIDDEN : state));
   return own.includes(DRAWN) ? own : own.map((state) => (state === GIVEN ? DRAWN : state));
 }
 
-/** x₀P, εP, what is beside x, λ and P of a batch. */
-function batchOf(source: Source, key: Key): NdArray[] {
-  const { domain, points, patternOf } = source;
-  const [n, parts, side] = [domain.dimension, domain.parts.length, sideSize(domain)];
-  const chosen = integers(fold(key, "rows"), BATCH, 0, points.length / n).data;
-  const noise = normal(fold(key, "noise"), [BATCH, n], { dtype: "float64" }).data;
-  const levels = divisions(fold(key, "divisions"), parts);
-  const [rows, drawn] = [new Float32Array(BATCH * n), new Float32Array(BATCH * n)];
-  const [beside, free] = [new Float32Array(BATCH * side), new Float32Array(BATCH * n * n)];
-  for (let i = 0; i < BATCH; i++) {
-    const from = chosen[i] * n;
-    const pattern = patternOf(statesOf(levels[Math.floor(i / ROWS)], source, chosen[i]));
-    addProduct(rows, i * n, points, from, pattern.known, n, { on: pattern.isKnown });
-    addProduct(rows, i * n, points, from, pattern.given, n, { on: pattern.isGiven, sign: -1 });
-    addProduct(beside, i * side, points, from, pattern.given, n, { on: pattern.isGiven });
-    beside.set(pattern.flags, i * side + n);
-    addProduct(drawn, i * n, noise, i * n, pattern.free, n);
-    free.set(pattern.free, i * n * n);
-  }
-  const array = (data: Float32Array, ...last: number[]): NdArray => ({
-    shape: [LEVELS, ROWS, ...last],
-    dtype: "float32",
-    data,
-  });
+/** What a step sees: x₀P, εP, what is beside x, λ, and the free directions as `writeFree` has them. */
+function batchShapes({ domain, layout, isTorn }: Setting): readonly Shape[] {
+  const [n, patterns] = [domain.dimension, isTorn ? ROWS : 1];
   return [
-    array(rows, n),
-    array(drawn, n),
-    array(beside, side),
-    levelsOf(fold(key, "levels")),
-    array(free, n, n),
+    [LEVELS, ROWS, n],
+    [LEVELS, ROWS, n],
+    [LEVELS, ROWS, sideSize(domain)],
+    [LEVELS],
+    // An axis of no entries is no input.
+    [LEVELS, patterns, Math.max(1, layout.masked.length)],
+    [LEVELS, patterns, Math.max(1, layout.gathered.length), layout.size, layout.size],
   ];
 }
 
-/** Trains the network on points z with holes, and measures on others. */
+/** A batch of rows of a source. */
+function batchOf(source: Source, key: Key): NdArray[] {
+  const { domain, points, isTorn, layout, patterns } = source;
+  const [n, side] = [domain.dimension, sideSize(domain)];
+  const chosen = integers(fold(key, "rows"), BATCH, 0, points.length / n).data;
+  const noise = normal(fold(key, "noise"), [BATCH, n], { dtype: "float64" }).data;
+  const levels = divisions(fold(key, "divisions"), domain.parts.length);
+  const shapes = batchShapes(source);
+  const data = shapes.map((shape) => new Float32Array(sizeOf(shape)));
+  const [rows, drawn, beside, , mask, directions] = data;
+  const given = new Float64Array(n);
+  const patternAt = (i: number): Pattern => {
+    const level = Math.floor(i / ROWS);
+    const states = isTorn ? statesOf(levels[level], source, chosen[i]) : levels[level];
+    const found = patterns.of(states);
+    writeFree(found, layout, isTorn ? i : level, mask, directions);
+    return found;
+  };
+  let pattern = patternAt(0);
+  for (let i = 0; i < BATCH; i++) {
+    if (i > 0 && (isTorn || i % ROWS === 0)) pattern = patternAt(i);
+    const from = chosen[i] * n;
+    addKnown(pattern, points.subarray(from, from + n), {
+      given: given.fill(0),
+      drawn: rows.subarray(i * n, (i + 1) * n),
+    });
+    beside.set(given, i * side);
+    beside.set(pattern.flags, i * side + n);
+    addFree(drawn.subarray(i * n, (i + 1) * n), noise.subarray(i * n, (i + 1) * n), pattern);
+  }
+  return shapes.map((shape, k) =>
+    k === 3 ? levelsOf(fold(key, "levels")) : { shape, dtype: "float32", data: data[k] },
+  );
+}
+
+/** ‖wP‖²/n, the mean over rows w [levels, rows, n]; mask and Q are those of `writeFree`. */
+function meanFreeSquare(
+  w: Tensor,
+  { masked, gathered, size }: FreeLayout,
+  mask: Tensor,
+  q: Tensor,
+): Tensor {
+  const [levels, rows, n] = w.shape;
+  const sums: Tensor[] = [];
+  if (masked.length > 0) sums.push(sum(square(mul(take(w, [...masked], -1), mask))));
+  if (gathered.length > 0) {
+    const wide = pad(w, [0, 0, 0], [0, 0, 1]);
+    const own = reshape(take(wide, gathered.flat(), -1), [levels, rows, gathered.length, size]);
+    // Rows of a level share Q or have their own.
+    const along =
+      q.shape[1] === 1
+        ? matmul(transpose(own, [0, 2, 1, 3]), squeeze(q, 1))
+        : matmul(expandDims(own, -2), q);
+    sums.push(sum(square(along)));
+  }
+  return div(addAll(sums), levels * rows * n);
+}
+
+/** Trains the network on points z with missing values, and measures on others. */
 export function trainGiven(
   coordinates: Coordinates,
   z: Float64Array,
@@ -121,34 +188,30 @@ export function trainGiven(
   const { domain, standard } = coordinates;
   const [n, side] = [domain.dimension, sideSize(domain)];
   const { outputs, velocity } = headOf(coordinates);
-  const patternOf = patternsOf(domain, standard);
+  const patterns = patternsOf(domain, standard);
+  const layout = freeLayoutOf(patterns.blocks, n);
+  const isTorn = [z, held].some((points) => points.some(Number.isNaN));
+  const setting: Setting = { domain, patterns, layout, isTorn };
   const sourceOf = (points: Float64Array): Source => ({
-    domain,
+    ...setting,
     points: points.map((v, i) => v - standard.mean[i % n]),
-    holes: holesOf(points, domain),
-    patternOf,
+    missing: missingIn(points, domain),
   });
   const [seen, unseen] = [sourceOf(z), sourceOf(held)];
   const loss = (
     network: (x: Tensor, lambda: Tensor) => Tensor,
-    [rows, noise, beside, levels, free]: readonly Tensor[],
+    [rows, noise, beside, levels, mask, directions]: readonly Tensor[],
   ): Tensor => {
     const lambda = expandDims(levels, -1);
     const { x, velocity: target } = noisedRows(rows, noise, lambda);
     const wrong = sub(velocity(network(concat([x, beside], -1), lambda), x, lambda), target);
-    return mean(square(squeeze(matmul(expandDims(wrong, -2), free), -2)));
+    return meanFreeSquare(wrong, layout, mask, directions);
   };
   return trainTask(
     {
       network: { kind: "residual", channels: n + side, outputs, width, blocks },
       rows: z.length / n,
-      shapes: [
-        [LEVELS, ROWS, n],
-        [LEVELS, ROWS, n],
-        [LEVELS, ROWS, side],
-        [LEVELS],
-        [LEVELS, ROWS, n, n],
-      ],
+      shapes: batchShapes(setting),
       loss,
       batch: (key) => batchOf(seen, key),
       held: (key) => batchOf(unseen, key),

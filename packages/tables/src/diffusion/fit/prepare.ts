@@ -9,11 +9,13 @@ import {
   atomsOf,
   cellNoise,
   cellsOf,
+  clusteredStandard,
   codedRanges,
   coordinateName,
   encodeRows,
   pointsOf,
   type Row,
+  type Standard,
   standardOf,
   withTails,
 } from "../encode/index.ts";
@@ -30,6 +32,8 @@ export interface SplitPoints {
 
 export interface PreparedRows extends SplitPoints {
   readonly coordinates: Coordinates;
+  /** The standard that the network of given parts works in, where it is not that of the table. */
+  readonly givenStandard?: Standard;
   /** Whether rows have missing values. */
   readonly hasMissing: boolean;
 }
@@ -101,8 +105,10 @@ function pointsIn(
   const z = encodeRows(cells, domain, cellNoise(rows.length, domain, seed), atoms);
   requireColumns(z, n, nameOf);
   const codes = codedRanges(domain, atoms);
-  const standard = standardOf(learnedFrom(z, n, split.held, codes), n, nameOf, codes);
-  return { coordinates: { domain, standard, atoms }, z };
+  const learned = learnedFrom(z, n, split.held, codes);
+  const standard = standardOf(learned, n, nameOf, codes);
+  const givenStandard = clusteredStandard(learned, domain, nameOf, codes);
+  return { coordinates: { domain, standard, atoms }, givenStandard, z };
 }
 
 /** The points of rows whose columns live in domains, split into those seen and those held out. */
@@ -113,7 +119,7 @@ export function preparedRows(
   seed: number,
 ): PreparedRows {
   const split = heldOut(rows.length, held);
-  const { coordinates, z } = pointsIn(product(columns), rows, split, seed);
+  const { coordinates, givenStandard, z } = pointsIn(product(columns), rows, split, seed);
   const n = coordinates.domain.dimension;
   const [seen, unseen] = [rowsAt(z, n, split.seen), rowsAt(z, n, split.held)];
   if (seen.length < n * (LEAST_ROWS - 1) || unseen.length === 0)
@@ -122,5 +128,5 @@ export function preparedRows(
       `${(seen.length + unseen.length) / n} rows are too few to fit and to measure`,
       "fill some holes",
     );
-  return { coordinates, seen, unseen, hasMissing: z.some(Number.isNaN) };
+  return { coordinates, givenStandard, seen, unseen, hasMissing: z.some(Number.isNaN) };
 }

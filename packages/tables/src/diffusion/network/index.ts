@@ -11,6 +11,8 @@ export { type Coordinates, type Head, headOf, plainHead } from "./head.ts";
 export { noisedRows, scalesAt } from "./level.ts";
 export {
   type FittedTable,
+  type GivenWeights,
+  givenCoordinates,
   givenPredictorOf,
   LAST_LEVEL,
   type OpenedTable,

@@ -18,12 +18,17 @@ import {
 } from "diffeo/model";
 import { logSnr, logSnrGrid } from "diffeo/sampler";
 import { type GaussianSde, type MarginalScore, vp } from "diffeo/sde";
-import { type Pattern, patternsOf, standardMap } from "../encode/index.ts";
+import { type Patterns, patternsOf, type Standard, standardMap } from "../encode/index.ts";
 import type { TableLayout } from "../kinds/index.ts";
 import { type Flow, flowMap } from "./flow.ts";
 import type { Graphs } from "./graphs.ts";
 import { type Coordinates, headOf } from "./head.ts";
 import type { Weights } from "./network.ts";
+
+/** The network of given parts, and its own standard where it does not share that of the table. */
+export interface GivenWeights extends Weights {
+  readonly standard?: Standard;
+}
 
 /** What a fit found, as plain data; `TableModel` (`table-model.ts`) is what one does with it. */
 export interface FittedTable extends Coordinates {
@@ -32,7 +37,7 @@ export interface FittedTable extends Coordinates {
   /** The last link of φ, where one was learned. */
   readonly flow?: Flow;
   /** The network of rows of which some parts are given (`given.ts`), where one was trained. */
-  readonly given?: Weights;
+  readonly given?: GivenWeights;
   /** The columns that rows are written with, where some of them have no domain. */
   readonly layout?: TableLayout;
   /** What is known of its training. */
@@ -42,17 +47,30 @@ export interface FittedTable extends Coordinates {
 /** What a fit found, and what has been made of it so far. */
 export interface OpenedTable extends FittedTable {
   readonly graphs: Graphs;
-  /** `patternsOf` its coordinates. */
-  readonly patternOf: (states: ArrayLike<number>) => Pattern;
+  /** The patterns of its network of given parts, made when they are first needed. */
+  readonly patterns: () => Patterns;
   /** Times of so many evaluations, from noise to data, even in λ. */
   readonly timesOf: (evaluations: number) => readonly number[];
 }
 
-export const openedTable = (fitted: FittedTable, graphs: Graphs): OpenedTable => ({
-  ...fitted,
-  graphs,
-  patternOf: patternsOf(fitted.domain, fitted.standard),
-  timesOf: evenTimes(),
+export function openedTable(fitted: FittedTable, graphs: Graphs): OpenedTable {
+  let patterns: Patterns | undefined;
+  return {
+    ...fitted,
+    graphs,
+    patterns: () => {
+      patterns ??= patternsOf(fitted.domain, givenCoordinates(fitted).standard);
+      return patterns;
+    },
+    timesOf: evenTimes(),
+  };
+}
+
+/** The coordinates that the network of given parts works in. */
+export const givenCoordinates = (model: FittedTable): Coordinates => ({
+  domain: model.domain,
+  standard: model.given?.standard ?? model.standard,
+  atoms: model.atoms,
 });
 
 /** Those of the last call are remembered: each is found by bisection. */
@@ -109,7 +127,7 @@ export function givenPredictorOf(model: FittedTable) {
     );
   const { apply } = networkOf(given.network);
   const p = asConstants(given.parameters);
-  const { velocity } = headOf(model);
+  const { velocity } = headOf(givenCoordinates(model));
   return (x: Tensor, beside: Tensor, lambda: Tensor): Tensor =>
     velocity(apply(p, concat([x, beside], -1), lambda), x, lambda);
 }

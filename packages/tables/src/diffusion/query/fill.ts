@@ -13,10 +13,11 @@ import { input, type NdArray, reference, type Tensor } from "diffeo/graph";
 import { batches } from "diffeo/host";
 import { fold, key as keyOf, normal, sampleKeys } from "diffeo/random";
 import { flowWeights, logSnr } from "diffeo/sampler";
-import { addProduct, DRAWN, GIVEN, type Pattern } from "../encode/index.ts";
+import { addFree, addKnown, DRAWN, GIVEN, type Pattern } from "../encode/index.ts";
 import {
   type Engine,
   type FittedTable,
+  givenCoordinates,
   givenPredictorOf,
   LAST_LEVEL,
   type OpenedTable,
@@ -81,16 +82,17 @@ async function drawn(
   const side = n + problems[0].pattern.flags.length;
   const settled = new Float64Array(count * n);
   const beside = new Float32Array(count * side);
-  const projected = (v: ArrayLike<number>): Float64Array => {
+  const rowOf = (rows: Float64Array, i: number): Float64Array => rows.subarray(i * n, (i + 1) * n);
+  const projected = (v: Float64Array): Float64Array => {
     const out = new Float64Array(count * n);
     problems.forEach(({ pattern }, i) => {
-      addProduct(out, i * n, v, i * n, pattern.free, n);
+      addFree(rowOf(out, i), rowOf(v, i), pattern);
     });
     return out;
   };
   problems.forEach(({ pattern, given }, i) => {
-    addProduct(settled, i * n, given, 0, pattern.given, n, { on: pattern.isGiven });
-    beside.set(settled.subarray(i * n, (i + 1) * n), i * side);
+    addKnown(pattern, given, { given: rowOf(settled, i) });
+    beside.set(rowOf(settled, i), i * side);
     beside.set(pattern.flags, i * side + n);
   });
   const array = (data: Float32Array, width: number): NdArray => ({
@@ -130,7 +132,8 @@ export async function filledPoints(
   z: Float64Array,
   { seed = 0, evaluations = 50, first = 0, ...options }: FillOptions = {},
 ): Promise<Float64Array> {
-  const { domain, standard, graphs, patternOf } = model;
+  const { domain, graphs, patterns } = model;
+  const { standard } = givenCoordinates(model);
   const n = domain.dimension;
   const matrix = Float64Array.from(standard.matrix);
   const out = z.slice();
@@ -142,7 +145,7 @@ export async function filledPoints(
     if (open.length === 0) continue;
     const problems = open.map((i): Problem => {
       const states = domain.parts.map(({ at }) => (Number.isNaN(rows[i][at.x]) ? DRAWN : GIVEN));
-      return { pattern: patternOf(states), given: rows[i].map((v, j) => v - standard.mean[j]) };
+      return { pattern: patterns().of(states), given: rows[i].map((v, j) => v - standard.mean[j]) };
     });
     const keys = sampleKeys(fold(keyOf(seed), "holes"), count, first + from);
     const all = normal(keys, n, { dtype: "float64" }).data;
@@ -159,7 +162,10 @@ export async function filledPoints(
     const found = new Float64Array(n);
     open.forEach((i, k) => {
       found.set(standard.mean);
-      addProduct(found, 0, x, k * n, matrix, n);
+      for (let i = 0; i < n; i++) {
+        const weight = x[k * n + i];
+        if (weight !== 0) for (let j = 0; j < n; j++) found[j] += weight * matrix[i * n + j];
+      }
       // What was given is there already, to the last digit.
       for (let j = 0; j < n; j++)
         if (!problems[k].pattern.isGiven[j]) out[(from + i) * n + j] = found[j];

@@ -16,37 +16,40 @@
  * anything below `zeros` and have a probability likewise. So what comes out is log of (a
  * probability of all labels and whole numbers) × (a density of all other cells).
  *
- * Holes are left out: a row that has them gets the likelihood of its other cells, by the network of
- * `given.ts` with the holes hidden.
+ * Missing values are left out: a row that has them gets the likelihood of its other cells, by the
+ * network of `given.ts` with the missing parts hidden.
  */
 import type { Product, ProductPart } from "diffeo/domain";
-import { constant, expand, fail, matmul } from "diffeo/graph";
-import { transposed } from "diffeo/host";
+import { fail, type Tensor } from "diffeo/graph";
 import { key as keyOf, permutation } from "diffeo/random";
 import {
-  addProduct,
+  addKnown,
   cellsOf,
   DRAWN,
   encodeRows,
-  factor,
+  freedomOf,
   HIDDEN,
   isBeyond,
   isCoded,
+  logVolumeOf,
   mapRows,
   type OpenCell,
   type Pattern,
+  type Patterns,
   partCells,
+  patternsOf,
   type Row,
   tornFault,
   WHOLE_GROUPS,
 } from "../encode/index.ts";
 import {
+  givenCoordinates,
   givenPredictorOf,
   intoFlow,
   LAST_LEVEL,
   type OpenedTable,
-  type Predictor,
   predictorOf,
+  sideSize,
 } from "../network/index.ts";
 import { type Field, type FlowOptions, logDensityOf } from "./likelihood.ts";
 
@@ -65,63 +68,17 @@ function hypercube(count: number, width: number): Float64Array {
   return out;
 }
 
-/** An orthonormal basis of the directions that a projection keeps, as columns [n, r]. */
-function basis(
-  projection: Float64Array,
-  n: number,
-): { readonly columns: Float64Array; readonly r: number } {
-  const found: Float64Array[] = [];
-  const rank = Math.round(
-    Array.from({ length: n }, (_, i) => projection[i * (n + 1)]).reduce((s, v) => s + v, 0),
-  );
-  const left = Array.from({ length: n }, (_, i) => projection.slice(i * n, (i + 1) * n));
-  const norm = (v: Float64Array): number => Math.hypot(...v);
-  while (found.length < rank) {
-    const v = left.reduce((a, b) => (norm(b) > norm(a) ? b : a));
-    const length = norm(v);
-    const unit = v.map((value) => value / length);
-    found.push(unit);
-    for (const w of left) {
-      const along = w.reduce((s, value, i) => s + value * unit[i], 0);
-      for (let i = 0; i < n; i++) w[i] -= along * unit[i];
-    }
-  }
-  const columns = new Float64Array(n * rank);
-  found.forEach((v, k) => {
-    for (let i = 0; i < n; i++) columns[i * rank + k] = v[i];
-  });
-  return { columns, r: rank };
-}
-
-/** The field of rows of one pattern of holes, and the way from x to its coordinates. */
-function fieldOf(model: OpenedTable, pattern: Pattern | undefined) {
+/** The field of rows without missing values, or of those with some. */
+function fieldOf(model: OpenedTable, isTorn: boolean): Field {
   const n = model.domain.dimension;
-  if (!pattern) {
-    const field: Field = { name: "rows", n, predict: predictorOf(model) };
-    return { field, coordinates: (x: Float64Array) => x };
-  }
-  const { columns, r } = basis(pattern.free, n);
+  if (!isTorn) return { name: "rows", n, predict: predictorOf(model) };
   const network = givenPredictorOf(model);
-  const predict: Predictor = (w, lambda) => {
-    const q = constant({ shape: [n, r], dtype: "float64", data: columns }, w.dtype);
-    const back = constant(
-      { shape: [r, n], dtype: "float64", data: transposed(columns, n, r) },
-      w.dtype,
-    );
-    const x = matmul(w, back);
-    const beside = constant([...new Array<number>(n).fill(0), ...pattern.flags], w.dtype);
-    const around = expand(beside, [...w.shape.slice(0, -1), beside.shape[0]]);
-    return matmul(network(x, around, lambda), q);
+  return {
+    name: "rows with missing values",
+    n,
+    side: sideSize(model.domain),
+    predict: (x, lambda, beside) => network(x, beside as Tensor, lambda),
   };
-  const field: Field = { name: `rows with holes ${pattern.flags.join("")}`, n: r, predict };
-  const coordinates = (x: Float64Array): Float64Array => {
-    const out = new Float64Array((x.length / n) * r);
-    for (let row = 0; row < x.length / n; row++)
-      for (let i = 0; i < n; i++)
-        for (let k = 0; k < r; k++) out[row * r + k] += x[row * n + i] * columns[i * r + k];
-    return out;
-  };
-  return { field, coordinates };
 }
 
 /** log of what a part of cells is the probability or density of, beyond the density of its y. */
@@ -134,22 +91,24 @@ function unitOf(part: ProductPart, cells: readonly OpenCell[]): number {
   );
 }
 
-/** log|det ∂y/∂z| of parts of numbers, a row. */
+/** log|det ∂y/∂z| of parts of numbers, those of each row that are there. */
 function volumes(
   { dimension: n }: Product,
   z: Float64Array,
   parts: readonly ProductPart[],
 ): Float64Array {
-  const rows = z.length / n;
-  const out = new Float64Array(rows);
+  const out = new Float64Array(z.length / n);
   for (const { domain: own, at } of parts) {
     const d = own.dimension;
-    const coordinates = new Float64Array(rows * d);
-    for (let i = 0; i < rows; i++)
-      coordinates.set(z.subarray(i * n + at.x, i * n + at.x + d), i * d);
-    mapRows(coordinates, d, (p) => own.map.logDet(p)).forEach((v, i) => {
-      out[i] += v;
+    const rows = Array.from(out.keys()).filter((i) => !Number.isNaN(z[i * n + at.x]));
+    const coordinates = new Float64Array(rows.length * d);
+    rows.forEach((i, k) => {
+      coordinates.set(z.subarray(i * n + at.x, i * n + at.x + d), k * d);
     });
+    if (rows.length > 0)
+      mapRows(coordinates, d, (p) => own.map.logDet(p)).forEach((v, k) => {
+        out[rows[k]] += v;
+      });
   }
   return out;
 }
@@ -161,53 +120,87 @@ export function atomMass(coordinates: number): number {
   return (coordinates / 2) * (Math.log(2 * Math.PI * variance) - Math.log1p(-variance));
 }
 
-/** log q of points z that have the same holes. */
+/** What rows with the same parts share. */
+interface SameParts {
+  readonly pattern: Pattern;
+  /** The parts of numbers that are there. */
+  readonly numbers: readonly ProductPart[];
+  /** What takes the density of x to that of z, and to a probability in labels. */
+  readonly constant: number;
+}
+
+/** What rows that have some of their parts share, by the states of these. */
+function sharedBy(model: OpenedTable, patterns: Patterns) {
+  const { domain, atoms = {} } = model;
+  const found = new Map<string, SameParts>();
+  return (z: Float64Array): SameParts => {
+    const states = domain.parts.map(({ at }) => (Number.isNaN(z[at.x]) ? HIDDEN : DRAWN));
+    const name = states.join("");
+    const before = found.get(name);
+    if (before) return before;
+    const numbers = domain.parts.filter((part, k) => states[k] === DRAWN && !isCoded(part, atoms));
+    const ofNumbers = patterns.of(
+      domain.parts.map((part) => (numbers.includes(part) ? DRAWN : HIDDEN)),
+    );
+    const pattern = patterns.of(states);
+    const shared: SameParts = {
+      pattern,
+      numbers,
+      constant: atomMass(freedomOf(pattern) - freedomOf(ofNumbers)) - logVolumeOf(ofNumbers),
+    };
+    found.set(name, shared);
+    return shared;
+  };
+}
+
+/** log q of points z, all of which have missing values or none has. */
 async function likelihoodOf(
   model: OpenedTable,
   z: Float64Array,
   cells: readonly (readonly OpenCell[])[],
+  isTorn: boolean,
   options: FlowOptions,
 ): Promise<Float64Array> {
-  const { domain, standard, atoms = {}, flow: learned, graphs, patternOf } = model;
+  const { domain, atoms = {}, flow: learned, graphs } = model;
   const n = domain.dimension;
-  const there = domain.parts.filter(({ at }) => !Number.isNaN(z[at.x]));
-  if (there.length === 0) return new Float64Array(z.length / n);
-  const whole = there.length === domain.parts.length;
-  const states = domain.parts.map((part) => (there.includes(part) ? DRAWN : HIDDEN));
-  const pattern = patternOf(states);
+  const { standard } = isTorn ? givenCoordinates(model) : model;
+  const shared = sharedBy(model, isTorn ? model.patterns() : patternsOf(domain, standard));
+  const rows = cells.map((_, i) => shared(z.subarray(i * n, (i + 1) * n)));
   const x = new Float64Array(z.length);
   const centred = z.map((v, i) => v - standard.mean[i % n]);
-  for (let i = 0; i < x.length; i += n)
-    addProduct(x, i, centred, i, pattern.known, n, { on: pattern.isKnown });
-  const { field, coordinates } = fieldOf(model, whole ? undefined : pattern);
+  rows.forEach(({ pattern }, i) => {
+    const [from, to] = [i * n, (i + 1) * n];
+    addKnown(pattern, centred.subarray(from, to), { drawn: x.subarray(from, to) });
+  });
   // A flow is of whole rows: x of the network is T of what is x here.
-  const through = whole && learned ? await intoFlow(learned, x, graphs) : undefined;
-  const found = await logDensityOf(graphs, field, through?.x ?? coordinates(x), options);
-  const parts = there.filter((part) => !isCoded(part, atoms));
-  const numbers = parts.flatMap(({ domain: own, at }) =>
-    Array.from({ length: own.dimension }, (_, i) => at.x + i),
+  const through = !isTorn && learned ? await intoFlow(learned, x, graphs) : undefined;
+  const found = await logDensityOf(
+    graphs,
+    fieldOf(model, isTorn),
+    {
+      x: through?.x ?? x,
+      ...(isTorn && { patterns: rows.map(({ pattern }) => pattern) }),
+    },
+    options,
   );
-  const l = factor(standard, numbers);
-  const root = numbers.reduce((s, _, i) => s + Math.log(l[i * (numbers.length + 1)]), 0);
-  const mass = atomMass(field.n - numbers.length);
-  const volume = volumes(domain, z, parts);
+  const isNumber = (part: ProductPart): boolean => !isCoded(part, atoms);
+  const volume = volumes(domain, z, domain.parts.filter(isNumber));
   return found.map((v, i) => {
-    if (there.some((part) => isBeyond(part, atoms, cells[i]))) return -Infinity;
-    const units = parts.reduce((s, part) => s + unitOf(part, cells[i]), 0);
-    return v + (through?.logDet[i] ?? 0) - root - volume[i] + mass + units;
+    const { numbers, constant } = rows[i];
+    if (domain.parts.some((part) => isBeyond(part, atoms, cells[i]))) return -Infinity;
+    const units = numbers.reduce((s, part) => s + unitOf(part, cells[i]), 0);
+    return v + (through?.logDet[i] ?? 0) - volume[i] + constant + units;
   });
 }
 
-/** Rows by which of their parts are holes. */
-function byHoles(rows: readonly (readonly OpenCell[])[], { parts }: Product): readonly number[][] {
-  const groups = new Map<string, number[]>();
+/** Rows without missing values, with some, and with nothing but these. */
+function byMissing(rows: readonly (readonly OpenCell[])[], { parts }: Product) {
+  const groups = { whole: [] as number[], torn: [] as number[] };
   rows.forEach((row, i) => {
-    const name = parts.map((part) => (partCells(part, row) ? 1 : 0)).join("");
-    const group = groups.get(name);
-    if (group) group.push(i);
-    else groups.set(name, [i]);
+    const there = parts.filter((part) => partCells(part, row)).length;
+    if (there > 0) groups[there === parts.length ? "whole" : "torn"].push(i);
   });
-  return [...groups.values()];
+  return groups;
 }
 
 const logMeanExp = (values: readonly number[]): number => {
@@ -237,13 +230,21 @@ export async function tableLogLikelihood(
     : 1;
   const u = hypercube(times, domain.noise);
   const out = new Float64Array(rows.length);
-  for (const group of byHoles(cells, domain)) {
+  const { whole, torn } = byMissing(cells, domain);
+  for (const group of [whole, torn]) {
+    if (group.length === 0) continue;
     const own = group.flatMap((i) => Array.from({ length: times }, () => cells[i]));
     const shifts = Float64Array.from(
       { length: own.length * domain.noise },
       (_, at) => u[at % u.length],
     );
-    const found = await likelihoodOf(model, encodeRows(own, domain, shifts, atoms), own, options);
+    const found = await likelihoodOf(
+      model,
+      encodeRows(own, domain, shifts, atoms),
+      own,
+      group === torn,
+      options,
+    );
     group.forEach((row, i) => {
       out[row] = logMeanExp(Array.from(found.subarray(i * times, (i + 1) * times)));
     });
