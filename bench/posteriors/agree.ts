@@ -1,16 +1,36 @@
 /**
- * Eight published posteriors beside their reference draws: means in standard errors of both sides,
- * spreads, R̂, divergences.
+ * Nineteen published posteriors, written in the notation (examples/posteriors), beside their
+ * reference draws: means in standard errors of both sides, spreads, R̂, divergences.
  */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { samplePosterior } from "diffeo/mcmc";
+import { existsSync, readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { approximate, type PosteriorModel, type Summary, samplePosterior } from "diffeo/mcmc";
 import { key } from "diffeo/random";
-import { models, readReference } from "../../packages/diffeo/test/mcmc/posteriors.ts";
+import { readReference } from "../../packages/diffeo/test/mcmc/posteriors.ts";
 import { keptChains, markdown, recorded } from "./records.ts";
 
+const MODELS = new URL("../../examples/posteriors/", import.meta.url);
+
+interface Setting {
+  readonly targetAcceptance?: number;
+  readonly warmup?: number;
+  /** Chains begin at draws of an approximation. */
+  readonly approximated?: boolean;
+  /** Quantities without a variance, compared by the mean and the sd of their logarithms. */
+  readonly logs?: Readonly<Record<string, { readonly mean: number; readonly sd: number }>>;
+}
+
 /** Where the reference was drawn with smaller steps, so are these. */
-const acceptance: Readonly<Record<string, number>> = { eight_schools: 0.95, gp_regr: 0.95 };
+const settings: Readonly<Record<string, Setting>> = {
+  eight_schools: { targetAcceptance: 0.95 },
+  gp_regr: { targetAcceptance: 0.95 },
+  accel_gp: { targetAcceptance: 0.99 },
+  lotka_volterra: { targetAcceptance: 0.95, approximated: true },
+  one_comp_mm_elim_abs: {
+    targetAcceptance: 0.95,
+    logs: { K_m: { mean: -0.0729, sd: 1.4296 }, V_m: { mean: -0.075, sd: 0.2902 } },
+  },
+};
 
 export const folder =
   ["../shared/data/posteriors", "shared/data/posteriors"].find(existsSync) ??
@@ -37,11 +57,18 @@ const DRAWS = 2500;
 
 async function agreement(name: string): Promise<Agreement> {
   const { data, reference } = referenceOf(name);
+  const { approximated, logs = {}, ...setting } = settings[name] ?? {};
+  const { default: model } = (await import(`${MODELS}${name}.ts`)) as {
+    readonly default: PosteriorModel;
+  };
   const { store, seconds } = await keptChains(name, DRAWS);
-  const posterior = await samplePosterior(models[name](data), {
+  const posterior = await samplePosterior(model, {
     key: key(2026),
+    data,
     draws: DRAWS,
-    targetAcceptance: acceptance[name],
+    device: "wasm",
+    ...setting,
+    ...(approximated && { start: await approximate(model, { key: key(2026), data }) }),
     store,
   });
   const summary = posterior.summary();
@@ -49,14 +76,28 @@ async function agreement(name: string): Promise<Agreement> {
     .filter(([element]) => element !== "draws")
     .map(([element, known]) => {
       const found = summary[element];
-      // The published draws are nearly independent: 10,000 of them.
-      const z = Math.abs(found.mean - known.mean) / Math.hypot(found.meanError, known.sd / 100);
-      return { element, found, z, spread: Math.abs(found.sd / known.sd - 1) };
+      return { element, found, ...compared(found, logs[element] ?? known, element in logs) };
     });
   const most = (of: (row: (typeof rows)[number]) => number) =>
     rows.toSorted((a, b) => of(b) - of(a))[0];
   const total = (of: (chain: (typeof posterior.chains)[number]) => Iterable<number>): number =>
     posterior.chains.reduce((sum, chain) => sum + [...of(chain)].reduce((a, b) => a + b, 0), 0);
+
+  /** The published draws are nearly independent: 10,000 of them. */
+  function compared(found: Summary, known: { mean: number; sd: number }, logarithm: boolean) {
+    if (!logarithm)
+      return {
+        z: Math.abs(found.mean - known.mean) / Math.hypot(found.meanError, known.sd / 100),
+        spread: Math.abs(found.sd / known.sd - 1),
+      };
+    const name = Object.keys(logs).find((own) => summary[own] === found) as string;
+    const values = posterior.draws[name].data.map(Math.log);
+    const mean = values.reduce((a, b) => a + b, 0) / values.length;
+    const sd = Math.sqrt(values.reduce((s, v) => s + (v - mean) ** 2, 0) / values.length);
+    // Ranks are those of the logarithms, and so is the effective size of the normal scores.
+    const error = Math.hypot(sd / Math.sqrt(found.bulkEss), known.sd / 100);
+    return { z: Math.abs(mean - known.mean) / error, spread: Math.abs(sd / known.sd - 1) };
+  }
   return {
     numbers: rows.length,
     z: most((row) => row.z).z,
@@ -71,7 +112,9 @@ async function agreement(name: string): Promise<Agreement> {
   };
 }
 
-export const names = Object.keys(models);
+const names = readdirSync(MODELS)
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => basename(file, ".ts"));
 
 export async function agree(only: readonly string[] = names): Promise<string> {
   const rows: string[][] = [];

@@ -5,8 +5,11 @@
 import { approximate, fits } from "diffeo/mcmc";
 import { key } from "diffeo/random";
 import { models } from "../../packages/diffeo/test/mcmc/posteriors.ts";
-import { names, referenceOf } from "./agree.ts";
+import { referenceOf } from "./agree.ts";
 import { markdown, recorded } from "./records.ts";
+
+/** The models of the layer beneath. */
+const names = Object.keys(models);
 
 interface Approximated {
   readonly khat: number;

@@ -48,6 +48,7 @@ const halfNormalRule: Rule = {
   mean: (s) => mul(s, MEAN_OF_HALF_NORMAL),
   variance: (s) => mul(square(s), 1 - 2 / Math.PI),
   cdf: (x, s) => erf(mul(div(x, s), Math.SQRT1_2)),
+  survival: (x, s) => erfc(mul(div(x, s), Math.SQRT1_2)),
   quantile: (u, s) => mul(mul(s, erfInverse(u)), Math.SQRT2),
   variate: (random, s) => s * Math.abs(random.normal()),
 };
@@ -100,6 +101,7 @@ const logNormalRule: Rule = {
   mean: (m, s) => exp(add(m, mul(square(s), 0.5))),
   variance: (m, s) => mul(expm1(square(s)), exp(add(mul(m, 2), square(s)))),
   cdf: (x, m, s) => mul(erfc(mul(div(sub(log(x), m), s), -Math.SQRT1_2)), 0.5),
+  survival: (x, m, s) => mul(erfc(mul(div(sub(log(x), m), s), Math.SQRT1_2)), 0.5),
   quantile: (u, m, s) => exp(add(m, mul(s, normalQuantile(u)))),
   variate: (random, m, s) => Math.exp(m + s * random.normal()),
 };
@@ -116,6 +118,7 @@ const exponentialRule: Rule = {
   mean: (b) => div(1, b),
   variance: (b) => div(1, square(b)),
   cdf: (x, b) => neg(expm1(neg(mul(b, x)))),
+  survival: (x, b) => exp(neg(mul(b, x))),
   quantile: (u, b) => neg(div(log1p(neg(u)), b)),
   variate: (random, b) => -Math.log(random.uniform()) / b,
 };
@@ -187,6 +190,7 @@ const weibullRule: Rule = {
   mean: (k, l) => mul(l, gammaOf(div(1, k))),
   variance: (k, l) => mul(square(l), sub(gammaOf(div(2, k)), square(gammaOf(div(1, k))))),
   cdf: (x, k, l) => neg(expm1(neg(pow(div(x, l), k)))),
+  survival: (x, k, l) => exp(neg(pow(div(x, l), k))),
   quantile: (u, k, l) => mul(l, pow(neg(log1p(neg(u))), div(1, k))),
   variate: (random, k, l) => l * (-Math.log(random.uniform())) ** (1 / k),
 };
@@ -206,6 +210,7 @@ const paretoRule: Rule = {
     return where(greater(a, 2), finite, INFINITE);
   },
   cdf: (x, m, a) => neg(expm1(mul(a, log(div(m, x))))),
+  survival: (x, m, a) => exp(mul(a, log(div(m, x)))),
   quantile: (u, m, a) => mul(m, exp(neg(div(log1p(neg(u)), a)))),
   variate: (random, m, a) => m * Math.exp(-Math.log(random.uniform()) / a),
 };

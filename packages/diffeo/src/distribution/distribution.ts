@@ -24,7 +24,7 @@ import {
   Tensor,
   topological,
 } from "../graph/index.ts";
-import { type Key, type Keys, sampleKeys } from "../random/index.ts";
+import { fold, type Key, type Keys, sampleKeys } from "../random/index.ts";
 
 /** A density on vectors, […, n] → […], and its score, […, n] → […, n]. */
 export interface Density {
@@ -62,6 +62,8 @@ export interface Distribution extends Density {
   readonly variance?: () => Tensor;
   /** P(X ≤ x), of numbers. */
   readonly cdf?: (x: Operand) => Tensor;
+  /** P(X > x), where 1 − cdf would lose digits. */
+  readonly survival?: (x: Operand) => Tensor;
   /** The x at which the cdf is u. */
   readonly quantile?: (u: Operand) => Tensor;
   /**
@@ -70,8 +72,11 @@ export interface Distribution extends Density {
   readonly affine?: { readonly location: Tensor; readonly scale: Tensor };
   /** What it depends on: the tensors whose numbers `drawFrom` is given. */
   readonly parameters: readonly Tensor[];
-  /** One row of `dimension` numbers per key, in float64, for numbers of the parameters. */
-  readonly drawFrom: (keys: Keys, numbers: Numbers) => Float64Array;
+  /**
+   * One sample [...batch, ...event] per key, in float64, for numbers of the parameters. `batch` is a
+   * shape that the distribution's own broadcasts to (default), with independent values everywhere.
+   */
+  readonly drawFrom: (keys: Keys, numbers: Numbers, batch?: Shape) => Float64Array;
   /** The same for a distribution whose parameters are constants. */
   readonly draw: (keys: Keys) => Float64Array;
 }
@@ -149,6 +154,19 @@ export const vectors = (
   event: [n],
   support: real(n),
   parameters: [],
-  drawFrom: draw,
+  drawFrom: (keys, _, batch = []) => drawRepeated(draw, keys, sizeOf(batch)),
   draw,
 });
+
+/** `count` independent samples per key, one after the other. */
+function drawRepeated(draw: Distribution["draw"], keys: Keys, count: number): Float64Array {
+  if (count === 1) return draw(keys);
+  const parts = Array.from({ length: count }, (_, i) => draw(fold(keys, i)));
+  const size = parts[0].length / Math.max(1, keys.count);
+  const out = new Float64Array(keys.count * count * size);
+  parts.forEach((part, i) => {
+    for (let row = 0; row < keys.count; row++)
+      out.set(part.subarray(row * size, (row + 1) * size), (row * count + i) * size);
+  });
+  return out;
+}

@@ -59,6 +59,7 @@ const normalRule: Rule = {
   mean: (m, s) => add(m, mul(s, 0)),
   variance: (m, s) => add(square(s), mul(m, 0)),
   cdf: (x, m, s) => mul(erfc(mul(standard(x, m, s), -Math.SQRT1_2)), 0.5),
+  survival: (x, m, s) => mul(erfc(mul(standard(x, m, s), Math.SQRT1_2)), 0.5),
   quantile: (u, m, s) => back(normalQuantile(u), m, s),
   variate: (random, m, s) => m + s * random.normal(),
 };
@@ -148,6 +149,7 @@ const logisticRule: Rule = {
   mean: (m, s) => add(m, mul(s, 0)),
   variance: (m, s) => add(mul(square(s), Math.PI ** 2 / 3), mul(m, 0)),
   cdf: (x, m, s) => sigmoid(standard(x, m, s)),
+  survival: (x, m, s) => sigmoid(neg(standard(x, m, s))),
   quantile: (u, m, s) => back(sub(log(u), log1p(neg(u))), m, s),
   variate: (random, m, s) => {
     const u = random.uniform();

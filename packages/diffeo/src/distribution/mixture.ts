@@ -15,12 +15,14 @@ import {
   fail,
   logSumExp,
   mul,
+  type Operand,
   softmax,
   stack,
   type Tensor,
 } from "../graph/index.ts";
 import { fold, type Keys, uniform } from "../random/index.ts";
-import { type Density, type Diffusible, vectors } from "./distribution.ts";
+import { type Density, type Diffusible, type Distribution, vectors } from "./distribution.ts";
+import { mixtureOf } from "./mixture-of.ts";
 
 export interface Component<D> {
   /** Relative to the others' weights. By default 1. */
@@ -28,7 +30,32 @@ export interface Component<D> {
   readonly distribution: D;
 }
 
-export function mixture(components: readonly Component<Diffusible>[]): Diffusible {
+/**
+ * A mixture: of weights and distributions with any parameters, the component of each value summed
+ * out; or of components that diffuse, `[{ weight, distribution }, …]`.
+ *
+ * @param weights on their last axis, or a list of one per component; divided by their sum
+ * @param components a list, or one distribution with the components on the last axis of its
+ * parameters
+ * @example
+ * const two = mixture([0.3, 0.7], [normal(0, 1), studentT(3, 2, 1)]);
+ * const same = mixture([0.3, 0.7], normal([0, 2], [1, 0.5]));
+ */
+export function mixture(
+  weights: Operand | readonly Operand[],
+  components: Distribution | readonly Distribution[],
+): Distribution;
+export function mixture(components: readonly Component<Diffusible>[]): Diffusible;
+export function mixture(
+  first: readonly Component<Diffusible>[] | Operand | readonly Operand[],
+  second?: Distribution | readonly Distribution[],
+): Distribution {
+  return second === undefined
+    ? diffusibleMixture(first as readonly Component<Diffusible>[])
+    : mixtureOf(first as Operand | readonly Operand[], second);
+}
+
+function diffusibleMixture(components: readonly Component<Diffusible>[]): Diffusible {
   if (components.length === 0) fail("usage", "mixture: no components", "give at least one");
   const parts = components.map((c) => c.distribution);
   const weights = components.map((c) => c.weight ?? 1);

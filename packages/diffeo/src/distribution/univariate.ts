@@ -21,7 +21,7 @@ import { type Keys, type Sequence, sequence } from "../random/index.ts";
 import { type Distribution, distribution, type Numbers, type Support } from "./distribution.ts";
 
 /** What a parameter must be. */
-type Requirement = "any" | "positive" | "probability" | "count";
+export type Requirement = "any" | "positive" | "probability" | "count";
 
 /** A distribution of numbers, in terms of its parameters as tensors of one type. */
 export interface Rule {
@@ -34,6 +34,8 @@ export interface Rule {
   readonly mean?: (...p: Tensor[]) => Tensor;
   readonly variance?: (...p: Tensor[]) => Tensor;
   readonly cdf?: (x: Tensor, ...p: Tensor[]) => Tensor;
+  /** P(X > x), where 1 − cdf would lose digits. */
+  readonly survival?: (x: Tensor, ...p: Tensor[]) => Tensor;
   readonly quantile?: (u: Tensor, ...p: Tensor[]) => Tensor;
   readonly variate: (random: Sequence, ...p: number[]) => number;
   readonly discrete?: boolean;
@@ -56,7 +58,7 @@ const wanted: Readonly<Record<Requirement, string>> = {
 };
 
 /** Parameters as tensors of one float type: that of the tensors among them, else float64. */
-function parameterTensors(
+export function parameterTensors(
   name: string,
   given: Readonly<Record<string, Operand>>,
   fallback: DType = "float64",
@@ -75,7 +77,12 @@ export const isNamed = <T extends object>(given: unknown, name: keyof T & string
   typeof given === "object" && given !== null && Object.hasOwn(given, name);
 
 /** The first number of a constant that does not hold is named. */
-function requireNumbers(name: string, parameter: string, value: Tensor, rule: Requirement): void {
+export function requireNumbers(
+  name: string,
+  parameter: string,
+  value: Tensor,
+  rule: Requirement,
+): void {
   const known = constantValue(value);
   const wrong = known && Array.from(known.data, Number).find((v) => !holds[rule](v));
   if (wrong !== undefined)
@@ -83,7 +90,7 @@ function requireNumbers(name: string, parameter: string, value: Tensor, rule: Re
 }
 
 /** The shape that parameters broadcast to; those that do not are named, with their shapes. */
-function batchOf(name: string, parameters: Readonly<Record<string, Shape>>): Shape {
+export function batchOf(name: string, parameters: Readonly<Record<string, Shape>>): Shape {
   const shapes = Object.entries(parameters);
   try {
     return shapes.reduce<Shape>((all, [, shape]) => broadcastShapes(all, shape, name), []);
@@ -146,7 +153,7 @@ export function univariate(rule: Rule, operands: readonly Operand[]): Distributi
       batchOf(name, { value: t.shape, parameters: batch });
       return f(t, ...typed(t.dtype));
     };
-  const { mean, variance, cdf, quantile, affine } = rule;
+  const { mean, variance, cdf, survival, quantile, affine } = rule;
   const named = (key: string): Tensor => parameters[names.indexOf(key)];
   return distribution({
     name,
@@ -159,9 +166,10 @@ export function univariate(rule: Rule, operands: readonly Operand[]): Distributi
     mean: mean && (() => mean(...parameters)),
     variance: variance && (() => variance(...parameters)),
     cdf: cdf && at(cdf),
+    survival: survival && at(survival),
     quantile: quantile && at(quantile),
     affine: affine && { location: named(affine[0]), scale: named(affine[1]) },
-    drawFrom: (keys, numbers) => drawEach(rule, keys, numbers, batch, parameters),
+    drawFrom: (keys, numbers, shape = batch) => drawEach(rule, keys, numbers, shape, parameters),
   });
 }
 

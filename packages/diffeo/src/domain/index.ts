@@ -4,7 +4,7 @@
  */
 export { bent, SPLINE_BOUND } from "./bent.ts";
 export { type Cell, type Domain, type DomainDefinition, domain } from "./domain.ts";
-export { correlation, covariance } from "./matrix.ts";
+export { correlation, correlationMatrix, covariance, covarianceMatrix } from "./matrix.ts";
 export { type OrderedOptions, ordered } from "./ordered.ts";
 export { type Product, type ProductPart, product } from "./product.ts";
 export { type AngleOptions, angle, ball, sphere } from "./round.ts";

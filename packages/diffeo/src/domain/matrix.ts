@@ -1,11 +1,18 @@
 /**
  * Matrices spread over numbers: the entries of the lower triangle, row by row, without the diagonal
- * where that is all ones.
+ * where that is all ones; or whole matrices, as models see them.
  */
 import { correlationMap, logCholesky } from "../bijector/index.ts";
-import { fail } from "../graph/index.ts";
+import { fail, symmetric } from "../graph/index.ts";
 import { cholesky } from "../host/index.ts";
-import { type Domain, domain, partCount, requireCount } from "./domain.ts";
+import {
+  type Cell,
+  type Domain,
+  type DomainDefinition,
+  domain,
+  partCount,
+  requireCount,
+} from "./domain.ts";
 
 /** Whether a symmetric matrix, given by its entries i ≥ j, is positive definite. */
 const isPositive = (order: number, entry: (i: number, j: number) => number): boolean =>
@@ -79,4 +86,54 @@ export function covariance(entries: number | readonly string[]): Domain {
         ? undefined
         : "the numbers are of no positive-definite matrix",
   });
+}
+
+/** Whole symmetric matrices in place of their lower triangles. */
+const asMatrices = (
+  order: number,
+  diagonal: 0 | 1,
+  definition: Pick<DomainDefinition, "kind" | "map" | "dimension">,
+  entries: Domain,
+): Domain => {
+  const lower = (cells: readonly Cell[]): number[] =>
+    (cells as readonly number[]).filter((_, at) => at % order < Math.floor(at / order) + diagonal);
+  const place = (i: number, j: number): number =>
+    diagonal ? (i * (i + 1)) / 2 + j : (i * (i - 1)) / 2 + j;
+  const fault = (cells: readonly number[]): string | undefined => {
+    for (let i = 0; i < order; i++) {
+      if (!diagonal && cells[i * order + i] !== 1)
+        return `the diagonal has ${cells[i * order + i]}`;
+      for (let j = 0; j < i; j++)
+        if (cells[i * order + j] !== cells[j * order + i])
+          return `${cells[i * order + j]} and ${cells[j * order + i]} are not symmetric`;
+    }
+    return entries.fault(lower(cells));
+  };
+  return domain({
+    ...definition,
+    cells: order * order,
+    fault,
+    encode: lower,
+    decode: (y) =>
+      Array.from({ length: order * order }, (_, at) => {
+        const [i, j] = [Math.floor(at / order), at % order];
+        if (i === j && !diagonal) return 1;
+        return y[place(Math.max(i, j), Math.min(i, j))];
+      }),
+    values: (y) => symmetric(y, diagonal ? {} : { diagonal: 1 }),
+  });
+};
+
+/** k×k correlation matrices, as matrices. */
+export function correlationMatrix(order: number): Domain {
+  const entries = correlation(order);
+  const { map, dimension } = entries;
+  return asMatrices(order, 0, { kind: "correlation matrix", map, dimension }, entries);
+}
+
+/** k×k positive-definite matrices, as matrices. */
+export function covarianceMatrix(order: number): Domain {
+  const entries = covariance(order);
+  const { map, dimension } = entries;
+  return asMatrices(order, 1, { kind: "covariance matrix", map, dimension }, entries);
 }

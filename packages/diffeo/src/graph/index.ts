@@ -58,13 +58,14 @@ export {
   toFloat64,
 } from "./ndarray.ts";
 export { groupNorm } from "./norm.ts";
+export { type OdeOptions, solveOde } from "./ode.ts";
 export { writeOnnx } from "./onnx.ts";
 export { type DifferentiableBy, type OutsideFunction, outside } from "./outside.ts";
-export { at, concat, flip, pad, slice, split, stack } from "./pieces.ts";
+export { at, columns, concat, flip, pad, slice, split, stack } from "./pieces.ts";
 export { erfInverse, normalQuantile } from "./quantile.ts";
 export { cumsum, logSoftmax, logSumExp, max, mean, softmax } from "./reduce.ts";
 export { rotary } from "./rotary.ts";
-export { combineAll, scan } from "./scan.ts";
+export { combineAll, linearRecurrence, scan } from "./scan.ts";
 export { expandDims, reshape, squeeze, swapAxes, transpose } from "./shape.ts";
 export { lower, simplify } from "./simplify.ts";
 export { inverse, logAbsDet, solve } from "./solve.ts";

@@ -3,12 +3,21 @@
  * another:
  * slice ↔ pad, flip ↔ flip, concat ↔ slices.
  */
-import { repeated } from "./broadcast.ts";
+import { expand, repeated } from "./broadcast.ts";
 import { fail } from "./error.ts";
 import { offsets, pick } from "./loops.ts";
-import { normaliseAxis, sameShape, showShape, sizeOf, stridesOf } from "./ndarray.ts";
+import {
+  broadcastShapes,
+  normaliseAxis,
+  type Shape,
+  sameShape,
+  showShape,
+  sizeOf,
+  stridesOf,
+} from "./ndarray.ts";
 import { expandDims, reshape, squeeze } from "./shape.ts";
 import { asTensor, is, type Make, type Operand, primitive, Tensor } from "./tensor.ts";
+import { cast } from "./value.ts";
 
 export const sliceNode: Make<{
   starts: readonly number[];
@@ -349,6 +358,27 @@ export function stack(parts: readonly Operand[], axis = 0): Tensor {
   return concat(
     tensors.map((t) => expandDims(t, a)),
     a,
+  );
+}
+
+/**
+ * Columns of a matrix, of vectors and numbers that broadcast: of a regression, say. What is true or
+ * false is 1 or 0.
+ *
+ * @example
+ * columns(1, x, equal(group, 2)); // [n, 3] for x and group [n]
+ */
+export function columns(...parts: readonly Operand[]): Tensor {
+  const like = parts.find((p) => p instanceof Tensor && p.dtype !== "bool") as Tensor | undefined;
+  const dtype = like?.dtype ?? "float64";
+  const tensors = parts.map((part) => {
+    const t = asTensor(part, dtype);
+    return t.dtype === "bool" ? cast(t, dtype) : t;
+  });
+  const shape = tensors.reduce<Shape>((all, t) => broadcastShapes(all, t.shape, "columns"), []);
+  return stack(
+    tensors.map((t) => expand(t, shape)),
+    -1,
   );
 }
 

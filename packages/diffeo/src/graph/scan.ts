@@ -11,9 +11,10 @@
  * by step, as n small nodes after each other, it would cost a runtime more to begin them than to
  * compute them.
  */
+import { add, mul } from "./arithmetic.ts";
 import { normaliseAxis } from "./ndarray.ts";
 import { at, concat, slice } from "./pieces.ts";
-import type { Tensor } from "./tensor.ts";
+import { asTensor, type Operand, type Tensor } from "./tensor.ts";
 import { leavesOf, mapTree, withLeaves } from "./tree.ts";
 
 /**
@@ -43,6 +44,27 @@ export function combineAll<T>(combine: (before: T, after: T) => T, elements: T, 
     now = even === length ? pairs : joined(pairs, part(now, axis, [even, length]), axis);
   }
   return mapTree<Tensor, Tensor>(now, (leaf) => at(leaf, 0, axis)) as T;
+}
+
+/**
+ * x_t = factor_t · x_{t−1} + term_t along the last axis, from x_{−1} = 0: with x₀ given, make it the
+ * first term.
+ *
+ * @param factor numbers that broadcast to the terms
+ * @example
+ * linearRecurrence(0.5, [8, 1, 1]); // [8, 5, 3.5]
+ */
+export function linearRecurrence(factor: Operand, term: Operand): Tensor {
+  const value = asTensor(term, "float64");
+  const start = { factor: add(mul(value, 0), factor), value };
+  return scan(
+    (before, after) => ({
+      factor: mul(before.factor, after.factor),
+      value: add(mul(before.value, after.factor), after.value),
+    }),
+    start,
+    -1,
+  ).value;
 }
 
 const lengthOf = <T>(elements: T, axis: number): number => {

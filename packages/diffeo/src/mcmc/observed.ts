@@ -38,7 +38,13 @@ export function batchOfValue(what: string, value: Shape, { name, batch, event }:
 }
 
 /** The first number that is not inside, in words. */
-function faultOfNumbers(data: Float64Array, own: Shape, { support }: Distribution, place: string) {
+function faultOfNumbers(
+  data: Float64Array,
+  shape: Shape,
+  own: Shape,
+  { support }: Distribution,
+  place: string,
+) {
   if (support.kind !== "bounds") {
     const { fault, cells } = support as Domain;
     for (let at = 0; at < data.length; at += cells) {
@@ -50,16 +56,17 @@ function faultOfNumbers(data: Float64Array, own: Shape, { support }: Distributio
   const { above, below, integer = false } = support as Bounds;
   const limits = [above, below].map((bound) => {
     const known = bound && constantValue(bound);
-    return known && { numbers: toFloat64(known.data), at: broadcastOffsets(known.shape, own) };
+    return known && { numbers: toFloat64(known.data), at: broadcastOffsets(known.shape, shape) };
   });
   for (let i = 0; i < data.length; i++) {
     const v = data[i];
-    if (integer && !Number.isInteger(v)) return `${placeOf(place, own, i)} is ${v}, not an integer`;
+    if (integer && !Number.isInteger(v))
+      return `${placeOf(place, shape, i)} is ${v}, not an integer`;
     const [low, high] = limits.map((limit) => limit?.numbers[limit.at[i]]);
     if (low !== undefined && !(integer ? v >= low : v > low))
-      return `${placeOf(place, own, i)} is ${v}, not above ${low}`;
+      return `${placeOf(place, shape, i)} is ${v}, not above ${low}`;
     if (high !== undefined && !(integer ? v <= high : v < high))
-      return `${placeOf(place, own, i)} is ${v}, not below ${high}`;
+      return `${placeOf(place, shape, i)} is ${v}, not below ${high}`;
   }
   return undefined;
 }
@@ -74,7 +81,7 @@ export function requireObservable(
   const own = batchOfValue(`${what}: the value`, value.shape, distribution);
   const known = constantValue(value);
   if (!known || sizeOf(value.shape) === 0) return;
-  const found = faultOfNumbers(toFloat64(known.data), own, distribution, name);
+  const found = faultOfNumbers(toFloat64(known.data), value.shape, own, distribution, name);
   if (found)
     fail(
       "data",

@@ -91,7 +91,7 @@ function ofDomain(name: string, domain: Domain, repeats: Shape): Part {
       `parameter "${name}" is of kind ${domain.kind}: it has no slope`,
       "sum it out of the log-density",
     );
-  const size = values(input("y", [1, domain.size])).shape[1];
+  const [, ...own] = values(input("y", [1, domain.size])).shape;
   if (map.eventRank !== 1)
     fail(
       "usage",
@@ -100,7 +100,7 @@ function ofDomain(name: string, domain: Domain, repeats: Shape): Part {
     );
   const count = sizeOf(repeats);
   // A number has no axis of its own.
-  const shape = [...repeats, ...(size === 1 ? [] : [size])];
+  const shape = [...repeats, ...(sizeOf(own) === 1 && own.length === 1 ? [] : own)];
   return {
     name,
     shape,

@@ -270,8 +270,7 @@ function declare(
 function eventOf(domain: Domain | Limits): Shape {
   if (!isDomain(domain)) return [];
   const { values, size } = domain;
-  const n = values
-    ? (values(constant([Array<number>(size).fill(0)], "float64")).shape.at(-1) ?? 1)
-    : size;
-  return n === 1 ? [] : [n];
+  const zero = constant([Array<number>(size).fill(0)], "float64");
+  const event = values ? values(zero).shape.slice(1) : [size];
+  return event.length === 1 && event[0] === 1 ? [] : event;
 }
