@@ -24,6 +24,7 @@ import { type Distribution, distribution, type Numbers } from "./distribution.ts
 import { joinParameters } from "./parts.ts";
 import { batchOf, bounds, parameterTensors } from "./univariate.ts";
 
+/** Bounds of numbers, one of them at least. */
 export interface CutOptions {
   /** a, the lower bound. Default: none. */
   readonly above?: Operand;

@@ -25,6 +25,7 @@ import type { Distribution } from "./distribution.ts";
 import type { Kernel } from "./kernels.ts";
 import { multivariateNormal, whiten } from "./multivariate-normal.ts";
 
+/** Points, a covariance function, and what is added to its values. */
 export interface GaussianProcessOptions {
   /** Points, [n] or [n, d]. */
   readonly x: Operand;
@@ -48,12 +49,19 @@ const covarianceOf = ({ x, kernel, noise = 0, jitter = 1e-9 }: GaussianProcessOp
  * prior where they are a parameter.
  *
  * @example
- * const kernel = squaredExponential({ amplitude, scale });
- * observe("y", gaussianProcess({ x, kernel, noise: sigma }));
+ * import { model } from "diffeo/mcmc";
+ *
+ * export default model(({ parameter, observe }, data) => {
+ *   const amplitude = parameter("amplitude", halfNormal(1));
+ *   const scale = parameter("scale", gamma(3, 1));
+ *   const kernel = squaredExponential({ amplitude, scale });
+ *   observe("y", gaussianProcess({ x: data.x, kernel, noise: 0.1 }));
+ * });
  */
 export const gaussianProcess = (options: GaussianProcessOptions): Distribution =>
   multivariateNormal({ mean: options.mean, covariance: covarianceOf(options) });
 
+/** A process, what was observed of it, and where to predict. */
 export interface GaussianProcessPredictionOptions extends GaussianProcessOptions {
   /** What was observed at x. */
   readonly y: Operand;

@@ -32,6 +32,7 @@ import { type Distribution, distribution } from "./distribution.ts";
 import { joinParameters } from "./parts.ts";
 import { bounds } from "./univariate.ts";
 
+/** A chain of hidden states, and what is seen of each. */
 export interface HiddenMarkovOptions {
   /** How many observations. */
   readonly length: number;
@@ -94,9 +95,15 @@ function chainOf({ transition, emission, initial, length }: HiddenMarkovOptions)
  * Observations in order, made by a hidden Markov chain.
  *
  * @example
- * const P = parameter("P", dirichlet([1, 1]), { shape: 2 });
- * const mu = parameter("mu", normal(0, 5), { domain: ordered(2) });
- * observe("y", hiddenMarkov({ transition: P, emission: normal(mu, 1), length: y.shape[0] }));
+ * import { ordered } from "diffeo/domain";
+ * import { model } from "diffeo/mcmc";
+ *
+ * export default model(({ parameter, observe }, data) => {
+ *   const transition = parameter("transition", dirichlet([1, 1]), { shape: 2 });
+ *   const mu = parameter("mu", normal(0, 5), { domain: ordered(2) });
+ *   const length = data.y.shape[0];
+ *   observe("y", hiddenMarkov({ transition, emission: normal(mu, 1), length }));
+ * });
  */
 export function hiddenMarkov(options: HiddenMarkovOptions): Distribution {
   const { length, emission } = options;

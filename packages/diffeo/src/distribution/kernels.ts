@@ -30,6 +30,7 @@ import { asTensor } from "../graph/tensor.ts";
 /** The covariances of two lists of points, [n] and [m] or [n, d] and [m, d] → [n, m]. */
 export type Kernel = (x: Operand, y: Operand) => Tensor;
 
+/** Height and width of a covariance function. */
 export interface KernelOptions {
   /** a, the standard deviation of the function. Default 1. */
   readonly amplitude?: Operand;
@@ -65,6 +66,7 @@ export const squaredExponential =
   (x, y) =>
     scaled(amplitude, exp(mul(squaredDistance(x, y, scale), -0.5)));
 
+/** Options of `matern`. */
 export interface MaternOptions extends KernelOptions {
   /** ½, 3/2 or 5/2: functions without a slope, with one, and with a curvature. Default 3/2. */
   readonly smoothness?: 0.5 | 1.5 | 2.5;

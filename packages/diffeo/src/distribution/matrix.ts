@@ -80,8 +80,15 @@ function outerSquare(m: Float64Array, k: number, out: Float64Array): void {
  * Correlation matrices, `order` × `order`: even for concentration 1, nearer to the identity above.
  *
  * @example
- * const R = parameter("R", lkj(3, 2));
- * const L = mul(cholesky(R), expandDims(sigma, -1));   // of the covariance σ_i R_ij σ_j
+ * import { cholesky, expandDims, mul } from "diffeo/graph";
+ * import { model } from "diffeo/mcmc";
+ *
+ * export default model(({ parameter, observe }) => {
+ *   const sigma = parameter("sigma", halfNormal(1), { shape: 3 });
+ *   const R = parameter("R", lkj(3, 2));
+ *   const L = mul(cholesky(R), expandDims(sigma, -1)); // of the covariance σ_i R_ij σ_j
+ *   observe("y", multivariateNormal({ cholesky: L }));
+ * });
  */
 export const lkj = (order: number, concentration: Operand = 1): Distribution =>
   vectorDistribution(lkjRule(order), [concentration]);

@@ -194,6 +194,7 @@ const studentByFactor = student(
 );
 const studentByShape = student(cholesky, (s) => factorOf("multivariateStudentT", s));
 
+/** Degrees of freedom, centre, and one of two matrices. */
 export interface MultivariateStudentOptions {
   /** ν > 0 */
   readonly degrees: Operand;

@@ -71,6 +71,7 @@ const walkRule = (length: number): VectorRule => ({
   },
 });
 
+/** Length and steps of a random walk. */
 export interface RandomWalkOptions {
   readonly length: number;
   /** Of each step. */
@@ -137,6 +138,7 @@ const autoregressionRule = (length: number): VectorRule => ({
   },
 });
 
+/** Length, coefficients and beginning of an autoregression. */
 export interface AutoregressionOptions {
   readonly length: number;
   /** φ, that of the value just before first. */

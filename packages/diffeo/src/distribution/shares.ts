@@ -39,6 +39,7 @@ import { bounds, isNamed } from "./univariate.ts";
 import { binomialVariate, logGammaVariate } from "./variates.ts";
 import { type VectorRule, vectorDistribution } from "./vector.ts";
 
+/** Probabilities by their logarithms. */
 export interface Logits {
   /** Logarithms of the probabilities, each up to one constant. */
   readonly logits: Operand;

@@ -13,6 +13,7 @@ import { at, stack } from "./pieces.ts";
 import { asTensor, type Operand, type Tensor } from "./tensor.ts";
 import { leavesOf, type Tree, withLeaves } from "./tree.ts";
 
+/** Beginning and steps of a solution. */
 export interface OdeOptions {
   /** The time of the first state. Default 0. */
   readonly start?: Operand;
@@ -28,11 +29,11 @@ export interface OdeOptions {
  * @param times [n], increasing
  * @returns a tree like the state, each tensor with the axis of times in front
  * @example
- * const growth = (t: Tensor, [prey, hunter]: readonly Tensor[]) => [
+ * const growth = (_: Tensor, [prey, hunter]: readonly Tensor[]) => [
  *   mul(prey, sub(1, hunter)),
  *   mul(hunter, sub(prey, 1)),
  * ];
- * const [prey, hunter] = solveOde(growth, [u, v], [1, 2, 3], { steps: 10 });   // [3] each
+ * const [prey, hunter] = solveOde(growth, [x, y], [1, 2, 3], { steps: 10 }); // [3] each
  */
 export function solveOde<Y>(
   f: (t: Tensor, y: Y) => Y,

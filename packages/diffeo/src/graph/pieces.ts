@@ -366,7 +366,7 @@ export function stack(parts: readonly Operand[], axis = 0): Tensor {
  * false is 1 or 0.
  *
  * @example
- * columns(1, x, equal(group, 2)); // [n, 3] for x and group [n]
+ * columns(1, x, equal(y, 2)); // [n, 3] for x and y [n]
  */
 export function columns(...parts: readonly Operand[]): Tensor {
   const like = parts.find((p) => p instanceof Tensor && p.dtype !== "bool") as Tensor | undefined;
