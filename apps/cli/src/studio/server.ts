@@ -8,7 +8,7 @@
 import { statSync } from "node:fs";
 import { type FileHandle, open, readdir } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { extname, join, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { fail } from "diffeo/graph";
@@ -21,6 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".json": "application/json",
   ".md": "text/plain; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".txt": "text/plain; charset=utf-8",
   ".wasm": "application/wasm",
   ".woff2": "font/woff2",
 };
@@ -146,6 +147,21 @@ async function answer(
   else await send(response, path, file, method === "HEAD");
 }
 
+/**
+ * Calls `task` after those of the same connection have ended. Node hands out the requests that a
+ * reader sends without waiting all at once: every response would open its file and wait for its
+ * turn, and one that has not had its turn is not told when the reader leaves.
+ */
+function oneAtATime() {
+  const last = new WeakMap<Socket, Promise<void>>();
+  return (socket: Socket, task: () => Promise<void>): void => {
+    const next = (last.get(socket) ?? Promise.resolve()).then(() =>
+      socket.destroyed ? undefined : task(),
+    );
+    last.set(socket, next);
+  };
+}
+
 export interface Serving {
   readonly url: string;
   /** Stops the server and closes every connection. */
@@ -164,9 +180,12 @@ const listening = (server: Server, port: number): Promise<void> =>
  */
 export async function serveFolder(folder: string, port: number): Promise<Serving> {
   const files = await filesIn(folder);
+  const inTurn = oneAtATime();
   const server = createServer((request, response) => {
-    // A reader that leaves, or a file that cannot be read to its end, ends this response alone.
-    answer(files, request, response).catch(() => response.destroy());
+    inTurn(request.socket, () =>
+      // A reader that leaves, or a file that cannot be read to its end, ends this response alone.
+      answer(files, request, response).catch(() => void response.destroy()),
+    );
   });
   await listening(server, port).catch((error: NodeJS.ErrnoException) => {
     const cause =

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -146,6 +147,19 @@ describe("a server under attack", () => {
     for (let i = 0; i < 20; i++) await abort("/large.md");
     await expect.poll(() => openOn(file)).toBe(0);
     expect((await ask("/")).status).toBe(200);
+  });
+
+  it.skipIf(!existsSync(descriptors))("opens one file per connection at a time", async () => {
+    const file = join(folder, "large.md");
+    const { hostname, port } = new URL(serving.url);
+    const socket = connect(Number(port), hostname).on("error", () => undefined);
+    // A reader that asks for much and reads nothing.
+    socket.pause().write("GET /large.md HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(20));
+    await expect.poll(() => openOn(file)).toBe(1);
+    expect((await ask("/")).status).toBe(200);
+    expect(openOn(file)).toBe(1);
+    socket.destroy();
+    await expect.poll(() => openOn(file)).toBe(0);
   });
 
   it("ends a response whose file becomes shorter, instead of letting its reader wait", async () => {
