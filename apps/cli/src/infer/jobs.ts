@@ -1,6 +1,6 @@
 /**
- * Chains of a posterior as jobs: a block of them each. The model travels as the ONNX file of its
- * step, not as its code.
+ * Chains of a posterior as jobs: a block of them each. The model travels as the file of
+ * `carriedStep`, not as its code.
  */
 import {
   type ChainMethodName,

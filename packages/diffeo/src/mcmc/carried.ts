@@ -1,25 +1,30 @@
 /**
- * Chains whose target travels. The leapfrog step of a model with its data is one graph; written as
- * an ONNX file it needs no code of the model's, and chains can be drawn wherever a runtime is:
+ * Chains whose target travels. The transitions of a model with its data are one WebAssembly module;
+ * written as a file it needs no code of the model's, and chains can be drawn wherever WebAssembly
+ * is:
  *
  *   where the model is   carriedStep(model, { data, chains }) → bytes
  *   anywhere             drawCarried(bytes, { key, first, count, … }) → states at their last draw
  *   where the model is   samplePosterior(model, { …, store: { load: async () => states, save } })
  *
- * The draws are those of `samplePosterior` with the same options, bit for bit on one kind of machine: the
- * graph is the same.
+ * A model with an operation that the compiler lacks travels as the ONNX file of its leapfrog step.
+ * The draws are those of `samplePosterior` with the same options, bit for bit: on every machine from
+ * a module, on one kind of machine from an ONNX file.
  */
 import { openModel } from "../engine/index.ts";
 import { callsOutside } from "../engine/split.ts";
 import { fail, type OnnxModel, type Port, trace, writeOnnx } from "../graph/index.ts";
 import { type OnnxFile, readOnnxFile } from "../outside/index.ts";
 import type { Key } from "../random/index.ts";
+import { chainModule } from "./chain-module.ts";
 import { type ChainOptions, settingsOf } from "./chain-settings.ts";
 import type { ChainState } from "./chain-state.ts";
 import { type ChainStep, rowWidths, stepOf } from "./chain-step.ts";
 import { chainsBy, type OpenChainsOptions, usualBlock } from "./chains.ts";
+import { ChainSession } from "./compiled-chains.ts";
 import { type Data, dataArrays } from "./data.ts";
 import { boundModel, type PosteriorModel } from "./model.ts";
+import { isModule, readModuleFile, writeModuleFile } from "./module-file.ts";
 import { startingPoints } from "./sample-posterior.ts";
 
 export interface CarryOptions extends Pick<OpenChainsOptions, "block" | "metric"> {
@@ -30,12 +35,15 @@ export interface CarryOptions extends Pick<OpenChainsOptions, "block" | "metric"
 /** How many chains run together, and are drawn in one call of `drawCarried`. */
 export const chainBlock = ({ block, chains }: CarryOptions): number => block ?? usualBlock(chains);
 
-/** The step of a model's chains as an ONNX file. */
+/** The transitions of a model's chains as a file: a WebAssembly module, or the ONNX file of their step. */
 export function carriedStep(model: PosteriorModel, options: CarryOptions): Uint8Array {
   const { data = {}, metric = "diagonal" } = options;
   const { target } = boundModel(model, data, dataArrays(data, model.data), false, {});
-  const { step, shapes } = stepOf(target, chainBlock(options), metric === "dense");
+  const [rows, dense] = [chainBlock(options), metric === "dense"];
+  const { step, shapes } = stepOf(target, rows, dense);
   const traced = trace(step, shapes, "float64");
+  const module = chainModule(target, {}, dense);
+  if (module) return writeModuleFile({ module, rows });
   if (callsOutside(traced))
     fail(
       "usage",
@@ -101,26 +109,44 @@ async function openStep(onnx: Uint8Array, file: OnnxFile, threads: number): Prom
   return Object.assign(step, { dispose: () => session.dispose() });
 }
 
+/** What chains of a file are drawn with. */
+interface OpenFile {
+  readonly rows: number;
+  readonly n: number;
+  readonly dense: boolean;
+  /** The one of both that there is. */
+  readonly step?: ChainStep;
+  readonly session?: ChainSession;
+}
+
+async function openFile(bytes: Uint8Array, threads: number): Promise<OpenFile> {
+  if (isModule(bytes)) {
+    const { module, rows } = await readModuleFile(bytes);
+    const session = await ChainSession.open(module, {});
+    return { rows, n: module.size, dense: module.dense, session };
+  }
+  const file = readOnnxFile(bytes);
+  return { ...shapeOf(file), step: await openStep(bytes, file, threads) };
+}
+
 /** Draws chains `first` … of a step, from where they begin to their last draw. */
 export async function drawCarried(
-  onnx: Uint8Array,
+  bytes: Uint8Array,
   options: DrawCarriedOptions,
 ): Promise<readonly ChainState[]> {
   const { key, first, count, threads = 1, onDraw, signal, ...rest } = options;
   const settings = settingsOf(rest);
-  const file = readOnnxFile(onnx);
-  const { rows, n, dense } = shapeOf(file);
-  if (dense !== (settings.metric === "dense"))
-    fail(
-      "usage",
-      `the file is not a step of \`metric\` "${settings.metric}"`,
-      "write it with the same metric",
-    );
-  if (count > rows)
-    fail("usage", `${count} chains in a block of ${rows}`, "draw a block at a time");
-  const step = await openStep(onnx, file, threads);
+  const { rows, n, dense, step, session } = await openFile(bytes, threads);
+  const chains = chainsBy(step, n, rows, settings, async () => session);
   try {
-    const chains = chainsBy(step, n, rows, settings);
+    if (dense !== (settings.metric === "dense"))
+      fail(
+        "usage",
+        `the file is not a step of \`metric\` "${settings.metric}"`,
+        "write it with the same metric",
+      );
+    if (count > rows)
+      fail("usage", `${count} chains in a block of ${rows}`, "draw a block at a time");
     const start = await startingPoints(chains, {
       n,
       first,
@@ -143,6 +169,6 @@ export async function drawCarried(
     });
     return states;
   } finally {
-    await step.dispose();
+    await chains.dispose();
   }
 }

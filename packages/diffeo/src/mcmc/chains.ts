@@ -1,18 +1,25 @@
 /**
- * Many chains in one graph: every run of it moves every chain by one leapfrog step (chain-step.ts),
- * each along its own trajectory, with its own ε and M⁻¹ (adaptive-chain.ts). A chain that ends a
- * transition begins the next at once and does not wait for others.
+ * Many chains, each with its own trajectory, ε and M⁻¹ (adaptive-chain.ts), in one of two ways:
  *
- * Graphs run on blocks of a fixed number of chains, chain i always in row i mod `block`: the
- * rounding of a runtime may depend on how many rows there are. So what chain i draws is a function
- * of (key, i, block), of nothing else.
+ *   in a module     whole transitions of a chain run inside a WebAssembly module (chain-module.ts),
+ *                   one chain after another: the rule on device `cpu` and `wasm`
+ *   step by step    every run of a graph moves every chain by one leapfrog step (chain-step.ts); a
+ *                   chain that ends a transition begins the next at once and does not wait for
+ *                   others. On other devices, on a worker, where the compiler lacks an operation,
+ *                   and where rows of the data belong to chains
+ *
+ * What chain i draws is in a module a function of (key, i). Graphs run on blocks of a fixed number
+ * of chains, chain i always in row i mod `block`: the rounding of a runtime may depend on how many
+ * rows there are, so there it is a function of (key, i, block).
  */
 import { type CompileOptions, compile } from "../engine/index.ts";
+import { internal } from "../graph/error.ts";
 import { fail, type NdArray, type Tensor } from "../graph/index.ts";
-import { moveOtherRows, requireIndependentRows } from "../host/index.ts";
+import { mapValues, moveOtherRows, requireIndependentRows } from "../host/index.ts";
 import { fold, type Key } from "../random/index.ts";
 import { pauses } from "../sampler/pauses.ts";
 import { AdaptiveChain } from "./adaptive-chain.ts";
+import type { ChainModule } from "./chain-module.ts";
 import { type ChainOptions, type ChainSettings, settingsOf } from "./chain-settings.ts";
 import { type Chain, type ChainState, requireOwn, requireRoom, stateAt } from "./chain-state.ts";
 import {
@@ -23,6 +30,8 @@ import {
   rowWidths,
   stepOf,
 } from "./chain-step.ts";
+import { ChainSession, CompiledChain, TURN } from "./compiled-chains.ts";
+import { SteppedChain } from "./stepped-chain.ts";
 import type { Leaf } from "./trajectory.ts";
 
 /** Where chains keep what they have reached, to go on from there. */
@@ -84,13 +93,13 @@ interface Block {
   run(): Promise<(c: number) => Leaf>;
 }
 
+/** What is known at a point. */
+type Looked = Pick<Leaf, "x" | "slope" | "value">;
+
 export interface OpenChains {
   readonly settings: ChainSettings;
   /** log p and its slope at rows of n numbers. */
-  look(
-    rows: Float64Array,
-    inputs?: ChainInputs,
-  ): Promise<readonly Pick<Leaf, "x" | "slope" | "value">[]>;
+  look(rows: Float64Array, inputs?: ChainInputs): Promise<readonly Looked[]>;
   /**
    * Draws of chains from rows of n numbers where log p is finite; chains that were kept go on from
    * where they are.
@@ -106,7 +115,10 @@ export const usualBlock = (count: number): number =>
 /** What the draws of a call may hold: 4 GB of float64, and as much again where they are shown. */
 const MOST_NUMBERS = 2 ** 29;
 
-/** Compiles the step of `count` chains. */
+/** Devices on which transitions may run whole in a module of the compiler. */
+const compilerDevices: readonly (string | undefined)[] = [undefined, "cpu", "wasm"];
+
+/** Compiles the step of `count` chains, and their transitions where the compiler has all of them. */
 export function openChains(
   target: ChainTarget,
   count: number,
@@ -128,15 +140,49 @@ export function openChains(
     device,
     worker,
   });
-  return chainsBy(compiled, target.size, rows, settings);
+  const open =
+    compilerDevices.includes(device) && !worker
+      ? moduleOpener(target, rows, settings.metric === "dense")
+      : undefined;
+  return chainsBy(compiled, target.size, rows, settings, open);
 }
 
-/** Chains of a step that takes `rows` of them. */
+export type OpenModule = (inputs: ChainInputs) => Promise<ChainSession | undefined>;
+
+/** Opens modules for inputs, which are compiled once for each of their shapes. */
+function moduleOpener(target: ChainTarget, rows: number, dense: boolean): OpenModule {
+  const modules = new Map<string, ChainModule | undefined>();
+  let last: { readonly inputs: ChainInputs; readonly session: Promise<ChainSession> } | undefined;
+  return async (inputs) => {
+    const shapes = mapValues(inputs, ({ shape }) => shape);
+    const name = JSON.stringify(shapes);
+    if (!modules.has(name)) {
+      const { chainModule } = await import("./chain-module.ts");
+      // Rows of the inputs may belong to chains: then one chain alone is not what the target takes.
+      const own = Object.values(shapes).some(([size]) => size === rows);
+      modules.set(name, own ? undefined : chainModule(target, shapes, dense));
+    }
+    const module = modules.get(name);
+    if (!module) return undefined;
+    const again = last && Object.keys(inputs).every((key) => last?.inputs[key] === inputs[key]);
+    if (!(last && again)) last = { inputs, session: ChainSession.open(module, inputs) };
+    return last.session;
+  };
+}
+
+/**
+ * Chains of a step that takes `rows` of them.
+ *
+ * @param step undefined where `open` always gives a module
+ * @param open opens a module in which transitions run whole; without one the chains are moved step
+ *   by step
+ */
 export function chainsBy(
-  step: ChainStep,
+  step: ChainStep | undefined,
   n: number,
   rows: number,
   settings: ChainSettings,
+  open: OpenModule = async () => undefined,
 ): OpenChains {
   const dense = settings.metric === "dense";
   const [width] = rowWidths(n);
@@ -154,12 +200,12 @@ export function chainsBy(
         metricsPut[c] = m;
       },
       run: async () => {
-        const { data } = await step(inputs, state, inverse);
+        const { data } = await (step ?? internal("chains without a step"))(inputs, state, inverse);
         return (c) => leafOf(data as Float64Array, c, n);
       },
     };
   };
-  const look = async (places: Float64Array, inputs: ChainInputs = {}): Promise<Leaf[]> => {
+  const lookInStep = async (places: Float64Array, inputs: ChainInputs = {}): Promise<Leaf[]> => {
     const found: Leaf[] = [];
     const [none, still] = [new Float64Array(n), new Float64Array(dense ? n * n : n)];
     for (let from = 0; from < places.length / n; from += rows) {
@@ -181,9 +227,17 @@ export function chainsBy(
     }
     return found;
   };
+  const lookIn =
+    (session: ChainSession | undefined) =>
+    async (places: Float64Array, inputs: ChainInputs = {}): Promise<Looked[]> =>
+      session
+        ? Array.from({ length: places.length / n }, (_, c) =>
+            session.look(places.subarray(c * n, (c + 1) * n)),
+          )
+        : lookInStep(places, inputs);
   return {
     settings,
-    look,
+    look: async (places, inputs = {}) => lookIn(await open(inputs))(places, inputs),
     draw: async (places, call) => {
       const { first = 0, inputs = {}, store } = call;
       if (first % rows !== 0)
@@ -192,38 +246,41 @@ export function chainsBy(
           `chains from number ${first} in blocks of ${rows}`,
           "begin at a multiple of block",
         );
+      const session = await open(inputs);
       const begun = async (): Promise<ChainState[]> => {
-        const leaves = await look(places, inputs);
+        const leaves = await lookIn(session)(places, inputs);
         const states = leaves.map((leaf, c) => stateAt(requireFinite(leaf, first + c), settings));
-        await requireOwnChains(leaves, places, (moved) => look(moved, inputs));
+        if (step) await requireOwnChains(places, n, (moved) => lookInStep(moved, inputs));
         return states;
       };
       const [kept, count] = [await store?.load(), places.length / n];
       if (kept) requireOwn(kept, count, n, settings);
       const ended = kept?.every(({ done }) => done === settings.warmup + settings.draws) ?? false;
       if (store && !ended) requireRoom(count, n, settings);
-      return drawAll([...(kept ?? (await begun()))], () => openBlock(inputs), settings, call);
+      const states = [...(kept ?? (await begun()))];
+      return session
+        ? drawInModule(states, session, settings, call)
+        : drawAll(states, () => openBlock(inputs), settings, call);
     },
-    dispose: () => step.dispose(),
+    dispose: async () => step?.dispose(),
   };
 }
 
-/** Refuses a log-density that mixes chains. A chain alone is looked at beside itself. */
+/** Refuses a log-density that mixes chains. A chain alone is looked at together with itself. */
 async function requireOwnChains(
-  leaves: readonly Leaf[],
   places: Float64Array,
-  look: (places: Float64Array) => Promise<readonly Leaf[]>,
+  n: number,
+  look: (places: Float64Array) => Promise<readonly Looked[]>,
 ): Promise<void> {
-  const alone = leaves.length === 1;
-  const [found, points] = alone
-    ? [[...leaves, ...leaves], Float64Array.of(...places, ...places)]
-    : [leaves, places];
-  const said = (at: readonly Leaf[]) => ({ "the log-density": at.map(({ value }) => value) });
-  const [some, others] = moveOtherRows(points, points.length / found.length);
+  const points = places.length === n ? Float64Array.of(...places, ...places) : places;
+  const valuesAt = async (at: Float64Array) => ({
+    "the log-density": (await look(at)).map(({ value }) => value),
+  });
+  const [some, others] = moveOtherRows(points, n);
   requireIndependentRows(
-    said(found),
-    [said(await look(some)), said(await look(others))],
-    found.length,
+    await valuesAt(points),
+    [await valuesAt(some), await valuesAt(others)],
+    points.length / n,
     "chain",
   );
 }
@@ -254,7 +311,8 @@ async function drawAll(
     const block = open();
     const begun = states.slice(from, from + block.size);
     const walkers = begun.map(
-      (state, c) => new AdaptiveChain(fold(key, first + from + c), state, settings),
+      (state, c) =>
+        new SteppedChain(new AdaptiveChain(fold(key, first + from + c), state, settings)),
     );
     const idle = {
       x: begun[0].at.x,
@@ -264,33 +322,78 @@ async function drawAll(
     for (let c = walkers.length; c < block.size; c++) block.put(c, idle, 0, begun[0].inverseMass);
     const keep = async (): Promise<void> => {
       walkers.forEach((walker, c) => {
-        states[from + c] = walker.state;
+        states[from + c] = walker.adaptive.state;
       });
       await store?.save(states);
       saved = performance.now();
     };
-    while (walkers.some((walker) => !walker.finished)) {
+    while (walkers.some(({ adaptive }) => !adaptive.finished)) {
       if (signal?.aborted) {
         await keep();
         signal.throwIfAborted();
       }
       walkers.forEach((walker, c) => {
-        const { from: leaf, size } = walker.finished ? { from: idle, size: 0 } : walker.step;
-        block.put(c, leaf, size, walker.metric.inverse);
+        const { finished, metric } = walker.adaptive;
+        const { from: leaf, size } = finished ? { from: idle, size: 0 } : walker.step;
+        block.put(c, leaf, size, metric.inverse);
       });
       await pause();
       const leaf = await block.run();
       walkers.forEach((walker, c) => {
-        if (!walker.finished && walker.take(leaf(c)))
-          onDraw?.(first + from + c, walker.done, settings.warmup + settings.draws);
+        const { adaptive } = walker;
+        if (!adaptive.finished && walker.take(leaf(c)))
+          onDraw?.(first + from + c, adaptive.done, settings.warmup + settings.draws);
       });
       if (store && performance.now() - saved > every) await keep();
     }
     if (store) await keep();
-    chains.push(...walkers.map(({ chain }) => chain));
+    chains.push(...walkers.map(({ adaptive }) => adaptive.chain));
     from += block.size;
   }
   return chains;
+}
+
+/** All chains in turns, from where they are to their last draw. */
+async function drawInModule(
+  states: ChainState[],
+  session: ChainSession,
+  settings: ChainSettings,
+  { key, first = 0, onDraw, signal, store }: DrawChainsOptions,
+): Promise<Chain[]> {
+  const every = 1000 * (store?.every ?? 10);
+  const pause = pauses();
+  let saved = performance.now();
+  const chains = states.map(
+    (state, c) =>
+      new CompiledChain(new AdaptiveChain(fold(key, first + c), state, settings), session),
+  );
+  const keep = async (): Promise<void> => {
+    await store?.save(chains.map(({ adaptive }) => adaptive.state));
+    saved = performance.now();
+  };
+  const of = settings.warmup + settings.draws;
+  /** Moves a chain until its turn is over; after each call the caller may stop it or keep it. */
+  const turn = async (chain: CompiledChain, c: number): Promise<void> => {
+    const until = performance.now() + TURN;
+    while (!chain.adaptive.finished && performance.now() < until) {
+      if (signal?.aborted) {
+        await keep();
+        signal.throwIfAborted();
+      }
+      const before = chain.adaptive.done;
+      chain.advance();
+      for (let done = before + 1; done <= chain.adaptive.done; done++)
+        onDraw?.(first + c, done, of);
+      if (store && performance.now() - saved > every) await keep();
+    }
+  };
+  while (chains.some(({ adaptive }) => !adaptive.finished))
+    for (const [c, chain] of chains.entries()) {
+      await turn(chain, c);
+      await pause();
+    }
+  if (store) await keep();
+  return chains.map(({ adaptive }) => adaptive.chain);
 }
 
 /** Draws from e^{log p}, chains from the rows of `start` [chains, n]. */

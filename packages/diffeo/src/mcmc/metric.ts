@@ -11,13 +11,14 @@ export type MetricName = (typeof metrics)[number];
 
 export class EuclideanMetric {
   readonly inverse: Float64Array;
+  /** L, or its diagonal. */
+  readonly root: Float64Array;
   readonly #dense: boolean;
-  readonly #root: Float64Array;
 
   constructor(inverse: Float64Array, n: number, dense: boolean) {
     this.inverse = inverse;
     this.#dense = dense;
-    this.#root = dense
+    this.root = dense
       ? (cholesky(inverse, n) ??
         fail(
           "numerical",
@@ -29,7 +30,7 @@ export class EuclideanMetric {
 
   /** p and M⁻¹p of z: Cov p = L⁻ᵀL⁻¹ = M. */
   momentum(z: Float64Array): { readonly momentum: Float64Array; readonly velocity: Float64Array } {
-    const l = this.#root;
+    const l = this.root;
     return this.#dense
       ? { momentum: upperSolve(l, z), velocity: lowerTimes(l, z) }
       : { momentum: z.map((v, i) => v / l[i]), velocity: z.map((v, i) => v * l[i]) };

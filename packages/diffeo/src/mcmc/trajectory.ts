@@ -23,7 +23,7 @@ export const DIVERGED = 1000;
 
 /** How a transition ended. */
 export interface EndedTransition {
-  readonly leaf: Leaf;
+  readonly leaf: Pick<Leaf, "x" | "slope" | "value">;
   readonly depth: number;
   /** Leapfrog steps. */
   readonly leaves: number;

@@ -5,9 +5,9 @@
  *
  * The chains of a posterior (adaptive-chain.ts) cannot run this way. A trajectory of the no-U-turn
  * sampler ends at a leaf that only the chain itself knows, and each chain learns its own step size
- * and metric. So their graph is one leapfrog step, and each chain decides on the host what its next
- * one is. Here that would cost a call of the runtime per leapfrog step instead of per transition,
- * and a decision per chain. Both share the step (leapfrog.ts).
+ * and metric. So each of them has transitions of its own, in a module (chain-module.ts) or step by
+ * step (stepped-chain.ts). Here that would cost a call or a decision per chain. Both share the step
+ * (leapfrog.ts).
  *
  * The randomness of a transition is that of its key, or of one key a chain: from
  * `fold(sampleKeys(key, count, first), step)` what chain i does at a step is a function of (key, i,

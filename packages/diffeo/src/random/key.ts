@@ -32,7 +32,8 @@ export interface Keys {
   readonly words: Uint32Array;
 }
 
-const FOLD = 1;
+/** Marks the blocks of sub-keys in the last word of the counter. */
+export const FOLD = 1;
 const SPLIT = 2;
 const STRING = 3;
 
@@ -132,7 +133,8 @@ function indexBlock(index: number): Counter {
   return [index >>> 0, Math.floor(index / 0x100000000), 0, FOLD];
 }
 
-function stringBlocks(text: string): Counter[] {
+/** The counters whose blocks make the key of a string, one after the other. */
+export function stringBlocks(text: string): Counter[] {
   const unit = (i: number): number => (i < text.length ? text.charCodeAt(i) : 0);
   const word = (i: number): number => unit(i) | (unit(i + 1) << 16);
   const blocks: Counter[] = [[text.length, 0, 0, STRING]];

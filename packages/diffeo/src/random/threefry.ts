@@ -15,6 +15,18 @@
  * written out because a loop over them takes 38 ns.
  */
 
+/** The rotations of both pairs in eight rounds, after which they begin again. */
+export const ROTATIONS: readonly (readonly [number, number])[] = [
+  [10, 26],
+  [11, 21],
+  [13, 27],
+  [23, 5],
+  [6, 20],
+  [17, 11],
+  [25, 10],
+  [18, 20],
+];
+
 /**
  * Writes the `count` blocks of counters (c0, c1, c2, c3), (c0 + 1, c1, c2, c3), … into `out`, from
  * word `at` on.

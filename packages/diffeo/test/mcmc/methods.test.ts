@@ -206,7 +206,7 @@ describe("a run that was stopped", () => {
       metric,
     };
     const whole = await samplePosterior(normalModel, options);
-    for (const after of method === "nuts" ? [1, 60, 150] : [50]) {
+    for (const after of method === "nuts" ? [1, 52, 110] : [50]) {
       const { store, signal } = interrupted(after);
       await expect(samplePosterior(normalModel, { ...options, store, signal })).rejects.toThrow(
         /abort/i,

@@ -138,3 +138,9 @@ export function encodeModule(
   }
   return Uint8Array.from(out);
 }
+
+/** A section that engines skip, to be appended to a module. */
+export function customSection(title: string, content: Uint8Array): number[] {
+  const head = name(title);
+  return [0, ...unsigned(head.length + content.length), ...head, ...content];
+}

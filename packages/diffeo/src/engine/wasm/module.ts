@@ -68,6 +68,9 @@ const shuffle = (a: Expr, b: Expr, bytes: readonly number[]): Expr =>
   apply("v128", simd(0x0d, ...bytes), a, b);
 const range = (from: number, n: number): number[] => Array.from({ length: n }, (_, i) => from + i);
 
+/** The instruction that calls a function of the module. */
+export const callFunction = (index: number): number[] => [0x10, ...unsigned(index)];
+
 export class Module {
   readonly #functions: (FunctionBody | undefined)[] = [];
   readonly #indices = new Map<string, number>();
@@ -101,6 +104,16 @@ export class Module {
     this.#functions[index] = body;
   }
 
+  /** The index of a function by name, which is written when first wanted. */
+  function(name: string, write: () => FunctionBody): number {
+    const known = this.#indices.get(name);
+    if (known !== undefined) return known;
+    const index = this.reserve();
+    this.#indices.set(name, index);
+    this.define(index, write());
+    return index;
+  }
+
   /** f(x, …) of all lanes; float32 numbers are computed in float64 and rounded once. */
   call(name: string, l: Lanes, x: Operands): Expr {
     const key = `${name} ${l.float}×${l.width}`;
@@ -116,7 +129,7 @@ export class Module {
           : this.#narrow(name, code, l, parameters);
       this.define(index, code.finish([value]));
     }
-    return apply(l.type, [0x10, ...unsigned(index)], ...x);
+    return apply(l.type, callFunction(index), ...x);
   }
 
   #narrow(name: string, code: Code, l: Lanes, x: Operands): Expr {

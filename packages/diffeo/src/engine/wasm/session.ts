@@ -31,8 +31,27 @@ interface Compiled {
 const bytesOf = ({ data }: NdArray): Uint8Array =>
   new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 
-/** The module of a trace; undefined where the graph has an operation that the compiler lacks. */
-function compileTrace({ inputs, outputs }: Trace<unknown>): Compiled | undefined {
+/** What functions written around a graph's own need to know. */
+export interface Around {
+  readonly module: Module;
+  /** The index of the graph's function, which takes and returns nothing. */
+  readonly call: number;
+  readonly inputs: readonly (number | undefined)[];
+  readonly outputs: readonly number[];
+  /** The first address that is free. */
+  readonly end: number;
+}
+
+/**
+ * The module of a trace; undefined where the graph has an operation that the compiler lacks.
+ *
+ * @param extend writes more functions and returns the end of the memory they need; undefined where
+ *   they cannot be written
+ */
+export function compileTrace(
+  { inputs, outputs }: Trace<unknown>,
+  extend: (around: Around) => number | undefined = ({ end }) => end,
+): Compiled | undefined {
   const tensors = lowerBy(
     outputs.map((o) => o.tensor),
     lowering,
@@ -60,11 +79,12 @@ function compileTrace({ inputs, outputs }: Trace<unknown>): Compiled | undefined
     if (!last) continue;
     const addressOf = (t: Tensor): number | undefined =>
       plan.stored.get(unreshaped(t))?.buffer.address;
-    result = {
-      bytes: module.encode(end),
+    const places = {
       inputs: inputs.map(addressOf),
       outputs: tensors.map((t) => addressOf(t) as number),
     };
+    const total = extend({ ...places, module, call: run, end });
+    if (total !== undefined) result = { ...places, bytes: module.encode(total) };
   }
   return result;
 }

@@ -1,0 +1,40 @@
+/** How the code of a sampler (nuts-code.ts, hmc-code.ts) and the module around it meet. */
+import type { Code, Expr } from "../engine/wasm/code.ts";
+import type { Module } from "../engine/wasm/module.ts";
+import type { ChainLayout } from "./chain-layout.ts";
+import { type ChainMethodName, methods } from "./method.ts";
+
+/** What the code of a sampler is written with. */
+export interface ChainSite {
+  readonly module: Module;
+  readonly layout: ChainLayout;
+  /** Addresses of the leaf that the last step led to. */
+  readonly leaf: { readonly x: Expr; readonly slope: Expr; readonly value: () => Expr };
+  /** The next uniform number of the transition. */
+  readonly uniform: () => Expr;
+  /** A leapfrog step from an end. */
+  readonly step: (code: Code, from: Expr, size: Expr) => void;
+  /** Ends the transition at a point. */
+  readonly finish: (code: Code, ended: EndedCode) => void;
+}
+
+interface EndedCode {
+  readonly x: Expr;
+  readonly slope: Expr;
+  readonly value: Expr;
+  readonly energy: Expr;
+  readonly acceptance: Expr;
+  readonly depth: Expr;
+  readonly diverged: Expr;
+}
+
+/** How a sampler moves, as code. */
+export interface ChainCode {
+  /** After the momentum was drawn. */
+  readonly begin: (code: Code) => void;
+  /** One leapfrog step, and the end of the transition if it was the last. */
+  readonly advance: (code: Code) => void;
+}
+
+/** Which method moves a chain, as a number in its state. */
+export const methodNumber = (name: ChainMethodName): number => Object.keys(methods).indexOf(name);

@@ -1,0 +1,197 @@
+/**
+ * Chains whose transitions run whole in a module (chain-module.ts), one chain after another. A call
+ * of the module is as many leapfrog steps as take some milliseconds, so that between calls there is
+ * room for progress, signals and whatever else the thread does. In the warm-up a call is one
+ * transition, for the chain learns after each.
+ */
+import type { NdArray } from "../graph/index.ts";
+import { fold } from "../random/index.ts";
+import type { AdaptiveChain } from "./adaptive-chain.ts";
+import { methodNumber } from "./chain-code.ts";
+import { MOST_DEPTH, RECORD_HEAD } from "./chain-layout.ts";
+import type { ChainModule } from "./chain-module.ts";
+import type { Leaf } from "./trajectory.ts";
+
+/** Milliseconds a chain runs before it is another's turn, and that a call may take about. */
+export const TURN = 20;
+
+interface Exports {
+  readonly memory: WebAssembly.Memory;
+  /** log p and its gradient at the point in memory. */
+  readonly run: () => void;
+  readonly transitions: (leapfrogs: number, until: number) => number;
+  readonly probe: () => number;
+}
+
+/** A module in memory, which one chain at a time uses. */
+export class ChainSession {
+  readonly #module: ChainModule;
+  readonly #exports: Exports;
+  readonly #n: number;
+  readonly #dense: boolean;
+  #user: CompiledChain | undefined;
+  /** Leapfrog steps of a call that is to take a turn. */
+  #leapfrogs = 16;
+
+  private constructor(module: ChainModule, exports: Exports) {
+    this.#module = module;
+    this.#exports = exports;
+    this.#n = module.size;
+    this.#dense = module.dense;
+  }
+
+  static async open(module: ChainModule, inputs: Readonly<Record<string, NdArray>>) {
+    const { instance } = await WebAssembly.instantiate(module.bytes);
+    const exports = instance.exports as unknown as Exports;
+    for (const [name, address] of Object.entries(module.inputs)) {
+      const { data } = inputs[name];
+      if (address !== undefined)
+        new Float64Array(exports.memory.buffer, address, data.length).set(data as Float64Array);
+    }
+    return new ChainSession(module, exports);
+  }
+
+  #vector(address: number, length = this.#n): Float64Array {
+    return new Float64Array(this.#exports.memory.buffer, address, length);
+  }
+
+  #integers(address: number, length: number): Int32Array {
+    return new Int32Array(this.#exports.memory.buffer, address, length);
+  }
+
+  #write(address: number, numbers: ArrayLike<number>): void {
+    this.#vector(address, numbers.length).set(numbers);
+  }
+
+  #number(address: number): number {
+    return this.#vector(address, 1)[0];
+  }
+
+  /** log p and its slope at a point. */
+  look(point: Float64Array): Pick<Leaf, "x" | "slope" | "value"> {
+    const { x, slope, value } = this.#module.target;
+    this.#write(x, point);
+    this.#exports.run();
+    return { x: point.slice(), slope: this.#vector(slope).slice(), value: this.#number(value) };
+  }
+
+  /** A matrix whose rows begin at multiples of 16 bytes, or its diagonal. */
+  #writeMetric(address: number, numbers: Float64Array): void {
+    const { vector } = this.#module.layout;
+    if (this.#dense)
+      for (let i = 0; i < this.#n; i++)
+        this.#write(address + i * vector, numbers.subarray(i * this.#n, (i + 1) * this.#n));
+    else {
+      // Something to divide by behind the last number.
+      this.#vector(address, vector / 8).fill(1);
+      this.#write(address, numbers);
+    }
+  }
+
+  /** Puts the state of a chain into memory, and that of the chain before away. */
+  #enter(chain: CompiledChain): void {
+    if (this.#user === chain) return;
+    const { state, stack, stackSize, subtree } = this.#module.layout;
+    const memory = new Uint8Array(this.#exports.memory.buffer);
+    if (this.#user) {
+      const waiting = this.#integers(stackSize, 1)[0] * subtree.bytes;
+      this.#user.kept = {
+        state: memory.slice(state.address, state.address + state.bytes),
+        stack: memory.slice(stack, stack + waiting),
+      };
+    }
+    this.#user = chain;
+    if (chain.kept) {
+      memory.set(chain.kept.state, state.address);
+      memory.set(chain.kept.stack, stack);
+    } else this.#begin(chain);
+  }
+
+  #begin({ adaptive: { at, done, key, settings } }: CompiledChain): void {
+    const { layout } = this.#module;
+    this.#vector(layout.state.address, layout.state.bytes / 8).fill(0);
+    this.#write(layout.x, at.x);
+    this.#write(layout.slope, at.slope);
+    this.#write(layout.value, [at.value]);
+    this.#write(layout.meanSteps, [settings.steps]);
+    this.#integers(layout.transitionKey, 4).set(fold(key, "transition").words);
+    this.#integers(layout.done, 1)[0] = done;
+    this.#integers(layout.method, 1)[0] = methodNumber(settings.method);
+    this.#integers(layout.maxDepth, 1)[0] = Math.min(MOST_DEPTH, settings.maxDepth);
+  }
+
+  /** One step of a search, one transition of the warm-up, or a turn's draws of a chain. */
+  advance(chain: CompiledChain): void {
+    const { layout } = this.#module;
+    const { adaptive } = chain;
+    this.#enter(chain);
+    const { metric, search, size, done, settings } = adaptive;
+    if (chain.metric !== metric) {
+      this.#writeMetric(layout.inverse, metric.inverse);
+      this.#writeMetric(layout.root, metric.root);
+      chain.metric = metric;
+    }
+    this.#write(layout.stepSize, [size]);
+    if (search) {
+      this.#integers(layout.streamKey, 4).set(search.words);
+      adaptive.judge(this.#exports.probe());
+      return;
+    }
+    const { warmup, draws } = settings;
+    const began = performance.now();
+    const until = done < warmup ? done + 1 : warmup + draws;
+    const count = this.#exports.transitions(this.#leapfrogs, until);
+    if (count === 0 || done >= warmup) this.#adjust(performance.now() - began);
+    this.#take(adaptive, count);
+  }
+
+  /** Settles at calls of half a turn to a turn. */
+  #adjust(milliseconds: number): void {
+    if (milliseconds > TURN && this.#leapfrogs > 1) this.#leapfrogs = this.#leapfrogs >> 1;
+    else if (milliseconds < TURN / 4) this.#leapfrogs = Math.min(2 ** 24, 2 * this.#leapfrogs);
+  }
+
+  /** Gives the chain the transitions that ended. */
+  #take(adaptive: AdaptiveChain, count: number): void {
+    const { layout } = this.#module;
+    const missed = this.#integers(layout.undefinedCount, 1)[0];
+    if (missed > 0) adaptive.note(missed, this.#vector(layout.undefinedAt).slice());
+    const { numbers } = layout.record;
+    const rows = this.#vector(layout.records, count * numbers);
+    const slope = count === 0 ? rows : this.#vector(layout.slope).slice();
+    for (let r = 0; r < count; r++) {
+      const from = r * numbers;
+      const [value, energy, acceptance, depth, leaves, diverged] = rows.subarray(from);
+      const x = rows.subarray(from + RECORD_HEAD, from + numbers);
+      adaptive.settle({
+        // The chain keeps the last point, with the slope there; the others it copies.
+        leaf: { x: r === count - 1 ? x.slice() : x, slope, value },
+        depth,
+        leaves,
+        diverged: diverged !== 0,
+        acceptance,
+        energy,
+      });
+    }
+  }
+}
+
+/** A chain that a session moves. */
+export class CompiledChain {
+  readonly adaptive: AdaptiveChain;
+  readonly #session: ChainSession;
+  /** What of it is in memory when the session moves another. */
+  kept: { readonly state: Uint8Array; readonly stack: Uint8Array } | undefined;
+  /** The metric that is in memory. */
+  metric: AdaptiveChain["metric"] | undefined;
+
+  constructor(adaptive: AdaptiveChain, session: ChainSession) {
+    this.adaptive = adaptive;
+    this.#session = session;
+  }
+
+  /** Moves on by a call of the module. */
+  advance(): void {
+    this.#session.advance(this);
+  }
+}
