@@ -83,7 +83,10 @@ function fault(bend: Bend, n: number): string | undefined {
 export function bent(domain: Domain, bend: Bend): Domain {
   const wrong = fault(bend, domain.dimension);
   if (wrong !== undefined) fail("usage", `bent: ${wrong}`, "give every coordinate its numbers");
-  if (domain.spec && ["category", "bent", "product"].includes(domain.spec.kind))
+  if (
+    domain.spec &&
+    ["category", "mixed", "empirical", "bent", "product"].includes(domain.spec.kind)
+  )
     fail("usage", `bent: a ${domain.spec.kind} cannot be bent`, "give a domain of numbers");
   const map = chain(
     bend.kind === "sinh" ? sinhMap(bend.centre, bend.scale) : splineMap(bend),

@@ -40,6 +40,13 @@ export interface Domain {
   readonly decode: (y: ArrayLike<number>) => Cell[];
   /** log of the y-volume of one unit of cells: a log-density of cells is that of y plus this. */
   readonly logUnit: number;
+  /** The same where it depends on the value and its x, and is the logarithm of a mean over u. */
+  readonly logUnitOf?: (cells: readonly Cell[], x: ArrayLike<number>) => number;
+  /**
+   * The y of each label, in the first coordinates, which are the labels' alone. Absent where there
+   * are none.
+   */
+  readonly codes?: readonly (readonly number[])[];
   /** φ(0) */
   readonly start: readonly number[];
   /** What a model sees of y, [..., n] → [..., k]: all parts of a simplex, say. Absent: y itself. */
@@ -71,6 +78,8 @@ export interface DomainDefinition {
   readonly decode?: (y: ArrayLike<number>) => Cell[];
   /** Default 0. */
   readonly logUnit?: number;
+  readonly logUnitOf?: Domain["logUnitOf"];
+  readonly codes?: Domain["codes"];
   readonly values?: (y: Tensor) => Tensor;
 }
 
@@ -92,6 +101,8 @@ export function domain(definition: DomainDefinition): Domain {
     names,
     noise = 0,
     logUnit = 0,
+    logUnitOf,
+    codes,
     fault,
     faultOfCells,
     values: seen,
@@ -126,6 +137,8 @@ export function domain(definition: DomainDefinition): Domain {
     encode: definition.encode ?? ((values) => values as number[]),
     decode: definition.decode ?? ((y) => Array.from(y)),
     logUnit,
+    ...(logUnitOf && { logUnitOf }),
+    ...(codes && { codes }),
     start,
     values: seen,
   };

@@ -42,6 +42,19 @@ function laidOut(domains: Readonly<Record<string, Domain>>): ProductPart[] {
 const total = (parts: readonly ProductPart[], of: (own: Domain) => number): number =>
   parts.reduce((sum, part) => sum + of(part.domain), 0);
 
+/** log of the y-volume of one unit of cells of a part, of which x are all coordinates. */
+export function logUnitIn(
+  { domain: own, at }: ProductPart,
+  cells: readonly Cell[],
+  x: ArrayLike<number>,
+): number {
+  if (!own.logUnitOf) return own.logUnit;
+  return own.logUnitOf(
+    cells,
+    Array.from({ length: own.dimension }, (_, i) => x[at.x + i]),
+  );
+}
+
 /** The product of domains; none may itself be one. */
 export function product(domains: Readonly<Record<string, Domain>>): Product {
   const parts = laidOut(domains);
@@ -75,6 +88,10 @@ export function product(domains: Readonly<Record<string, Domain>>): Product {
     names: columns,
     noise: drawn,
     logUnit: total(parts, (own) => own.logUnit),
+    ...(parts.some((part) => part.domain.logUnitOf) && {
+      logUnitOf: (cells: readonly Cell[], x: ArrayLike<number>) =>
+        parts.reduce((sum, part) => sum + logUnitIn(part, cellsOf(part, cells), x), 0),
+    }),
     fault: () => undefined,
     faultOfCells: (cells) => {
       for (const part of parts) {

@@ -71,6 +71,7 @@ export function simplex(parts: number | readonly string[], options: SimplexOptio
   if (!(zeros >= 0 && zeros * n < 1))
     fail("usage", `simplex: zeros is ${zeros}`, `give a share below 1/${n}, or 0`);
   const rest = restOf(parts, n, options.rest ?? n - 1);
+  const logUnit = -(n - 1) * Math.log(total);
 
   const fault = (cells: readonly number[]): string | undefined => {
     const wrong = cells.find((v) => !(v > 0 || (v === 0 && zeros > 0)));
@@ -111,7 +112,12 @@ export function simplex(parts: number | readonly string[], options: SimplexOptio
     cells: n,
     ...(typeof parts !== "number" && { names: parts }),
     noise: zeros > 0 ? n : 0,
-    logUnit: -(n - 1) * Math.log(total),
+    logUnit,
+    // A part of 0 stands for anything below `zeros` of the total.
+    ...(zeros > 0 && {
+      logUnitOf: (cells: readonly Cell[]) =>
+        logUnit + cells.filter((cell) => cell === 0).length * Math.log(zeros * total),
+    }),
     fault,
     encode,
     decode,
@@ -152,21 +158,21 @@ export function category(labels: readonly Cell[], options: CategoryOptions = {})
   const places = new Map(labels.map((label, i) => [label, i]));
   if (places.size !== k)
     fail("usage", "category: two labels are the same", "give every label once");
+  const codeOf = (label: number): number[] =>
+    Array.from({ length: k - 1 }, (_, i) => (label === i ? 1 - soften : soften / (k - 1)));
   return domain({
     kind: "category",
     spec: { kind: "category", labels: [...labels], ...options },
     map: shareMap(map),
     dimension: k - 1,
     cells: 1,
+    codes: labels.map((_, label) => codeOf(label)),
     fault: () => undefined,
     faultOfCells: ([label]) =>
       places.has(label)
         ? undefined
         : `${quoteCell(label)} is none of ${labels.slice(0, 20).map(quoteCell).join(", ")}${k > 20 ? ", …" : ""}`,
-    encode: ([label]) =>
-      Array.from({ length: k - 1 }, (_, i) =>
-        places.get(label) === i ? 1 - soften : soften / (k - 1),
-      ),
+    encode: ([label]) => codeOf(places.get(label) as number),
     decode: (y) => {
       const shares = Array.from(y);
       shares.push(shares.reduce((a, b) => a - b, 1));

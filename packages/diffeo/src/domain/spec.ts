@@ -37,7 +37,26 @@ const bend = v.variant("kind", [
 
 export type Bend = v.InferOutput<typeof bend>;
 
+const empirical = v.strictObject({
+  kind: v.literal("empirical"),
+  knots: v.pipe(v.array(finite), v.minLength(2), v.maxLength(5000)),
+  shares: v.pipe(v.array(finite), v.minLength(2), v.maxLength(5000)),
+  step: v.optional(finite),
+  low: v.optional(finite),
+  high: v.optional(finite),
+});
+
+const mixed = v.strictObject({
+  kind: v.literal("mixed"),
+  atoms: v.pipe(v.array(finite), v.minLength(1), v.maxLength(100)),
+  other: empirical,
+});
+
+export type MixedSpec = v.InferOutput<typeof mixed>;
+
 const plain = v.variant("kind", [
+  empirical,
+  mixed,
   v.strictObject({ kind: v.literal("real"), size: v.optional(count) }),
   v.strictObject({
     kind: v.literal("positive"),

@@ -3,7 +3,9 @@ import * as v from "valibot";
 import { fail } from "../graph/index.ts";
 import { bent } from "./bent.ts";
 import type { Domain } from "./domain.ts";
+import { empirical } from "./empirical.ts";
 import { correlation, covariance } from "./matrix.ts";
+import { mixed } from "./mixed.ts";
 import { ordered } from "./ordered.ts";
 import { product } from "./product.ts";
 import { angle, ball, sphere } from "./round.ts";
@@ -37,6 +39,10 @@ function single(spec: SingleSpec): Domain {
       return category(spec.labels, without(spec, "kind", "labels"));
     case "ordered":
       return ordered(spec.parts, without(spec, "kind", "parts"));
+    case "empirical":
+      return empirical(without(spec, "kind"));
+    case "mixed":
+      return mixed(spec.atoms, empirical(without(spec.other, "kind")));
     case "bent":
       return bent(single(spec.domain), spec.bend);
   }

@@ -16,7 +16,9 @@ import {
   type Domain,
   domain,
   domainOf,
+  empirical,
   integer,
+  mixed as mixedNumber,
   ordered,
   positive,
   product,
@@ -27,6 +29,7 @@ import {
 } from "diffeo/domain";
 import { evaluate } from "diffeo/engine";
 import { DiffeoError, type NdArray, type Tensor } from "diffeo/graph";
+import { normalPoint, normalShare } from "diffeo/host";
 import { fold, key, normal, sampleKeys, uniform } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 
@@ -39,6 +42,15 @@ const mixed = product({
   visits: count(),
   place: sphere(3),
 });
+
+/** 60 % of a column is within a fifth of its range, and one cell of 0.5 has 15 %. */
+const amounts = empirical({
+  knots: [0.25, 4.75, 5.25, 10.25, 50.25],
+  shares: [0.002, 0.3, 0.45, 0.6, 0.998],
+  step: 0.5,
+  low: -0.25,
+});
+const rain = mixedNumber([0, -9], amounts);
 
 /** One of each, and of each of its forms. */
 const table: readonly (readonly [string, Domain])[] = [
@@ -69,6 +81,9 @@ const table: readonly (readonly [string, Domain])[] = [
     (map) => [`ordered in (−2, 3) by ${map}`, ordered(3, { above: -2, below: 3, map })] as const,
   ),
   ["one number in (0, 1), ordered", ordered(1, { above: 0, below: 1 })],
+  ["empirical", empirical({ knots: [-3, 0, 1], shares: [0.0001, 0.8, 0.9999] })],
+  ["empirical in steps", amounts],
+  ["mixed", rain],
   ["angle", angle()],
   ["hours of a day", angle({ period: 24, centre: 13.5 })],
   ["ball", ball(3)],
@@ -151,6 +166,7 @@ describe.each(table)("%s", (_, own) => {
         parts: 0,
         split: 0,
         values: typeof domain.values,
+        logUnitOf: typeof domain.logUnitOf,
       };
       return { ...domain, ...functions };
     };
@@ -221,6 +237,8 @@ describe("what is not inside", () => {
     ["ordered", ordered(3), [1, 2, 2], /^2 does not come after 2$/],
     ["ordered", ordered(2, { above: 0 }), [0, 1], /^0 is not above 0$/],
     ["ordered", ordered(2, { below: 1 }), [0, 1], /^1 is not below 1$/],
+    ["empirical", amounts, [-0.5], /^-0.5 is not between -0.25 and Infinity$/],
+    ["mixed", rain, [-8], /^-8 is not between -0.25 and Infinity$/],
     ["ball", ball(2), [0.6, 0.8], /^a point 1 away from 0 is not within 1$/],
     ["sphere", sphere(2), [1, 1], /is no unit vector$/],
     ["correlation", correlation(2), [1], /^1 is no correlation between −1 and 1$/],
@@ -370,6 +388,77 @@ describe("ways in", () => {
     for (const v of await inverse(own, own.encode([0, 0.6, 0.8], []))) expect(v).toBeCloseTo(0, 12);
     const pole = own.encode([0, -0.6, -0.8], []);
     for (const v of await inverse(own, pole)) expect(Number.isFinite(v)).toBe(true);
+  });
+});
+
+describe("numbers by a distribution function", () => {
+  const U = 400;
+  /** E_u of q(y) e^{unit} over the noise of a value, q Gaussian with a mean and a deviation. */
+  const chance = (own: Domain, value: number, mean: number, sd: number): number => {
+    let sum = 0;
+    for (let i = 0; i < U; i++) {
+      const y = own.encode([value], [(i + 0.5) / U]);
+      const z = (y[y.length - 1] - mean) / sd;
+      const q = Math.exp(-(z * z) / 2) / (sd * Math.sqrt(2 * Math.PI));
+      sum += q * Math.exp(own.logUnitOf?.([value], y) ?? Number.NaN);
+    }
+    return sum / U;
+  };
+
+  it("a cell has the chance that y has of its interval", () => {
+    // Edges 1.75 and 2.25 of 2: F = 0.002 + 0.298 (v − 0.25)/4.5.
+    const F = (v: number): number => 0.002 + (0.298 * (v - 0.25)) / 4.5;
+    expect(0.5 * chance(amounts, 2, 0, 1)).toBeCloseTo(F(2.25) - F(1.75), 12);
+    const y = (v: number): number => normalPoint(F(v), 1 - F(v));
+    const share = (v: number): number => normalShare((y(v) - 0.4) / 0.7);
+    expect(0.5 * chance(amounts, 2, 0.4, 0.7)).toBeCloseTo(share(2.25) - share(1.75), 7);
+  });
+
+  it("all cells together have the chance 1, but for what is far beyond the knots", () => {
+    let total = 0;
+    for (let k = 0; k <= 20_000; k++) total += 0.5 * chance(amounts, k / 2, 0, 1);
+    // w/(w + d) with w = 5 of 0.002.
+    expect(total).toBeCloseTo(1 - (0.002 * 5) / (5 + 10_000.25 - 50.25), 9);
+  });
+
+  it("an atom has all of y, whatever stands for it", () => {
+    expect(chance(rain, 0, 0, 1)).toBeCloseTo(1, 12);
+    expect(chance(rain, -9, 0.3, 0.8)).toBeCloseTo(1, 3);
+    expect(rain.encode([0], [0.3]).slice(0, 2)).not.toEqual(rain.encode([-9], [0.3]).slice(0, 2));
+  });
+
+  it("values come out in steps and within the knots, as often as F says", async () => {
+    const y = normal(key("amounts"), [20_000, 1], { dtype: "float64" }).data;
+    const values = Array.from(y, (v) => amounts.decode([v])[0] as number);
+    expect(values.every((v) => Number.isInteger(2 * v) && v >= 0.5 && v <= 50)).toBe(true);
+    expect(values.filter((v) => v === 5).length / values.length).toBeCloseTo(0.15, 2);
+    expect(amounts.decode([40])).toEqual([50]);
+    const tenths = empirical({ knots: [0.05, 1.05], shares: [0.01, 0.99], step: 0.1 });
+    for (const v of y.subarray(0, 500))
+      expect(String(tenths.decode([v])[0]).length).toBeLessThanOrEqual(3);
+  });
+
+  it("what a model sees of them is the value", async () => {
+    const y = [-1.3, 0.2, 2.5];
+    const seen = await evaluate((z: Tensor) => (amounts.values as (y: Tensor) => Tensor)(z), {
+      shape: [3, 1],
+      dtype: "float64",
+      data: Float64Array.from(y),
+    });
+    Array.from(seen.data as Float64Array).forEach((v, i) => {
+      expect(Math.abs(v - (amounts.decode([y[i]])[0] as number))).toBeLessThan(0.26);
+    });
+  });
+
+  it.each([
+    [{ knots: [0, 1], shares: [0.1] }, /2 knots and 1 shares/],
+    [{ knots: [0, 1], shares: [0, 0.9] }, /nothing is left/],
+    [{ knots: [0, 1], shares: [0.1, 0.9], step: 0 }, /the step is 0/],
+    [{ knots: [0, 1], shares: [0.1, 0.9], low: 0 }, /a knot is beyond a bound/],
+  ])("%j is refused", (options, message) => {
+    expect(() => empirical(options)).toThrow(message);
+    expect(() => mixedNumber([0], real())).toThrow(/the other numbers are real/);
+    expect(() => mixedNumber([], amounts)).toThrow(/the atoms are/);
   });
 });
 

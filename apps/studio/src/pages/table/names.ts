@@ -25,6 +25,8 @@ export const KINDS = [
   "integer",
   "integer:1:6",
   "count",
+  "mixed:0",
+  "empirical",
   "category",
   "angle",
   "angle:360",

@@ -23,9 +23,16 @@ export const MOST_ATOMS = 64;
  */
 const APART = 4 * Math.exp(-4);
 
-/** Whether the coordinates of a part are atoms. */
-export const isCoded = ({ name, domain }: ProductPart, atoms: Atoms): boolean =>
-  domain.spec?.kind === "category" || Object.hasOwn(atoms, name);
+/** The y of the labels or atoms of a part, in its first coordinates; undefined where there are none. */
+export const codesOf = (
+  { name, domain }: ProductPart,
+  atoms: Atoms,
+): readonly (readonly number[])[] | undefined =>
+  Object.hasOwn(atoms, name) ? wholesIn(atoms[name]).map((k) => [k + 0.5]) : domain.codes;
+
+/** Whether a part has coordinates of labels or atoms. */
+export const isCoded = (part: ProductPart, atoms: Atoms): boolean =>
+  codesOf(part, atoms) !== undefined;
 
 /** Whether a whole number is none of its part's atoms. */
 export function isBeyond(
@@ -66,14 +73,26 @@ export const strangers = ({ parts }: Product, atoms: Atoms, cells: readonly Open
         return fault === undefined ? [] : [{ part, fault }];
       });
 
-/** The coordinates of x of each part that has atoms, from and to. */
+/** The coordinates of x of the labels or atoms of each part that has some, from and to. */
 export const codedRanges = (
   { parts }: Product,
   atoms: Atoms,
 ): readonly (readonly [from: number, to: number])[] =>
-  parts
-    .filter((part) => isCoded(part, atoms))
-    .map(({ domain, at }) => [at.x, at.x + domain.dimension]);
+  parts.flatMap((part) => {
+    const codes = codesOf(part, atoms);
+    return codes ? [[part.at.x, part.at.x + codes[0].length] as const] : [];
+  });
+
+/** The coordinates of x that come after those of labels in a part, from and to. */
+export const scoreRanges = (
+  { parts }: Product,
+  atoms: Atoms,
+): readonly (readonly [from: number, to: number])[] =>
+  parts.flatMap((part) => {
+    const { at, domain } = part;
+    const labels = codesOf(part, atoms)?.[0].length ?? domain.dimension;
+    return labels < domain.dimension ? [[at.x + labels, at.x + domain.dimension] as const] : [];
+  });
 
 /** z of the atoms of a part of whole numbers. */
 const placesOf = ({ domain }: ProductPart, values: readonly number[]): Float64Array =>
@@ -85,13 +104,6 @@ const placesOf = ({ domain }: ProductPart, values: readonly number[]): Float64Ar
 
 const wholesIn = ([least, most]: readonly [number, number]): number[] =>
   Array.from({ length: most - least + 1 }, (_, i) => least + i);
-
-/** Cells that encode to the atoms of a part. */
-export const atomCells = (
-  { name, domain }: ProductPart,
-  atoms: Atoms,
-): readonly (string | number)[] =>
-  domain.spec?.kind === "category" ? domain.spec.labels : wholesIn(atoms[name]);
 
 /** The range of a part's atoms: beyond what was seen as far as that goes, but for its bounds. */
 function rangeOf(

@@ -75,15 +75,15 @@ function splineBend(columns: readonly Float64Array[]): Bend {
 
 const bends = { sinh: sinhBend, spline: splineBend } as const;
 
+/** Kinds whose coordinates have no tails, or a bend already. */
+const UNBENT = ["category", "empirical", "mixed", "bent"];
+
 /**
- * Whether a bend is worth asking about: a category has no tails, and exact zeros are known by their
- * domain's own spec.
+ * Whether a bend is worth asking about: a category has no tails, normal scores are Gaussian, and
+ * exact zeros are known by their domain's own spec.
  */
 export const isBendable = ({ spec }: Domain): boolean =>
-  spec !== undefined &&
-  spec.kind !== "category" &&
-  spec.kind !== "bent" &&
-  !(spec.kind === "simplex" && spec.zeros);
+  spec !== undefined && !UNBENT.includes(spec.kind) && !(spec.kind === "simplex" && spec.zeros);
 
 const columnOf = (z: Float64Array, n: number, j: number): Float64Array =>
   z.filter((v, i) => i % n === j && !Number.isNaN(v));

@@ -81,7 +81,8 @@ export function clusteredStandard(
   const isApart = (i: number): boolean => apart.some(([from, to]) => i >= from && i < to);
   const free = all.filter(([first]) => !isApart(first));
   if (free.flat().length <= TOGETHER) return undefined;
-  const groups = [...all.filter(([first]) => isApart(first)), ...clustersOf(z, n, free)];
+  const ranges = apart.map(([from, to]) => Array.from({ length: to - from }, (_, j) => from + j));
+  const groups = [...ranges, ...clustersOf(z, n, free)];
   const mean = new Array<number>(n).fill(0);
   const matrix = new Array<number>(n * n).fill(0);
   const rows = z.length / n;

@@ -7,14 +7,15 @@
  */
 export {
   type Atoms,
-  atomCells,
   atomsOf,
   beyondFault,
   codedRanges,
+  codesOf,
   EMPTY_OR_DROP,
   isBeyond,
   isCoded,
   MOST_ATOMS,
+  scoreRanges,
   strangers,
 } from "./atoms.ts";
 export { bentParts, isBendable, withTails } from "./bend.ts";

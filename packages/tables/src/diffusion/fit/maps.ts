@@ -123,8 +123,8 @@ const questionsOf = (rows: readonly Row[], seed: number): readonly Question[] =>
 /** Coordinates that are neither a label's nor a whole number's, of which a flow needs two. */
 const numbersIn = ({ parts }: Product): number =>
   parts.reduce((sum, { domain }) => {
-    const kind = plainSpec(domain)?.kind;
-    return sum + (kind === "category" || kind === "integer" ? 0 : domain.dimension);
+    const codes = domain.codes?.[0].length ?? 0;
+    return sum + (plainSpec(domain)?.kind === "integer" ? 0 : domain.dimension - codes);
   }, 0);
 
 export interface ChooseMapsOptions

@@ -16,6 +16,7 @@ import {
   pointsOf,
   type Row,
   type Standard,
+  scoreRanges,
   standardOf,
   withTails,
 } from "../encode/index.ts";
@@ -106,8 +107,9 @@ function pointsIn(
   requireColumns(z, n, nameOf);
   const codes = codedRanges(domain, atoms);
   const learned = learnedFrom(z, n, split.held, codes);
-  const standard = standardOf(learned, n, nameOf, codes);
-  const givenStandard = clusteredStandard(learned, domain, nameOf, codes);
+  const apart = [...codes, ...scoreRanges(domain, atoms)];
+  const standard = standardOf(learned, n, nameOf, apart);
+  const givenStandard = clusteredStandard(learned, domain, nameOf, apart);
   return { coordinates: { domain, standard, atoms }, givenStandard, z };
 }
 

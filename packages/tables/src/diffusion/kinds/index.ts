@@ -8,9 +8,11 @@ import { angle } from "./angle.ts";
 import { between } from "./between.ts";
 import { category } from "./category.ts";
 import { constant } from "./constant.ts";
+import { empirical } from "./empirical.ts";
 import { identifier } from "./identifier.ts";
 import { count, integer } from "./integer.ts";
 import type { ColumnKind } from "./kind.ts";
+import { mixed } from "./mixed.ts";
 import { above, below, positive } from "./positive.ts";
 import { real } from "./real.ts";
 import { text } from "./text.ts";
@@ -19,6 +21,8 @@ import { text } from "./text.ts";
 export const columnKinds: readonly ColumnKind[] = [
   constant,
   identifier,
+  mixed,
+  empirical,
   count,
   integer,
   between,

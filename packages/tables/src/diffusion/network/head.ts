@@ -26,14 +26,7 @@ import {
   type Tensor,
 } from "diffeo/graph";
 import { transposed } from "diffeo/host";
-import {
-  type Atoms,
-  atomCells,
-  isCoded,
-  mapRows,
-  type Standard,
-  standardMap,
-} from "../encode/index.ts";
+import { type Atoms, codesOf, mapRows, type Standard, standardMap } from "../encode/index.ts";
 import { scalesOf } from "./level.ts";
 
 /** The coordinates of x that belong to one column of atoms. */
@@ -67,21 +60,21 @@ export interface Head {
 function codeBlocks(domain: Product, standard: Standard, atoms: Atoms): CodeBlock[] {
   const { size, dimension: n } = domain;
   return domain.parts.flatMap((part) => {
-    if (!isCoded(part, atoms)) return [];
-    const { domain: own, at } = part;
-    const cells = atomCells(part, atoms);
-    const y = new Float64Array(cells.length * size);
-    cells.forEach((cell, k) => {
+    const points = codesOf(part, atoms);
+    if (!points) return [];
+    const { at } = part;
+    const y = new Float64Array(points.length * size);
+    points.forEach((point, k) => {
       y.set(domain.start, k * size);
-      y.set(own.encode([cell], [0.5]), k * size + at.y);
+      y.set(point, k * size + at.y);
     });
     const x = mapRows(mapRows(y, size, domain.map.inverse), n, standardMap(standard).inverse);
-    const [from, to] = [at.x, at.x + own.dimension];
+    const [from, to] = [at.x, at.x + points[0].length];
     const codes = Float64Array.from(
-      cells.flatMap((_, k) => Array.from(x.subarray(k * n + from, k * n + to))),
+      points.flatMap((_, k) => Array.from(x.subarray(k * n + from, k * n + to))),
     );
     return [
-      { from, to, codes: { shape: [cells.length, to - from], dtype: "float64", data: codes } },
+      { from, to, codes: { shape: [points.length, to - from], dtype: "float64", data: codes } },
     ];
   });
 }

@@ -75,8 +75,11 @@ export type RowTensors = Readonly<Record<string, Tensor>>;
 
 const tensorsOf = (y: Tensor, { parts }: Product): RowTensors =>
   Object.fromEntries(
-    parts.map(({ name, domain: { size }, at }) => {
+    parts.map(({ name, domain: { kind, size, values }, at }) => {
       const own = slice(y, ...y.shape.slice(1).map(() => null), [at.y, at.y + size]);
+      // Numbers that y holds as scores and codes.
+      if (kind === "empirical" || kind === "mixed")
+        return [name, squeeze(values?.(own) ?? own, -1)];
       return [name, size === 1 ? squeeze(own, -1) : own];
     }),
   );

@@ -13,13 +13,14 @@
  * spread over [k, k + 1): its probability is the integral of
  * the density over it, the mean over u of q(k + u), here over `spread` values of u that are spread
  * evenly in every column (a Latin hypercube of midpoints). Parts of a whole that are 0 stand for
- * anything below `zeros` and have a probability likewise. So what comes out is log of (a
+ * anything below `zeros` and have a probability likewise, and so has an atom of a number with point
+ * masses, for which any score stands. So what comes out is log of (a
  * probability of all labels and whole numbers) × (a density of all other cells).
  *
  * Missing values are left out: a row that has them gets the likelihood of its other cells, by the
  * network of `given.ts` with the missing parts hidden.
  */
-import type { Product, ProductPart } from "diffeo/domain";
+import { logUnitIn, type Product, type ProductPart } from "diffeo/domain";
 import { fail, type Tensor } from "diffeo/graph";
 import { key as keyOf, permutation } from "diffeo/random";
 import {
@@ -39,6 +40,8 @@ import {
   partCells,
   patternsOf,
   type Row,
+  type Standard,
+  scoreRanges,
   tornFault,
   WHOLE_GROUPS,
 } from "../encode/index.ts";
@@ -81,16 +84,6 @@ function fieldOf(model: OpenedTable, isTorn: boolean): Field {
   };
 }
 
-/** log of what a part of cells is the probability or density of, beyond the density of its y. */
-function unitOf(part: ProductPart, cells: readonly OpenCell[]): number {
-  const { logUnit, spec } = part.domain;
-  if (spec?.kind !== "simplex" || !spec.zeros) return logUnit;
-  const own = partCells(part, cells) ?? [];
-  return (
-    logUnit + own.filter((cell) => cell === 0).length * Math.log(spec.zeros * (spec.total ?? 1))
-  );
-}
-
 /** log|det ∂y/∂z| of parts of numbers, those of each row that are there. */
 function volumes(
   { dimension: n }: Product,
@@ -123,30 +116,38 @@ export function atomMass(coordinates: number): number {
 /** What rows with the same parts share. */
 interface SameParts {
   readonly pattern: Pattern;
-  /** The parts of numbers that are there. */
-  readonly numbers: readonly ProductPart[];
+  /** The parts that are there and have a density. */
+  readonly measured: readonly ProductPart[];
   /** What takes the density of x to that of z, and to a probability in labels. */
   readonly constant: number;
 }
 
 /** What rows that have some of their parts share, by the states of these. */
-function sharedBy(model: OpenedTable, patterns: Patterns) {
+function sharedBy(model: OpenedTable, patterns: Patterns, { matrix }: Standard) {
   const { domain, atoms = {} } = model;
+  const n = domain.dimension;
   const found = new Map<string, SameParts>();
   return (z: Float64Array): SameParts => {
     const states = domain.parts.map(({ at }) => (Number.isNaN(z[at.x]) ? HIDDEN : DRAWN));
     const name = states.join("");
     const before = found.get(name);
     if (before) return before;
-    const numbers = domain.parts.filter((part, k) => states[k] === DRAWN && !isCoded(part, atoms));
+    const there = domain.parts.filter((_, k) => states[k] === DRAWN);
+    const numbers = there.filter((part) => !isCoded(part, atoms));
     const ofNumbers = patterns.of(
       domain.parts.map((part) => (numbers.includes(part) ? DRAWN : HIDDEN)),
     );
     const pattern = patterns.of(states);
+    // Numbers that labels come before are whitened apart from all others.
+    const scores = scoreRanges(domain, atoms).flatMap(([from, to]) =>
+      Number.isNaN(z[from]) ? [] : Array.from({ length: to - from }, (_, i) => from + i),
+    );
+    const volume = scores.reduce((s, i) => s + Math.log(Math.abs(matrix[i * (n + 1)])), 0);
+    const labels = freedomOf(pattern) - freedomOf(ofNumbers) - scores.length;
     const shared: SameParts = {
       pattern,
-      numbers,
-      constant: atomMass(freedomOf(pattern) - freedomOf(ofNumbers)) - logVolumeOf(ofNumbers),
+      measured: there.filter((part) => part.domain.logUnitOf || numbers.includes(part)),
+      constant: atomMass(labels) - logVolumeOf(ofNumbers) - volume,
     };
     found.set(name, shared);
     return shared;
@@ -164,7 +165,11 @@ async function likelihoodOf(
   const { domain, atoms = {}, flow: learned, graphs } = model;
   const n = domain.dimension;
   const { standard } = isTorn ? givenCoordinates(model) : model;
-  const shared = sharedBy(model, isTorn ? model.patterns() : patternsOf(domain, standard));
+  const shared = sharedBy(
+    model,
+    isTorn ? model.patterns() : patternsOf(domain, standard),
+    standard,
+  );
   const rows = cells.map((_, i) => shared(z.subarray(i * n, (i + 1) * n)));
   const x = new Float64Array(z.length);
   const centred = z.map((v, i) => v - standard.mean[i % n]);
@@ -186,9 +191,13 @@ async function likelihoodOf(
   const isNumber = (part: ProductPart): boolean => !isCoded(part, atoms);
   const volume = volumes(domain, z, domain.parts.filter(isNumber));
   return found.map((v, i) => {
-    const { numbers, constant } = rows[i];
+    const { measured, constant } = rows[i];
     if (domain.parts.some((part) => isBeyond(part, atoms, cells[i]))) return -Infinity;
-    const units = numbers.reduce((s, part) => s + unitOf(part, cells[i]), 0);
+    const own = z.subarray(i * n, (i + 1) * n);
+    const units = measured.reduce(
+      (s, part) => s + logUnitIn(part, partCells(part, cells[i]) ?? [], own),
+      0,
+    );
     return v + (through?.logDet[i] ?? 0) - volume[i] + constant + units;
   });
 }
@@ -225,7 +234,9 @@ export async function tableLogLikelihood(
     return own;
   });
   const { atoms = {} } = model;
-  const times = domain.parts.some((part) => part.domain.noise > 0 && !isCoded(part, atoms))
+  const times = domain.parts.some(
+    ({ name, domain: own }) => own.noise > 0 && !Object.hasOwn(atoms, name),
+  )
     ? spread
     : 1;
   const u = hypercube(times, domain.noise);

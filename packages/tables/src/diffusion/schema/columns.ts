@@ -2,6 +2,7 @@
  * What a person says of columns, in words that fit a command line:
  *
  *   age=between:0:120    size=positive    t=above:-3    n=count    k=integer:1:6    ward=category    wind=angle:360
+ *   rain=mixed:0         pay=empirical
  *   start<end            0<open<close<24                sand+silt+clay=100               sand+silt+clay=100:zeros:0.001
  *   east,north=ball:50   a,b,c=sphere                   s11,s21,s22=covariance           r21,r31,r32=correlation
  *   id=drop
@@ -36,7 +37,7 @@ function numberIn(text: string, rule: string): number {
   return value;
 }
 
-const PLACES = ["A", "B"];
+const PLACES = ["A", "B", "C"];
 
 /** Kinds as rules write them: between:A:B, angle[:A]. */
 const kindsText = (): string =>

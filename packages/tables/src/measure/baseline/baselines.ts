@@ -26,6 +26,7 @@ import {
   timesLower,
 } from "./gaussian.ts";
 import { kernelMarginal, type Marginal } from "./marginal.ts";
+import { splitMixed } from "./mixed.ts";
 import { type Parts, partsWhere, withoutBends } from "./parts.ts";
 
 /** Draws of what is spread that a row's density is averaged over. */
@@ -283,11 +284,16 @@ export function someRows<T>(rows: readonly T[], most: number): readonly T[] {
 
 /** The three baselines of a table, fitted to rows of it. */
 export function tableBaselines(table: Product, rows: readonly Cells[]): readonly TableLaw[] {
-  const domain = withoutBends(table);
-  const marginals = marginalsOf(domain, rows);
+  const { domain, split, joined } = splitMixed(withoutBends(table));
+  const own = rows.map(split);
+  const marginals = marginalsOf(domain, own);
   return [
-    gaussianBaseline(domain, rows),
-    copulaBaseline(domain, someRows(rows, MOST_ROWS), marginals),
+    gaussianBaseline(domain, own),
+    copulaBaseline(domain, someRows(own, MOST_ROWS), marginals),
     independentBaseline(domain, marginals),
-  ];
+  ].map((law) => ({
+    ...law,
+    logLikelihood: (some) => law.logLikelihood(some.map(split)),
+    draw: async (count, seed) => (await law.draw(count, seed)).map(joined),
+  }));
 }

@@ -52,14 +52,13 @@ export function partsWhere(domain: Product, keep: (part: ProductPart) => boolean
     size: n,
     noisy: own.noise > 0,
     pointsOf: (rows, seed) => {
-      const z = pointsOf(
-        rows.map((row) =>
-          kept.flatMap(({ at, domain: { cells } }) => row.slice(at.cells, at.cells + cells)),
-        ),
-        own,
-        seed,
+      const cells = rows.map((row) =>
+        kept.flatMap(({ at, domain: { cells: count } }) => row.slice(at.cells, at.cells + count)),
       );
-      return { z, shift: mapRows(z, n, (p) => own.map.logDet(p)).map((v) => own.logUnit - v) };
+      const z = pointsOf(cells, own, seed);
+      const unitOf = (row: number): number =>
+        own.logUnitOf?.(cells[row], z.subarray(row * n, (row + 1) * n)) ?? own.logUnit;
+      return { z, shift: mapRows(z, n, (p) => own.map.logDet(p)).map((v, i) => unitOf(i) - v) };
     },
     decode: (z, rows) => {
       const y = mapRows(z, n, own.map.forward);

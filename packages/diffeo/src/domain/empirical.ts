@@ -1,0 +1,192 @@
+/**
+ * Numbers by a distribution function F that is known, piecewise linear between knots: y is the
+ * normal score of a value, so that a column with this distribution is standard Gaussian by itself,
+ *
+ *   y = Φ⁻¹(F(v))        q(v) = q(y) f(v)/φ(y),   f = F′
+ *
+ * Values that are recorded in steps of s stand for their cell [v − s/2, v + s/2), u uniform in its
+ * share of F:
+ *
+ *   y = Φ⁻¹(F(v − s/2) + u p),  p = F(v + s/2) − F(v − s/2)        P(v) = ∫ q(y) dy = E_u q(y) p/φ(y)
+ *
+ * A value that many rows share is a cell with steep F, and comes out as often as it went in. Beyond
+ * the outermost knots F goes on, uniform up to a bound or else as w/(w + distance), so that every
+ * value has a density; values that come out are within the knots.
+ */
+import { identity } from "../bijector/index.ts";
+import {
+  add,
+  constant,
+  erfc,
+  fail,
+  maximum,
+  minimum,
+  mul,
+  sub,
+  sum,
+  type Tensor,
+} from "../graph/index.ts";
+import { normalPoint, normalShare } from "../host/index.ts";
+import { type Domain, domain } from "./domain.ts";
+
+export interface EmpiricalOptions {
+  /** Values in increasing order between which F is linear. */
+  readonly knots: readonly number[];
+  /** F at each of them, increasing, above 0 and below 1. */
+  readonly shares: readonly number[];
+  /** Values are recorded in multiples of this. Default: values of any fineness. */
+  readonly step?: number;
+  /** Bounds that F does not go beyond. */
+  readonly low?: number;
+  readonly high?: number;
+}
+
+/** What is below a value, and what above. */
+type Tails = readonly [below: number, above: number];
+
+/** log φ(z) */
+const logNormal = (z: number): number => -(z * z + Math.log(2 * Math.PI)) / 2;
+
+/** The last place of a rising list whose value is at most x, between 0 and the last but one. */
+function placeOf(list: readonly number[], x: number): number {
+  let [low, high] = [0, list.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (list[middle] <= x) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+/** F of values and back. */
+function distribution({ knots, shares, low, high }: EmpiricalOptions) {
+  const last = knots.length - 1;
+  const [from, to] = [knots[0], knots[last]];
+  const [below, above] = [shares[0], 1 - shares[last]];
+  /** Where w/(w + d) has fallen to a half. */
+  const w = (to - from) / 10;
+  /** The share beyond a value at a distance of the outermost knot, and its slope. */
+  const beyond = (share: number, d: number, room: number | undefined): readonly [number, number] =>
+    room === undefined
+      ? [(share * w) / (w + d), (share * w) / (w + d) ** 2]
+      : [share * Math.max(0, 1 - d / room), share / room];
+  const roomBelow = low === undefined ? undefined : from - low;
+  const roomAbove = high === undefined ? undefined : high - to;
+  return {
+    tails: (v: number): Tails => {
+      if (v < from) {
+        const [share] = beyond(below, from - v, roomBelow);
+        return [share, 1 - share];
+      }
+      if (v > to) {
+        const [share] = beyond(above, v - to, roomAbove);
+        return [1 - share, share];
+      }
+      const i = placeOf(knots, v);
+      const part = (v - knots[i]) / (knots[i + 1] - knots[i]);
+      const share = shares[i] + part * (shares[i + 1] - shares[i]);
+      return [share, 1 - share];
+    },
+    /** f */
+    slope: (v: number): number => {
+      if (v < from) return beyond(below, from - v, roomBelow)[1];
+      if (v > to) return beyond(above, v - to, roomAbove)[1];
+      const i = placeOf(knots, v);
+      return (shares[i + 1] - shares[i]) / (knots[i + 1] - knots[i]);
+    },
+    /** The value within the knots that has a share below it. */
+    quantile: (share: number): number => {
+      if (share <= shares[0]) return from;
+      if (share >= shares[last]) return to;
+      const i = placeOf(shares, share);
+      const part = (share - shares[i]) / (shares[i + 1] - shares[i]);
+      return knots[i] + part * (knots[i + 1] - knots[i]);
+    },
+  };
+}
+
+const rises = (list: readonly number[]): boolean =>
+  list.every((v, i) => Number.isFinite(v) && (i === 0 || v > list[i - 1]));
+
+function requireDistribution({ knots, shares, step, low, high }: EmpiricalOptions): void {
+  if (knots.length < 2 || knots.length !== shares.length || !rises(knots) || !rises(shares))
+    fail(
+      "usage",
+      `empirical: ${knots.length} knots and ${shares.length} shares are no distribution function`,
+      "give as many of both, each list increasing, two at least",
+    );
+  if (!(shares[0] > 0 && (shares.at(-1) as number) < 1))
+    fail(
+      "usage",
+      "empirical: nothing is left for values beyond the knots",
+      "give shares above 0 and below 1",
+    );
+  if (step !== undefined && !(step > 0 && Number.isFinite(step)))
+    fail("usage", `empirical: the step is ${step}`, "give a number above 0");
+  if (!((low ?? -Infinity) < knots[0] && (high ?? Infinity) > (knots.at(-1) as number)))
+    fail("usage", "empirical: a knot is beyond a bound", "give bounds outside the knots");
+}
+
+/** The multiple of a step that is nearest to a value, without the digits that rounding adds. */
+export function nearestMultiple(value: number, step: number): number {
+  const nearest = Math.round(value / step);
+  // 3 · 0.1 is 0.30000000000000004, 3/10 is 0.3.
+  const inverse = Math.round(1 / step);
+  return Math.abs(inverse * step - 1) < 1e-12 ? nearest / inverse : nearest * step;
+}
+
+/** Numbers by their own distribution function. */
+export function empirical(options: EmpiricalOptions): Domain {
+  requireDistribution(options);
+  const { knots, shares, step, low = -Infinity, high = Infinity } = options;
+  const { tails, slope, quantile } = distribution(options);
+  const [from, to] = [knots[0], knots[knots.length - 1]];
+  /** Shares below, within and above what a value stands for. */
+  const cell = (v: number): readonly [below: number, own: number, above: number] => {
+    if (step === undefined) {
+      const [below, above] = tails(v);
+      return [below, 0, above];
+    }
+    const [first, second] = [tails(v - step / 2), tails(v + step / 2)];
+    // From the side on which less is cut off.
+    const own = first[0] < second[1] ? second[0] - first[0] : first[1] - second[1];
+    return [first[0], own, second[1]];
+  };
+  const written = (v: number): number => {
+    if (step === undefined) return v;
+    const inside = Math.min(Math.max(v, from + step / 2), to - step / 2);
+    return nearestMultiple(inside, step);
+  };
+  return domain({
+    kind: "empirical",
+    spec: { kind: "empirical", ...options, knots: [...knots], shares: [...shares] },
+    map: identity(),
+    dimension: 1,
+    noise: step === undefined ? 0 : 1,
+    fault: ([v]) => (v > low && v < high ? undefined : `${v} is not between ${low} and ${high}`),
+    encode: ([v], u) => {
+      const [below, own, above] = cell(v as number);
+      const part = own === 0 ? 0 : u[0];
+      return [normalPoint(below + part * own, above + (1 - part) * own)];
+    },
+    decode: (y) => [written(quantile(normalShare(y[0])))],
+    logUnitOf: ([v], x) => {
+      const density = step === undefined ? slope(v as number) : cell(v as number)[1] / step;
+      return Math.log(density) - logNormal(x[0]);
+    },
+    values: (y) => quantileTensor(y, knots, shares),
+  });
+}
+
+/** F⁻¹(Φ(y)), as a sum of ramps: one for each pair of neighbouring knots. */
+function quantileTensor(y: Tensor, knots: readonly number[], shares: readonly number[]): Tensor {
+  const share = mul(erfc(mul(y, -Math.SQRT1_2)), 0.5);
+  const from = constant(shares.slice(0, -1), y.dtype);
+  const width = shares.slice(1).map((v, i) => v - shares[i]);
+  const steep = constant(
+    width.map((v, i) => (knots[i + 1] - knots[i]) / v),
+    y.dtype,
+  );
+  const within = minimum(maximum(sub(share, from), 0), constant(width, y.dtype));
+  return add(sum(mul(within, steep), -1, { keepDims: true }), knots[0]);
+}

@@ -1,0 +1,73 @@
+/**
+ * Rows whose numbers with point masses are two columns each, a label and a number: baselines take
+ * the label by its frequency and the number by its density. The number of an atom is any, spread by
+ * the same distribution as its score in the model, so that both have one base measure.
+ */
+import {
+  type Cell,
+  type Domain,
+  domainOf,
+  mixedLabel,
+  OTHER,
+  type Product,
+  product,
+} from "diffeo/domain";
+import { normalPoint } from "diffeo/host";
+import type { Cells } from "../law.ts";
+
+/** The cell of a number that is not there, since the label says all. */
+const NONE = "none";
+
+/** The number of a mixed column, or NONE. */
+const numberDomain = (other: Domain): Domain => ({
+  ...other,
+  noise: 1,
+  fault: (cells) => (cells[0] === NONE ? undefined : other.fault(cells)),
+  encode: (cells, u) =>
+    cells[0] === NONE ? [normalPoint(u[0], 1 - u[0])] : other.encode(cells, u),
+  logUnitOf: (cells, x) =>
+    cells[0] === NONE
+      ? (x[0] * x[0] + Math.log(2 * Math.PI)) / 2
+      : (other.logUnitOf?.(cells, x) ?? other.logUnit),
+});
+
+export interface SplitRows {
+  readonly domain: Product;
+  readonly split: (row: Cells) => Cells;
+  readonly joined: (row: Cells) => Cells;
+}
+
+/** A product of domains in which no number has point masses, and the way between rows of both. */
+export function splitMixed(whole: Product): SplitRows {
+  const { parts } = whole;
+  const domains = parts.flatMap(({ name, domain }): [string, Domain][] => {
+    const { spec } = domain;
+    if (spec?.kind !== "mixed") return [[name, domain]];
+    const labels = domainOf({ kind: "category", labels: [...spec.atoms, OTHER] });
+    return [
+      [name, labels],
+      [`${name}\u0000number`, numberDomain(domainOf(spec.other))],
+    ];
+  });
+  if (domains.length === parts.length)
+    return { domain: whole, split: (row) => row, joined: (row) => row };
+  return {
+    domain: product(Object.fromEntries(domains)),
+    split: (row) =>
+      parts.flatMap(({ domain: { spec, cells }, at }): Cell[] => {
+        const own = row.slice(at.cells, at.cells + cells);
+        if (spec?.kind !== "mixed") return own;
+        const label = mixedLabel(spec.atoms, own[0]);
+        return [label, label === OTHER ? own[0] : NONE];
+      }),
+    joined: (row) => {
+      let from = 0;
+      return parts.flatMap(({ domain: { spec, cells } }): Cell[] => {
+        const count = spec?.kind === "mixed" ? 2 : cells;
+        const own = row.slice(from, from + count);
+        from += count;
+        return spec?.kind === "mixed" ? [own[0] === OTHER ? own[1] : own[0]] : own;
+      });
+    },
+  };
+}
