@@ -147,8 +147,8 @@ describe("a model of it", () => {
     // P(summer | dry) = 0.76/1.16, P(summer | rain) = 0.24/0.84
     expect(Math.abs((await of(0)) - 0.655)).toBeLessThan(0.08);
     expect(Math.abs((await of(3.1)) - 0.286)).toBeLessThan(0.08);
-    const { rows: filled } = await model.complete([[null, "summer", 0.3]], { draws: 1000 });
-    expect(Math.abs(shareOf(filled[0], ([rain]) => rain === 0) - 0.76)).toBeLessThan(0.08);
+    const { rows: filled } = await model.complete([[null, "summer", null]], { draws: 1000 });
+    expect(Math.abs(shareOf(filled[0], ([rain]) => rain === 0) - 0.76)).toBeLessThan(0.1);
   });
 
   it("is read back from its file", async () => {
