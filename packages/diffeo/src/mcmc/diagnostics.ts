@@ -165,7 +165,8 @@ function plainEss(chains: ChainDraws): number {
   return draws / Math.max(tau, 1 / Math.log10(draws));
 }
 
-const essOf = (chains: ChainDraws): number =>
+/** For the mean: the effective number of the draws as they are. */
+export const meanEss = (chains: ChainDraws): number =>
   !finite(chains) || isConstant(chains) ? Number.NaN : plainEss(halves(chains));
 
 /** For the middle of the distribution: the effective number of normal scores. */
@@ -179,14 +180,14 @@ export function tailEss(chains: ChainDraws): number {
   return Math.min(
     ...[0.05, 0.95].map((share) => {
       const bound = quantile(all, share);
-      return essOf(mapped(chains, (v) => (v <= bound ? 1 : 0)));
+      return meanEss(mapped(chains, (v) => (v <= bound ? 1 : 0)));
     }),
   );
 }
 
 /** The standard error of the mean. */
 export const meanError = (chains: ChainDraws): number =>
-  Math.sqrt(variance(allOf(chains)) / essOf(chains));
+  Math.sqrt(variance(allOf(chains)) / meanEss(chains));
 
 /**
  * The standard error of the standard deviation: that of the mean of c = (x − x̄)² by the delta

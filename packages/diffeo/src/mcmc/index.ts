@@ -27,6 +27,7 @@ export {
   negativeEnergy,
   type Phase,
 } from "./hamiltonian.ts";
+export { type Compared, compare, type Loo, type LooOptions, loo } from "./loo.ts";
 export { type ChainMethodName, methods } from "./method.ts";
 export { type MetricName, metrics } from "./metric.ts";
 export type { PosteriorDraws, PosteriorModel } from "./model.ts";
@@ -34,6 +35,15 @@ export { model, type StatementModel } from "./notation.ts";
 export { arvizJson, cmdStanCsv, type Origin } from "./output.ts";
 export type { Bounded, Parameter, Standardised, Values } from "./parameters.ts";
 export { paretoFit, paretoShape } from "./pareto.ts";
+export {
+  logLikelihood,
+  type NamedDraws,
+  type PosteriorPredictiveOptions,
+  type PriorDraws,
+  type PriorPredictiveOptions,
+  posteriorPredictive,
+  priorPredictive,
+} from "./predict.ts";
 export {
   type CallOptions,
   chainsOf,

@@ -45,20 +45,51 @@ export function paretoFit(draws: ArrayLike<number>): {
   return { k, sigma: -k / b };
 }
 
+/** A prior worth ten draws holds k̂ near ½ where there are few. */
+const withPrior = (k: number, count: number): number => (k * count + 0.5 * 10) / (count + 10);
+
+/** How many of the largest ratios are the tail. */
+const tailLength = (count: number, efficiency: number): number =>
+  Math.ceil(Math.min(count / 5, 3 * Math.sqrt(count / efficiency)));
+
+/** k̂ of log importance ratios, each up to one constant. */
+export const paretoShape = (logRatios: ArrayLike<number>): number => smoothedTail(logRatios, 1).k;
+
 /**
- * k̂ of log importance ratios, each up to one constant. A prior worth ten draws holds it near ½
- * where there are few.
+ * Log importance ratios with the largest of them replaced by the order statistics of the generalised
+ * Pareto distribution fitted to their tail: its quantiles at (i − ½)/M, at most the largest ratio.
+ * The largest of all is 0.
+ *
+ * @param efficiency effective draws per draw
  */
-export function paretoShape(logRatios: ArrayLike<number>): number {
-  const sorted = Float64Array.from(logRatios).sort();
-  const count = sorted.length;
-  const tail = Math.ceil(Math.min(count / 5, 3 * Math.sqrt(count)));
-  if (tail < 5 || sorted.some((r) => !Number.isFinite(r))) return Number.POSITIVE_INFINITY;
-  const most = sorted[count - 1];
-  const bound = Math.exp(sorted[count - tail - 1] - most);
-  const beyond = sorted.subarray(count - tail).map((r) => Math.exp(r - most) - bound);
+export function smoothedTail(
+  logRatios: ArrayLike<number>,
+  efficiency: number,
+): { readonly logWeights: Float64Array; readonly k: number } {
+  const ratios = Float64Array.from(logRatios);
+  const count = ratios.length;
+  const most = ratios.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  const logWeights = ratios.map((r) => r - most);
+  const tail = tailLength(count, efficiency);
+  if (tail < 5 || ratios.some((r) => !Number.isFinite(r)))
+    return { logWeights, k: Number.POSITIVE_INFINITY };
+  const order = Uint32Array.from(ratios.keys()).sort((a, b) => logWeights[a] - logWeights[b]);
+  const bound = Math.exp(logWeights[order[count - tail - 1]]);
+  const places = order.subarray(count - tail);
+  const beyond = Float64Array.from(places, (i) => Math.exp(logWeights[i]) - bound);
   // Ratios that are all alike have no tail: the approximation is the posterior.
-  if (!(beyond[0] > 0 && beyond[tail - 1] > 1e-12)) return Number.NEGATIVE_INFINITY;
-  const { k } = paretoFit(beyond);
-  return (k * tail + 0.5 * 10) / (tail + 10);
+  if (!(beyond[0] > 0 && beyond[tail - 1] > 1e-12))
+    return { logWeights, k: Number.NEGATIVE_INFINITY };
+  const { k: fitted, sigma } = paretoFit(beyond);
+  const k = withPrior(fitted, tail);
+  if (Number.isFinite(k))
+    places.forEach((place, i) => {
+      const p = (i + 0.5) / tail;
+      const quantile =
+        Math.abs(k) < 1e-15
+          ? -sigma * Math.log1p(-p)
+          : (sigma * Math.expm1(-k * Math.log1p(-p))) / k;
+      logWeights[place] = Math.min(0, Math.log(quantile + bound));
+    });
+  return { logWeights, k };
 }

@@ -81,10 +81,13 @@ export interface DeclaredParameter extends Declaration {
   readonly value: Tensor;
 }
 
-interface Observation {
+export interface Observation {
   readonly name: string;
   readonly distribution: Distribution;
-  readonly value: Tensor;
+  /** Absent where a run predicts at data that do not have it. */
+  readonly value?: Tensor;
+  /** The shape of the independent values. */
+  readonly batch: Shape;
 }
 
 /** What a run of a program declared. */
@@ -92,6 +95,8 @@ export interface Run {
   readonly parameters: readonly DeclaredParameter[];
   readonly observations: readonly Observation[];
   readonly derived: Readonly<Record<string, Tensor>>;
+  /** The names of other terms. */
+  readonly factors: readonly string[];
   readonly logDensity: Tensor;
 }
 
@@ -142,10 +147,13 @@ const watched = (data: Values): Values =>
 /** An error of the program with the place where it arose. */
 function located(error: unknown, last: string): unknown {
   const place = last === "" ? "at the beginning of the model" : `in the model, after ${last}`;
-  if (error instanceof DiffeoError && !error.problem.includes('("'))
-    return new DiffeoError(error.kind, `${place}: ${error.problem}`, error.remedy, {
-      cause: error,
-    });
+  if (error instanceof DiffeoError && !error.problem.includes('("')) {
+    const mixed = /float32/.test(error.problem) && /float64/.test(error.problem);
+    const remedy = mixed
+      ? "a function of plain numbers makes float32: use Math.exp and its kin there, or cast"
+      : error.remedy;
+    return new DiffeoError(error.kind, `${place}: ${error.problem}`, remedy, { cause: error });
+  }
   const early =
     error instanceof ReferenceError && /'(.+)' before initialization/.exec(error.message);
   if (early)
@@ -162,11 +170,18 @@ function located(error: unknown, last: string): unknown {
  * Runs a program once.
  *
  * @param at the value of a parameter
+ * @param predicts whether observations may be missing from the data
  */
-export function run(program: Program, data: Values, at: (declaration: Declaration) => Tensor): Run {
+export function run(
+  program: Program,
+  data: Values,
+  at: (declaration: Declaration) => Tensor,
+  predicts = false,
+): Run {
   const parameters: DeclaredParameter[] = [];
   const observations: Observation[] = [];
   const derived: Record<string, Tensor> = {};
+  const factors: string[] = [];
   const terms: Tensor[] = [];
   let last = "";
   const names = new Set<string>();
@@ -190,10 +205,13 @@ export function run(program: Program, data: Values, at: (declaration: Declaratio
     },
     observe: (name, distribution, given) => {
       const what = begin("observe", name);
-      const value = asTensor(given ?? watched(data)[name], "float64");
       requireFloat64(what, distribution.parameters);
+      if (predicts && given === undefined && !Object.hasOwn(data, name))
+        return void observations.push({ name, distribution, batch: distribution.batch });
+      const value = asTensor(given ?? watched(data)[name], "float64");
       requireObservable(what, name, value, distribution);
-      observations.push({ name, distribution, value });
+      const batch = value.shape.slice(0, value.shape.length - distribution.event.length);
+      observations.push({ name, distribution, value, batch });
       terms.push(sum(distribution.logDensity(value)));
     },
     derive: (name, value) => {
@@ -203,6 +221,7 @@ export function run(program: Program, data: Values, at: (declaration: Declaratio
     },
     factor: (name, logDensity) => {
       begin("factor", name);
+      factors.push(name);
       terms.push(sum(logDensity));
     },
   };
@@ -211,9 +230,15 @@ export function run(program: Program, data: Values, at: (declaration: Declaratio
   } catch (error) {
     throw located(error, last);
   }
-  if (terms.length === 0)
+  if (terms.length === 0 && !predicts)
     fail("usage", "the model has no density", "give a parameter a prior, or observe something");
-  return { parameters, observations, derived, logDensity: addAll(terms) };
+  return {
+    parameters,
+    observations,
+    derived,
+    factors,
+    logDensity: addAll(terms.length > 0 ? terms : [constant(0, "float64")]),
+  };
 }
 
 /** A parameter's shape and coordinates. */

@@ -282,6 +282,14 @@ describe("a wrong model", () => {
       "A function of plain numbers makes float32",
     ],
     [
+      "with an exponential of a plain number beside a parameter",
+      ({ parameter }) => {
+        mul(parameter("a", normal()), log(10));
+      },
+      y,
+      "use Math.exp and its kin there, or cast",
+    ],
+    [
       "without a density",
       ({ parameter }) => void parameter("u", between(0, 1)),
       y,
