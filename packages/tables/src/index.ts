@@ -141,7 +141,13 @@ export {
   type TableEvaluation,
 } from "./measure/evaluate.ts";
 export { evaluateHeldOut, type HeldOutEvaluation } from "./measure/held-out.ts";
-export { type Cells, type ModelLawOptions, modelLaw, type TableLaw } from "./measure/law.ts";
+export {
+  type Cells,
+  type ModelLawOptions,
+  modelLaw,
+  type OpenCells,
+  type TableLaw,
+} from "./measure/law.ts";
 export type { Mean } from "./measure/mean.ts";
 export {
   type DensityMeasureOptions,

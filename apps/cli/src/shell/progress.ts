@@ -1,4 +1,7 @@
-/** A line of progress on a terminal, redrawn in place; silent where stderr is none. */
+/**
+ * Progress of long work: a line that is redrawn in place on a terminal; elsewhere, as in a log, a
+ * line now and then.
+ */
 import type { Io, Output } from "./io.ts";
 import { engineOf, type RunOptions } from "./options.ts";
 import { steered, visible } from "./visible.ts";
@@ -17,15 +20,29 @@ const duration = (seconds: number): string => {
   return h > 0 ? `${h} h ${m} min` : m > 0 ? `${m} min ${s} s` : `${s} s`;
 };
 
+/** Milliseconds before the first line of a log, and at most between two. */
+const [FIRST, APART] = [10_000, 60_000];
+
 export function progress(stderr: Output, total: number, what: string, from = 0): Progress {
   const began = performance.now();
   let drawn = 0;
+  let [next, wait] = [began + FIRST, FIRST];
   const left = (done: number): string =>
     duration(((performance.now() - began) / 1000 / Math.max(1, done - from)) * (total - done));
   return {
     update(done, note = "") {
       const now = performance.now();
-      if (!stderr.isTTY || (now - drawn < 100 && done < total)) return;
+      if (!stderr.isTTY) {
+        if (now < next || done >= total) return;
+        wait = Math.min(2 * wait, APART);
+        next = now + wait;
+        const share = Math.floor((100 * done) / total);
+        stderr.write(
+          visible(`${what} ${done}/${total}, ${share} %, ${left(done)} left  ${note}`) + "\n",
+        );
+        return;
+      }
+      if (now - drawn < 100 && done < total) return;
       drawn = now;
       const filled = Math.round((24 * done) / total);
       const bar = "█".repeat(filled).padEnd(24, "░");

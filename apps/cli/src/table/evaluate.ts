@@ -16,7 +16,7 @@ import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer, MOST, refuseBeside } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { type DrawOptions, requireSecondNetwork, withDrawOptions, withModel } from "./options.ts";
-import { leftOut, REPORT, writeReport } from "./report.ts";
+import { measuring, REPORT, tornRows, writeReport } from "./report.ts";
 
 interface EvaluateCommand extends DrawOptions {
   readonly train?: string;
@@ -52,35 +52,39 @@ async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise
     requireSecondNetwork(model);
     requireCompletable(model);
   }
-  const all = rowsIn(await readCells(file), model.domain);
-  const rows = wholeRows(all);
-  if (rows.length < 2)
+  const rows = rowsIn(await readCells(file), model.domain);
+  const whole = wholeRows(rows);
+  if ((model.given ? rows : whole).length < 2)
     fail(
       "data",
-      `${file}: ${rows.length} rows without empty cells are too few to measure on`,
+      `${file}: ${whole.length} rows without empty cells are too few to measure on`,
       "give at least 2",
     );
-  const training =
-    train === undefined ? undefined : wholeRows(rowsIn(await readCells(train), model.domain));
-  const how = { signal: io.signal };
-  const { evaluation: measured, drawn } = await evaluateTable(modelLaw(model, how), model.domain, {
-    rows,
-    seed,
-    scored,
-    training,
-    samples,
-  });
+  const training = train === undefined ? undefined : rowsIn(await readCells(train), model.domain);
+  const { signal } = io;
+  const {
+    evaluation: measured,
+    drawn,
+    compared,
+  } = await measuring(io, (how) =>
+    evaluateTable(modelLaw(model, { signal }), model.domain, {
+      ...{ rows, seed, scored, training, samples },
+      ...how,
+    }),
+  );
+  const hiding = { rows: whole, most, draws, seed, signal };
   const evaluation = {
     ...measured,
-    ...(complete && { completion: await completionOf(model, { rows, most, draws, seed, ...how }) }),
+    ...(complete && { completion: await completionOf(model, hiding) }),
   };
   if (report !== undefined)
-    await writeReport({ path: report, source: file, model: path, rows }, model, {
+    await writeReport({ path: report, source: file, model: path, rows: compared }, model, {
       evaluation,
       drawn,
     });
   if (json) io.stdout.write(`${JSON.stringify(evaluation, undefined, 1)}\n`);
-  else io.stdout.write(`${leftOut(all.length, rows.length)}${evaluationText(evaluation)}`);
+  else
+    io.stdout.write(`${tornRows(model, rows.length, whole.length)}${evaluationText(evaluation)}`);
 }
 
 export const declare: Declare = (command, io) =>

@@ -32,7 +32,7 @@ import {
 } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { type Fitted, type FittingCommand, runFit } from "./fitting.ts";
-import { leftOut, REPORT, requireFaultless, writeReport } from "./report.ts";
+import { measuring, REPORT, requireFaultless, tornRows, writeReport } from "./report.ts";
 
 interface FitCommand extends FittingCommand {
   readonly column?: readonly string[];
@@ -79,7 +79,7 @@ const reportOf = (
   ...(evaluation && { evaluation }),
 });
 
-/** What a model is worth on the rows that its fit held out, with what a person should read of it. */
+/** The evaluation of a model on the rows that its fit held out, with what a person should read of it. */
 async function worthOf(
   io: Io,
   model: TableModel,
@@ -87,12 +87,12 @@ async function worthOf(
   { seed }: FitCommand,
   say: (text: string) => void,
 ): Promise<Evaluated | undefined> {
-  const { whole, evaluated } = await evaluateHeldOut(model, rows, { seed, signal: io.signal });
-  say(leftOut(rows.length, whole));
+  const { whole, evaluated } = await measuring(io, (how) =>
+    evaluateHeldOut(model, rows, { seed, ...how }),
+  );
+  say(tornRows(model, rows.length, whole));
   if (!evaluated)
-    say(
-      "not measured: too few rows have all their cells; diffeo table evaluate measures it on other rows\n",
-    );
+    say("not measured: too few rows; diffeo table evaluate measures it on other rows\n");
   return evaluated;
 }
 
@@ -155,7 +155,7 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
         })),
         seconds,
         maps: fitted.maps,
-        rows: wholeRows(rows),
+        rows: wholeRows(rows).length > 0 ? wholeRows(rows) : evaluated.compared,
       },
       model,
       evaluated,

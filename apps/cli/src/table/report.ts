@@ -5,6 +5,7 @@ import { writeFileAtomic } from "diffeo/node";
 import {
   type Cells,
   type Evaluated,
+  type EvaluateOptions,
   faultsOf,
   htmlReport,
   type ReportColumn,
@@ -13,6 +14,8 @@ import {
   type TableModel,
   type TriedMap,
 } from "diffeo-tables";
+import type { Io } from "../shell/io.ts";
+import { progress } from "../shell/progress.ts";
 
 /** What the first bytes of an earlier report look like. */
 export const REPORT =
@@ -24,14 +27,30 @@ export function requireFaultless(evaluation: TableEvaluation, remedy: string): v
   if (faults.length > 0) fail("numerical", faults.join("; "), remedy);
 }
 
-/**
- * Says how many of the rows that a model is measured on have empty cells, and are therefore left
- * out.
- */
-export const leftOut = (all: number, whole: number): string =>
-  whole === all
-    ? ""
-    : `${(all - whole).toLocaleString("en")} of ${all.toLocaleString("en")} rows have empty cells and are left out of what follows\n`;
+/** Says how rows with empty cells are measured, where there are some. */
+export function tornRows({ given }: TableModel, all: number, whole: number): string {
+  if (whole === all) return "";
+  const some = `${(all - whole).toLocaleString("en")} of ${all.toLocaleString("en")} rows have empty cells`;
+  return given
+    ? `${some}: likelihoods are of the other cells, and the model fills them in where rows are compared with samples\n`
+    : `${some} and are left out: the model has no network of given cells\n`;
+}
+
+/** Measuring under a line of progress. */
+export async function measuring<T>(
+  { stderr, signal }: Io,
+  work: (how: Pick<EvaluateOptions, "onStage" | "signal">) => Promise<T>,
+): Promise<T> {
+  const bar = progress(stderr, 100, "measuring");
+  try {
+    return await work({
+      signal,
+      onStage: (what, share) => bar.update(Math.round(100 * share), what),
+    });
+  } finally {
+    bar.end();
+  }
+}
 
 export interface ReportFile {
   readonly path: string;
@@ -43,6 +62,7 @@ export interface ReportFile {
   readonly seconds?: number;
   /** Maps that were tried in place of the usual ones. */
   readonly maps?: readonly TriedMap[];
+  /** The rows of pictures. */
   readonly rows: readonly Cells[];
 }
 
@@ -50,7 +70,7 @@ export interface ReportFile {
 export async function writeReport(
   file: ReportFile,
   model: TableModel,
-  { evaluation, drawn }: Evaluated,
+  { evaluation, drawn }: Pick<Evaluated, "evaluation" | "drawn">,
 ): Promise<void> {
   const { domain, training } = model;
   const { path, source, rows, seconds, maps = [] } = file;
@@ -77,7 +97,7 @@ export async function writeReport(
         ({ map, gain, error, kept }) =>
           [
             `tried ${map}`,
-            `${gain < 0 ? "−" : "+"}${Math.abs(gain).toFixed(3)} ± ${error.toFixed(3)} nats a row${kept ? ", kept" : ""}`,
+            `${gain < 0 ? "−" : "+"}${Math.abs(gain).toFixed(3)} ± ${error.toFixed(3)} nats per row${kept ? ", kept" : ""}`,
           ] as const,
       ),
     ],

@@ -75,14 +75,14 @@ describe("table", () => {
 
   it("fit ends with what the model is worth, with code 3 where a baseline is better, and as JSON the same for the same seed", async () => {
     expect(fit.stdout).toMatch(
-      /^log-likelihood +-?\d+\.\d{3} ± \d\.\d{3} nats a row \(12 rows\)$/m,
+      /^log-likelihood +-?\d+\.\d{3} ± \d\.\d{3} nats per row \(12 rows\)$/m,
     );
     expect(fit.stdout).toMatch(
       /^ {2}Gaussian copula +-?\d+\.\d{3} {3}the model has \d+\.\d{3} (more|less) ± /m,
     );
     expect(fit.code).toBe(3);
     expect(fit.stderr).toMatch(
-      /^diffeo: a Gaussian copula has a log-likelihood of .* nats a row more than the model; .*/,
+      /^diffeo: a Gaussian copula has a log-likelihood of .* nats per row more than the model; .*/,
     );
     expect(fit.stderr).toContain("The model is written; train longer");
     const said = fit.stdout.trimEnd().split("\n").at(-1) ?? "";
@@ -148,9 +148,9 @@ describe("table", () => {
     const evaluate = evaluateOf("fresh.csv");
     const { stdout, code } = await diffeo(...evaluateOf("open.csv"), "--scored", "15");
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^log-likelihood .* nats a row \(15 rows\)$/m);
+    expect(stdout).toMatch(/^log-likelihood .* nats per row \(15 rows\)$/m);
     expect(stdout).toMatch(
-      /^1 of 21 rows have empty .*\n20 rows that training did not see, 100 drawn; baselines fitted to nine tenths of these rows/,
+      /^1 of 21 rows have empty .*\n21 rows that training did not see, 1 of them with missing cells, 100 drawn; baselines fitted to nine tenths of these rows/,
     );
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^(nothing is|better than|worse than)/);
     const complete = ["--complete", "--hidden", "6", "--draws", "5"];

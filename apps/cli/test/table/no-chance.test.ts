@@ -112,7 +112,7 @@ describe("a count that has no chance under a model, of 0 to 3 and what is as far
     const evaluate = ["table", "evaluate", held, "--samples", "100", ...model];
     const stdout = await printed(...evaluate, "--complete", "--hidden", "21", "--draws", "2");
     expect(stdout).toMatch(
-      /^log-likelihood +-\d+\.\d{3} ± \d\.\d{3} nats a row \(20 rows; 1 more without a chance\)$/m,
+      /^log-likelihood +-\d+\.\d{3} ± \d\.\d{3} nats per row \(20 rows; 1 more without a chance\)$/m,
     );
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(
       /^worse than it should be: 1 of 21 rows has no chance under the model: a whole number is beyond all that it knows/,

@@ -1,9 +1,9 @@
 /**
  * A two-sample test for rows: a logistic regression on features, their squares and products finds
- * shifted means and wrong correlations, and boosted trees on features and principal coordinates
- * find in what it leaves the rest: shapes, gaps, modes.
+ * shifted means and wrong correlations, and boosted trees on features, principal coordinates and
+ * marks of cells (`marks.ts`) find in what it leaves the rest: shapes, gaps, modes, rounding.
  *
- *   F = θ·(1, f, f fᵀ) + Σ trees(f, Vᵀf)         the area under the ROC curve of F on rows that it was not fitted to
+ *   F = θ·(1, f, f fᵀ) + Σ trees(f, Vᵀf, marks)         the area under the ROC curve of F on rows that it was not fitted to
  */
 import type { NdArray } from "diffeo/graph";
 import { type FeatureRows, linearScores, logisticRegression, rightSvd } from "diffeo/host";
@@ -17,8 +17,9 @@ export interface Auc {
   readonly error: number;
 }
 
-/** More features than these are taken without their products. */
+/** More features than these are taken without their products, or without principal coordinates. */
 const MOST_PRODUCTS = 20;
+const MOST_PRINCIPAL = 60;
 /** Beyond this a feature counts no more: one far row must not settle a regression. */
 const FAR = 5;
 
@@ -44,6 +45,17 @@ function picked(data: Float64Array, size: number, rows: Int32Array): Float64Arra
   rows.forEach((row, i) => {
     out.set(data.subarray(row * size, (row + 1) * size), i * size);
   });
+  return out;
+}
+
+/** Rows of two sets of numbers, side by side. */
+function joined(left: Float64Array, right: Float64Array, rows: number): Float64Array {
+  const [a, b] = [left.length / rows, right.length / rows];
+  const out = new Float64Array(left.length + right.length);
+  for (let i = 0; i < rows; i++) {
+    out.set(left.subarray(i * a, (i + 1) * a), i * (a + b));
+    out.set(right.subarray(i * b, (i + 1) * b), i * (a + b) + a);
+  }
   return out;
 }
 
@@ -79,21 +91,32 @@ function gram(data: Float64Array, n: number): Float64Array {
   return out;
 }
 
-/** How well rows of two sets of features can be told apart. */
-export function rowsAuc(samples: NdArray, real: NdArray, key: Key): Auc {
+/**
+ * How well rows of two sets of features can be told apart; `marks` are what trees see besides.
+ */
+export function rowsAuc(
+  samples: NdArray,
+  real: NdArray,
+  key: Key,
+  marks?: readonly [NdArray, NdArray],
+): Auc {
   const [a, b] = [samples.shape[0], real.shape[0]];
   const size = samples.shape[1];
   const sets = [samples.data as Float64Array, real.data as Float64Array];
-  const wide = withPrincipal(sets, size);
+  const full = size > MOST_PRINCIPAL ? sets : withPrincipal(sets, size);
+  const wide = full.map((data, set) =>
+    marks ? joined(data, marks[set].data as Float64Array, [a, b][set]) : data,
+  );
+  const width = wide[0].length / a;
   const of = (data: readonly Float64Array[], n: number, rows: RowPair) =>
     rows.map((own, set) => picked(data[set], n, own));
   const value = crossFittedAuc([a, b], key, (rows) => {
     const [first, second] = of(sets, size, rows).map((data) => quadratic(data, size));
     const theta = logisticRegression(first, second);
-    const seen = of(wide, 2 * size, rows);
-    const joined = new Float64Array(seen[0].length + seen[1].length);
-    joined.set(seen[0]);
-    joined.set(seen[1], seen[0].length);
+    const seen = of(wide, width, rows);
+    const both = new Float64Array(seen[0].length + seen[1].length);
+    both.set(seen[0]);
+    both.set(seen[1], seen[0].length);
     const labels = Uint8Array.from({ length: rows[0].length + rows[1].length }, (_, i) =>
       i < rows[0].length ? 0 : 1,
     );
@@ -101,12 +124,12 @@ export function rowsAuc(samples: NdArray, real: NdArray, key: Key): Auc {
       ...linearScores(first, theta),
       ...linearScores(second, theta),
     ]);
-    const trees = boostedTrees({ data: joined, size: 2 * size }, labels, start);
+    const trees = boostedTrees({ data: both, size: width }, labels, start);
     return (others) => {
       const linear = of(sets, size, others).map((data) =>
         linearScores(quadratic(data, size), theta),
       );
-      const [left, right] = of(wide, 2 * size, others).map((data, set) =>
+      const [left, right] = of(wide, width, others).map((data, set) =>
         trees(data).map((v, i) => v + linear[set][i]),
       );
       return [left, right];

@@ -1,23 +1,36 @@
 /**
  * How far samples are from rows, column by column, pair by pair and as a whole:
  *
- *   KS             sup |F − G| of a column of numbers; for labels the total variation ½ Σ|p − q|
+ *   KS             sup |F − G| of a column of numbers; for labels the total variation TV = ½ Σ|p − q|
  *   correlations   of ranks (C. Spearman, 1904), labels as indicators: the difference of the two matrices
  *   SWD            root of the mean over directions θ of ∫₀¹ (F_θ⁻¹ − G_θ⁻¹)²       (sliced Wasserstein distance)
  *
- * What chance alone makes of a distance is its floor: pooled rows are dealt out again.
+ * What chance alone makes of a distance is its floor: pooled rows are dealt out again. Of a column
+ * it is a bound, with √(1/a + 1/b) = s of a samples and b cells,
+ *
+ *   P(KS > c s) ≤ 2 e^{−2c²}         P(TV > E TV + c s) ≤ e^{−2c²},   E TV ≤ ½ Σ √(p(1 − p)) s
+ *
+ * (A. Kolmogorov and N. Smirnov; C. McDiarmid, 1989: one cell moves TV by 1/a or 1/b.)
  */
-import type { Product } from "diffeo/domain";
+import type { Cell, Product } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
 import { sortedWithOrder } from "diffeo/host";
 import { fold, type Key, normal, permutation } from "diffeo/random";
-import type { Cells } from "./law.ts";
+import { isHole } from "../diffusion/encode/index.ts";
+import type { Cells, OpenCells } from "./law.ts";
 
 export interface ColumnDistance {
   readonly column: string;
   readonly distance: number;
-  /** What one law exceeds once in twenty times, for numbers: 1.36 √(1/a + 1/b). */
+  /** What one distribution exceeds once in twenty times. */
   readonly chance: number;
+  /** What any column of the table exceeds once in a thousand times. */
+  readonly clear: number;
+  /**
+   * The same of the column with its missing cells filled in, where it has some: they may be missing
+   * because of what they are, and then those that are there have another distribution.
+   */
+  readonly filled?: Pick<ColumnDistance, "distance" | "clear">;
 }
 
 /** sup |F − G| */
@@ -33,26 +46,73 @@ export function kolmogorov(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return most;
 }
 
-function labelDistance(a: Cells, b: Cells): number {
-  const shares = new Map<unknown, number>();
-  for (const label of a) shares.set(label, (shares.get(label) ?? 0) + 1 / a.length);
-  for (const label of b) shares.set(label, (shares.get(label) ?? 0) - 1 / b.length);
-  return [...shares.values()].reduce((s, v) => s + Math.abs(v), 0) / 2;
+/** TV, and E TV at most where both sets have one distribution. */
+function labelDistance(
+  a: readonly Cell[],
+  b: readonly Cell[],
+): readonly [distance: number, mean: number] {
+  const counts = new Map<Cell, [number, number]>();
+  [a, b].forEach((cells, set) => {
+    for (const cell of cells) {
+      const own = counts.get(cell) ?? [0, 0];
+      own[set]++;
+      counts.set(cell, own);
+    }
+  });
+  const [all, scale] = [a.length + b.length, Math.sqrt(1 / a.length + 1 / b.length)];
+  let [distance, mean] = [0, 0];
+  for (const [p, q] of counts.values()) {
+    distance += Math.abs(p / a.length - q / b.length) / 2;
+    const share = (p + q) / all;
+    mean += (Math.sqrt(share * (1 - share)) * scale) / 2;
+  }
+  return [distance, mean];
 }
 
-/** Each column's distance, largest first. */
+/**
+ * Once in twenty times, for one column; once in a thousand, for any; and once in a hundred, where
+ * two distances must agree.
+ */
+const [ONCE, RARELY, TWICE] = [0.05, 0.001, 0.01];
+
+/** Each column's distance, in cells that are there, largest first. */
 export function columnDistances(
   domain: Product,
   samples: readonly Cells[],
-  real: readonly Cells[],
+  real: readonly OpenCells[],
+  filled: readonly Cells[] = [],
 ): ColumnDistance[] {
-  const chance = 1.36 * Math.sqrt(1 / samples.length + 1 / real.length);
+  const count = domain.columns.length;
+  const between = (kind: string, a: readonly Cell[], b: readonly Cell[]) => {
+    const isLabel = kind === "category";
+    const [distance, mean] = isLabel
+      ? labelDistance(a, b)
+      : [kolmogorov(a as readonly number[], b as readonly number[]), 0];
+    const scale = Math.sqrt(1 / a.length + 1 / b.length);
+    const beyond = (p: number): number =>
+      mean + Math.sqrt(Math.log((isLabel ? 1 : 2) / p) / 2) * scale;
+    return { distance, beyond };
+  };
   const found = domain.parts.flatMap(({ domain: { kind }, columns, at }) =>
-    columns.map((column, k) => {
-      const [a, b] = [samples, real].map((rows) => rows.map((row) => row[at.cells + k]));
-      const distance =
-        kind === "category" ? labelDistance(a, b) : kolmogorov(a as number[], b as number[]);
-      return { column, distance, chance };
+    columns.flatMap((column, k): ColumnDistance[] => {
+      const own = samples.map((row) => row[at.cells + k]);
+      const there = real.map((row) => row[at.cells + k]).filter((v): v is Cell => !isHole(v));
+      if (there.length === 0) return [];
+      const isTorn = there.length < real.length && filled.length > 0;
+      const all =
+        isTorn &&
+        between(
+          kind,
+          own,
+          filled.map((row) => row[at.cells + k]),
+        );
+      const { distance, beyond } = between(kind, own, there);
+      return [
+        {
+          ...{ column, distance, chance: beyond(ONCE), clear: beyond(RARELY / count) },
+          ...(all && { filled: { distance: all.distance, clear: all.beyond(TWICE / count) } }),
+        },
+      ];
     }),
   );
   return found.sort((a, b) => b.distance - a.distance);

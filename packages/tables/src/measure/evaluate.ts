@@ -8,7 +8,8 @@ import type { Product } from "diffeo/domain";
 import { fail, type NdArray } from "diffeo/graph";
 import { pickRows } from "diffeo/host";
 import { fold, key as keyOf, permutation } from "diffeo/random";
-import { energyDistance } from "diffeo/sampler";
+import { energyDistance, pauses } from "diffeo/sampler";
+import { wholeRows } from "../diffusion/encode/index.ts";
 import { someRows, tableBaselines } from "./baseline/baselines.ts";
 import { type Calibration, calibrationOf, rankedAmong } from "./calibration.ts";
 import { type Auc, rowsAuc } from "./classifier.ts";
@@ -23,7 +24,8 @@ import {
   slicedDistance,
 } from "./distances.ts";
 import { type Features, featuresOf } from "./features.ts";
-import type { Cells, TableLaw } from "./law.ts";
+import type { Cells, OpenCells, TableLaw } from "./law.ts";
+import { cellMarks } from "./marks.ts";
 import { type Mean, meanOf } from "./mean.ts";
 import { type Privacy, privacyOf } from "./neighbours.ts";
 
@@ -51,8 +53,12 @@ interface SampleMeasures {
 }
 
 export interface TableEvaluation {
-  /** Rows that it was measured on, rows of training that were at hand, and rows drawn. */
+  /**
+   * Rows that it was measured on, those of them that have missing cells, rows of training that were
+   * at hand, and rows drawn.
+   */
   readonly rows: number;
+  readonly torn: number;
   readonly training: number;
   readonly samples: number;
   readonly likelihood: Likelihood;
@@ -68,24 +74,33 @@ export interface TableEvaluation {
 }
 
 export interface EvaluateOptions {
-  /** Rows that were not trained on. */
-  readonly rows: readonly Cells[];
+  /**
+   * Rows that were not trained on. Where cells are missing likelihoods are those of the others, and
+   * rows that are held against samples have them filled in by the model; a model that completes no
+   * rows is measured on those without missing cells.
+   */
+  readonly rows: readonly OpenCells[];
   /**
    * Those that were. Without them baselines are fitted to nine tenths of the rows at a time and
    * tried on the tenth.
    */
-  readonly training?: readonly Cells[];
+  readonly training?: readonly OpenCells[];
   /** Rows to draw. Default five a row, from 300 to 5,000. */
   readonly samples?: number;
   /** Rows whose likelihood is taken at most. Default 1,000. */
   readonly scored?: number;
   readonly seed?: number;
+  readonly signal?: AbortSignal;
+  /** Called with what is measured next, and with how much of all is done. */
+  readonly onStage?: (what: string, share: number) => void;
 }
 
 /** What evaluation found, with the rows that pictures need. */
 export interface Evaluated {
   readonly evaluation: TableEvaluation;
   readonly drawn: readonly Cells[];
+  /** The rows that samples were held against, with missing cells filled in. */
+  readonly compared: readonly Cells[];
 }
 
 const LEAST_ROWS = 2;
@@ -104,9 +119,9 @@ const MOST_NEAR = 20_000;
 /** Scores of rows by baselines fitted to other rows: those of training, or the other folds. */
 async function baselineScores(
   domain: Product,
-  rows: readonly Cells[],
-  training: readonly Cells[] | undefined,
-  scored: readonly Cells[],
+  rows: readonly OpenCells[],
+  training: readonly OpenCells[] | undefined,
+  scored: readonly OpenCells[],
 ): Promise<readonly { readonly law: TableLaw; readonly scores: Float64Array }[]> {
   if (training) {
     const found = [];
@@ -166,15 +181,21 @@ const firstOf = (features: NdArray, most: number): NdArray =>
         Int32Array.from({ length: most }, (_, i) => i),
       );
 
+/** Rows as they are, and with their missing cells filled in. */
+interface Compared {
+  readonly rows: readonly OpenCells[];
+  readonly filled: readonly Cells[];
+}
+
 function sampleMeasures(
   domain: Product,
   features: Features,
   drawn: readonly Cells[],
-  rows: readonly Cells[],
+  { rows, filled }: Compared,
   seed: number,
 ): SampleMeasures {
   const key = fold(keyOf(seed), "measures");
-  const [a, b] = [features.of(drawn), features.of(rows)];
+  const [a, b] = [features.of(drawn), features.of(filled)];
   const told = Math.min(MOST_TOLD, a.shape[0], b.shape[0]);
   const [near, far] = [firstOf(a, MOST_APART), firstOf(b, MOST_APART)];
   const { value, chance } = energyDistance(near, far, {
@@ -183,57 +204,130 @@ function sampleMeasures(
   });
   return {
     ...(told >= LEAST_TOLD && {
-      auc: rowsAuc(firstOf(a, told), firstOf(b, told), fold(key, "auc")),
+      auc: rowsAuc(
+        firstOf(a, told),
+        firstOf(b, told),
+        fold(key, "auc"),
+        cellMarks(domain, [drawn.slice(0, told), filled.slice(0, told)]),
+      ),
     }),
-    columns: columnDistances(domain, drawn, rows),
-    correlations: correlationDifferences(domain, drawn, rows),
+    columns: columnDistances(domain, drawn, rows, filled),
+    correlations: correlationDifferences(domain, drawn, filled),
     sliced: slicedDistance(near, far, { key: fold(key, "sliced") }),
     energy: { value, floor: chance.mean },
   };
 }
 
-/** Measures a law of the rows of a product of domains. */
+/** Rows with their missing cells filled in, in their order. */
+async function filledRows(
+  { complete }: TableLaw,
+  rows: readonly OpenCells[],
+  seed: number,
+): Promise<readonly Cells[]> {
+  const whole = wholeRows(rows);
+  if (whole.length === rows.length || !complete) return whole;
+  return complete(rows, seed);
+}
+
+/** Rows below which nothing is said of copies. */
+const LEAST_NEAR = 10;
+
+/**
+ * How near samples are to rows of training, by those rows that have no missing cells; nothing where
+ * these are too few.
+ */
+function privacyBy(
+  features: Features,
+  drawn: readonly Cells[],
+  fresh: readonly OpenCells[],
+  training: readonly OpenCells[],
+): Privacy | undefined {
+  const [own, others] = [wholeRows(training), wholeRows(fresh)];
+  if (own.length < LEAST_NEAR || others.length < LEAST_ROWS) return undefined;
+  return privacyOf(drawn.slice(0, others.length), others, someRows(own, MOST_NEAR), features.of);
+}
+
+/** Reports what is measured next, lets others run, and ends where that is wanted. */
+function stagesOf({ signal, onStage }: EvaluateOptions, stages: number) {
+  const pause = pauses();
+  let done = 0;
+  return async (what: string): Promise<void> => {
+    onStage?.(what, done++ / stages);
+    await pause();
+    signal?.throwIfAborted();
+  };
+}
+
+/** Stages of an evaluation beside those of each baseline. */
+const STAGES = 6;
+
+/**
+ * Measures a distribution of the rows of a product of domains.
+ *
+ * @param law - what is measured, such as `modelLaw(model)`
+ * @param domain - the domains of the columns
+ * @param options - rows that it has not seen, and how much is measured
+ * @returns what was found, with the rows that pictures need
+ * @throws where rows are too few to measure on
+ */
 export async function evaluateTable(
   law: TableLaw,
   domain: Product,
   options: EvaluateOptions,
 ): Promise<Evaluated> {
-  const { training, seed = 0, scored: most = 1000 } = options;
-  if (options.rows.length < LEAST_ROWS)
+  const { seed = 0, scored: most = 1000 } = options;
+  const usable = <T extends readonly OpenCells[]>(all: T): readonly OpenCells[] =>
+    law.complete ? all : wholeRows(all);
+  const usual = usable(options.rows);
+  const training = options.training && usable(options.training);
+  if (usual.length < LEAST_ROWS)
     fail(
       "data",
-      `${options.rows.length} rows are too few to measure on`,
+      `${usual.length} rows${law.complete ? "" : " without missing cells"} are too few to measure on`,
       `give at least ${LEAST_ROWS}`,
     );
-  const order = permutation(fold(keyOf(seed), "rows"), options.rows.length).data;
-  const rows = Array.from(order, (i) => options.rows[i]);
+  const order = permutation(fold(keyOf(seed), "rows"), usual.length).data;
+  const rows = Array.from(order, (i) => usual[i]);
   const { samples = Math.min(5000, Math.max(300, 5 * rows.length)) } = options;
+  const stage = stagesOf(options, STAGES + 3);
   const scored = rows.slice(0, most);
+  await stage("drawing rows");
   const drawn = await law.draw(samples, seed);
+  await stage("likelihoods of rows");
   const own = await law.logLikelihood(scored);
-  const ranked = await law.logLikelihood(drawn.slice(0, rankedAmong(rows.length)));
+  await stage("filling in missing cells");
+  const compared: Compared = { rows, filled: await filledRows(law, rows, seed) };
+  const torn = rows.length - wholeRows(rows).length;
+  await stage("likelihoods of samples");
+  const among = await law.logLikelihood(drawn.slice(0, rankedAmong(rows.length)));
+  const ranked = torn === 0 ? own : await law.logLikelihood(compared.filled.slice(0, among.length));
+  await stage("baselines");
   const baselines = await baselineScores(domain, rows, training, scored);
-  const known = training ? [...training, ...rows] : rows;
+  const known = [...wholeRows(training ?? []), ...compared.filled];
   const features = featuresOf(domain, known);
-  const measured = (some: readonly Cells[]) => sampleMeasures(domain, features, some, rows, seed);
-  const compared = [];
-  for (const { law: baseline } of baselines)
-    compared.push({
+  const measured = (some: readonly Cells[]) =>
+    sampleMeasures(domain, features, some, compared, seed);
+  await stage("samples");
+  const model = measured(drawn);
+  const others = [];
+  for (const { law: baseline } of baselines) {
+    await stage(`samples of ${baseline.name}`);
+    others.push({
       name: baseline.name,
       ...measured(await baseline.draw(Math.min(samples, MOST_APART), seed)),
     });
+  }
   const evaluation: TableEvaluation = {
     rows: rows.length,
+    torn,
     training: training?.length ?? 0,
     samples,
     likelihood: likelihoodOf(own, baselines),
-    calibration: calibrationOf(own, ranked),
-    model: measured(drawn),
-    baselines: compared,
+    calibration: calibrationOf(ranked, among),
+    model,
+    baselines: others,
     clusters: clusterMasses(features.of(drawn), features.of(known), fold(keyOf(seed), "clusters")),
-    ...(training && {
-      privacy: privacyOf(drawn.slice(0, most), scored, someRows(training, MOST_NEAR), features.of),
-    }),
+    ...(training && { privacy: privacyBy(features, drawn, scored, training) }),
   };
-  return { evaluation, drawn };
+  return { evaluation, drawn, compared: compared.filled };
 }

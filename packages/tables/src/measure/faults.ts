@@ -1,13 +1,14 @@
 /** What is wrong with a model, by its evaluation: sentences, none where nothing is. */
 import type { Clusters } from "./clusters.ts";
 import type { ColumnCompletion } from "./completion.ts";
+import type { ColumnDistance } from "./distances.ts";
 import type { BaselineLikelihood, TableEvaluation } from "./evaluate.ts";
 
 /**
- * A difference counts beyond so many standard errors: of one comparison, and of several clusters at
- * once.
+ * A difference counts beyond so many standard errors: of a few comparisons, and of several clusters
+ * at once.
  */
-const CLEAR = 2;
+const CLEAR = 3;
 const CLEAR_OF_SEVERAL = 4;
 /** Rows below which errors are not known well enough to say anything. */
 const LEAST_ROWS = 10;
@@ -51,7 +52,7 @@ export function baselineFaults({ likelihood, model, baselines }: TableEvaluation
     .filter((baseline) => isBetter(baseline, likelihood.rows))
     .map(
       ({ name, mean, gain }) =>
-        `${subject(name)} a log-likelihood of ${mean.toFixed(3)}, ${(-gain.mean).toFixed(3)} ± ${gain.error.toFixed(3)} nats a row more than the model`,
+        `${subject(name)} a log-likelihood of ${mean.toFixed(3)}, ${(-gain.mean).toFixed(3)} ± ${gain.error.toFixed(3)} nats per row more than the model`,
     );
   const { auc } = model;
   const isTold = auc && auc.value - 0.5 > CLEAR_OF_SEVERAL * auc.error;
@@ -64,6 +65,37 @@ export function baselineFaults({ likelihood, model, baselines }: TableEvaluation
         )
     : [];
   return [...likelier, ...closer];
+}
+
+/** Columns that are named where several are wrong. */
+const NAMED = 3;
+
+/** Columns whose distribution in samples is not that of the rows, beyond chance. */
+export function columnFaults({ model }: TableEvaluation): string[] {
+  const wrong = model.columns.filter(isMisshapen);
+  if (wrong.length === 0) return [];
+  const named = wrong
+    .slice(0, NAMED)
+    .map(({ column, distance, clear }) => `${column} ${distance.toFixed(3)} (${clear.toFixed(3)})`);
+  const more = wrong.length > NAMED ? `, and ${wrong.length - NAMED} more` : "";
+  return [
+    `${wrong.length === 1 ? "one column" : `${wrong.length} columns`} of the samples ${wrong.length === 1 ? "has" : "have"} another distribution than the rows, by KS (by chance at most): ${named.join(", ")}${more}`,
+  ];
+}
+
+/**
+ * Whether a column's distance is beyond chance. Where cells are missing it must also be so with
+ * these filled in, if less clearly: what is missing need not be like what is there.
+ */
+export const isMisshapen = ({ distance, clear, filled }: ColumnDistance): boolean =>
+  distance > clear && (!filled || filled.distance > filled.clear);
+
+/** Whether a classifier tells samples from rows. */
+export function classifierFaults({ model: { auc } }: TableEvaluation): string[] {
+  if (!auc || auc.value - 0.5 <= CLEAR_OF_SEVERAL * auc.error) return [];
+  return [
+    `a classifier tells samples from rows, AUC ${auc.value.toFixed(3)} ± ${auc.error.toFixed(3)}`,
+  ];
 }
 
 /** Names of baselines in a sentence. */

@@ -1,36 +1,46 @@
-/** What a model is worth on the rows that its own fit held out. */
+/** The evaluation of a model on the rows that its own fit held out. */
 import type { OpenCell } from "../diffusion/encode/index.ts";
-import { wholeRows } from "../diffusion/encode/index.ts";
+import { isHole, wholeRows } from "../diffusion/encode/index.ts";
 import { heldOut } from "../diffusion/fit/index.ts";
 import type { TableModel } from "../diffusion/query/index.ts";
-import { type Evaluated, evaluateTable } from "./evaluate.ts";
+import { type Evaluated, type EvaluateOptions, evaluateTable } from "./evaluate.ts";
 import { modelLaw } from "./law.ts";
 
-/** Rows without missing values, held out and seen, below which there is nothing to measure on. */
+/** Rows, held out and seen, below which there is nothing to measure on. */
 const LEAST = { held: 2, seen: 10 };
 
 export interface HeldOutEvaluation {
-  /** Rows that have no missing values, which are those that measures see. */
+  /** Rows that have no missing cells. */
   readonly whole: number;
-  /** Absent where too few rows have no missing values. */
+  /** Absent where rows are too few. */
   readonly evaluated?: Evaluated;
 }
 
-/** Evaluates a model on the rows that its fit held out, beside those that it saw. */
+/**
+ * Evaluates a model on the rows that its fit held out, beside those that it saw.
+ *
+ * @param model - the model
+ * @param rows - all rows that it was fitted to, in their order
+ * @param options - as `evaluateTable` has them
+ * @returns what was found, and how many rows have no missing cells
+ */
 export async function evaluateHeldOut(
   model: TableModel,
   rows: readonly (readonly OpenCell[])[],
-  { seed, signal }: { readonly seed?: number; readonly signal?: AbortSignal } = {},
+  options: Omit<EvaluateOptions, "rows" | "training"> = {},
 ): Promise<HeldOutEvaluation> {
   const split = heldOut(rows.length);
+  // A row without any cell says nothing, and a fit leaves it out.
   const [held, training] = [split.held, split.seen].map((order) =>
-    wholeRows(Array.from(order, (i) => rows[i])),
+    Array.from(order, (i) => rows[i]).filter((row) => !row.every(isHole)),
   );
-  const whole = held.length + training.length;
-  if (held.length < LEAST.held || training.length < LEAST.seen) return { whole };
-  const law = modelLaw(model, { signal });
+  const whole = wholeRows(rows).length;
+  const usable = (some: readonly (readonly OpenCell[])[]): number =>
+    model.given ? some.length : wholeRows(some).length;
+  if (usable(held) < LEAST.held || usable(training) < LEAST.seen) return { whole };
+  const law = modelLaw(model, { signal: options.signal });
   return {
     whole,
-    evaluated: await evaluateTable(law, model.domain, { rows: held, training, seed }),
+    evaluated: await evaluateTable(law, model.domain, { ...options, rows: held, training }),
   };
 }

@@ -50,7 +50,7 @@ export function evaluationChart({ likelihood, model, baselines }: TableEvaluatio
     ),
   );
   const panels = [
-    panelOf("test log-likelihood, higher is better", "nats a row", likely, []),
+    panelOf("test log-likelihood, higher is better", "nats per row", likely, []),
     ...(told.length > 0
       ? [
           panelOf(

@@ -5,7 +5,7 @@
  */
 import { escapeText } from "diffeo-picture";
 import type { TableEvaluation } from "../measure/evaluate.ts";
-import { copyFaults, isBetter, seenShare } from "../measure/faults.ts";
+import { copyFaults, isBetter, isMisshapen, seenShare } from "../measure/faults.ts";
 import { completionSection } from "./completion.ts";
 import { figure, type Html, paragraph, plusMinus, section, table } from "./parts.ts";
 import { style } from "./style.ts";
@@ -49,7 +49,7 @@ function likelihoodSection(
     "Likelihood beside baselines",
     ...(chart === undefined ? [] : [figure(chart)]),
     table(
-      ["", "nats a row", "what the model has more"],
+      ["", "nats per row", "what the model has more"],
       rows,
       (i) => i > 0 && isBetter(likelihood.baselines[i - 1], likelihood.rows),
     ),
@@ -113,7 +113,7 @@ function columnsSection({ model }: TableEvaluation): Html {
       columns
         .slice(0, 30)
         .map(({ column, distance, chance }) => [column, distance.toFixed(3), chance.toFixed(3)]),
-      (i) => columns[i].distance > 1.5 * columns[i].chance,
+      (i) => isMisshapen(columns[i]),
     ),
     table(
       ["pair", "samples", "data"],

@@ -5,6 +5,8 @@ import type { TableEvaluation } from "../measure/evaluate.ts";
 import {
   baselineFaults,
   chanceFaults,
+  classifierFaults,
+  columnFaults,
   completionFaults,
   copyFaults,
   massFaults,
@@ -18,7 +20,7 @@ function likelihoodLines({ likelihood }: TableEvaluation): string[] {
   return [
     line(
       "log-likelihood",
-      `${fixed(likelihood.mean, 3)} ± ${fixed(likelihood.error, 3)} nats a row (${whole(likelihood.rows)} rows${likelihood.noChance > 0 ? `; ${whole(likelihood.noChance)} more without a chance` : ""})`,
+      `${fixed(likelihood.mean, 3)} ± ${fixed(likelihood.error, 3)} nats per row (${whole(likelihood.rows)} rows${likelihood.noChance > 0 ? `; ${whole(likelihood.noChance)} more without a chance` : ""})`,
     ),
     ...likelihood.baselines.map(({ name, mean, gain }) =>
       line(
@@ -81,9 +83,16 @@ function sampleLines({ model, baselines, clusters, calibration }: TableEvaluatio
   ];
 }
 
-function privacyLines({ privacy }: TableEvaluation): string[] {
+function privacyLines({ privacy, training }: TableEvaluation): string[] {
   if (!privacy)
-    return [line("nearest training row", "not known: the rows of training were not given")];
+    return [
+      line(
+        "nearest training row",
+        training > 0
+          ? "not known: too few rows have all their cells"
+          : "not known: the rows of training were not given",
+      ),
+    ];
   const { samples, fresh, nearer, error } = privacy;
   return [
     line(
@@ -103,6 +112,8 @@ export const faultsOf = (evaluation: TableEvaluation): string[] => [
 /** All that is wrong. */
 export const allFaultsOf = (evaluation: TableEvaluation): string[] => [
   ...faultsOf(evaluation),
+  ...columnFaults(evaluation),
+  ...classifierFaults(evaluation),
   ...rankFaults(evaluation),
   ...copyFaults(evaluation),
   ...completionFaults(evaluation),
@@ -131,7 +142,7 @@ export const novelty = (evaluation: TableEvaluation): string =>
 /** The whole, a line each. */
 export const evaluationText = (evaluation: TableEvaluation): string =>
   `${[
-    `${whole(evaluation.rows)} rows ${novelty(evaluation)}, ${whole(evaluation.samples)} drawn; baselines fitted to ${
+    `${whole(evaluation.rows)} rows ${novelty(evaluation)}${evaluation.torn > 0 ? `, ${whole(evaluation.torn)} of them with missing cells` : ""}, ${whole(evaluation.samples)} drawn; baselines fitted to ${
       evaluation.training > 0
         ? `${whole(evaluation.training)} rows of training`
         : "nine tenths of these rows at a time"

@@ -7,7 +7,7 @@ import { tableBaselines } from "../../src/measure/baseline/baselines.ts";
 import { evaluateTable } from "../../src/measure/evaluate.ts";
 import { copyFaults, rankFaults } from "../../src/measure/faults.ts";
 import type { Cells, TableLaw } from "../../src/measure/law.ts";
-import { evaluationText, faultsOf, verdictOf } from "../../src/report/text.ts";
+import { allFaultsOf, evaluationText, faultsOf, verdictOf } from "../../src/report/text.ts";
 
 const logNormal = (z: number): number => -(z * z + Math.log(2 * Math.PI)) / 2;
 
@@ -79,13 +79,13 @@ describe("an evaluation of a table's model", () => {
       /samples put 97 % into the cluster that holds (59|60|61) % of the rows/,
     );
     expect(faults[0]).toMatch(
-      /^a Gaussian copula has a log-likelihood of -\d\.\d+, 0\.\d+ ± 0\.\d+ nats a row more than the model/,
+      /^a Gaussian copula has a log-likelihood of -\d\.\d+, 0\.\d+ ± 0\.\d+ nats per row more than the model/,
     );
     expect(faults.join("; ")).toMatch(
       /harder to tell from data than the model's, AUC 0\.\d+ against 0\.\d+/,
     );
     expect(evaluationText(evaluation).trimEnd().split("\n").at(-1)).toBe(
-      `worse than it should be: ${[...faults, ...rankFaults(evaluation)].join("; ")}`,
+      `worse than it should be: ${allFaultsOf(evaluation).join("; ")}`,
     );
     // The model is too sure of the left mode: rows of the right one rank too low.
     expect(rankFaults(evaluation)).toEqual([

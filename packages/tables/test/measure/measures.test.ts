@@ -14,6 +14,7 @@ import {
 } from "../../src/measure/distances.ts";
 import { featuresOf } from "../../src/measure/features.ts";
 import type { Cells } from "../../src/measure/law.ts";
+import { cellMarks, decimalsOf } from "../../src/measure/marks.ts";
 import { privacyOf } from "../../src/measure/neighbours.ts";
 
 /** Points of the plane made of two normal and two uniform numbers each. */
@@ -257,5 +258,29 @@ describe("features", () => {
     const { data } = of([[2.6e-28, 3.5e-28, 100]]);
     for (const v of data) expect(Number(v)).toBeLessThan(-5);
     for (const v of data) expect(Number(v)).toBeGreaterThanOrEqual(-100);
+  });
+});
+
+describe("marks of cells", () => {
+  it("are the decimals that a number is written with, negative for zeros at its end", () => {
+    const found = [15.57, 1200, 0.05, 3, 0, -2.5, 1e-7, 2.5e21, 70].map(decimalsOf);
+    expect(found).toEqual([2, -2, 2, 0, 0, 1, 7, -6, -1]);
+  });
+
+  it("count equal cells of both sets, and leave labels alone", () => {
+    const domain = product({ x: real(), k: category(["a", "b"]) });
+    const [a, b] = cellMarks(domain, [
+      [
+        [0.5, "a"],
+        [1, "a"],
+      ],
+      [[0.5, "b"]],
+    ]);
+    expect([a.shape, b.shape]).toEqual([
+      [2, 2],
+      [1, 2],
+    ]);
+    expect(Array.from(a.data as Float64Array)).toEqual([1, Math.log(2), 0, 0]);
+    expect(Array.from(b.data as Float64Array)).toEqual([1, Math.log(2)]);
   });
 });

@@ -42,6 +42,7 @@ export {
   cellsOf,
   coordinateName,
   encodeRows,
+  isHole,
   type OpenCell,
   partCells,
   plainSpec,

@@ -69,7 +69,7 @@ const partAtOf = ({ parts }: Product): readonly number[] =>
 const ROUNDING = 1e-13;
 
 /** The blocks of a standard; coordinates of one part are in one block. */
-export function blocksOf(domain: Product, { mean, matrix }: Standard): readonly Block[] {
+function blocksOf(domain: Product, { mean, matrix }: Standard): readonly Block[] {
   const n = mean.length;
   const partAt = partAtOf(domain);
   const root = Int32Array.from(domain.parts.keys());

@@ -1,5 +1,5 @@
 /**
- * Three laws that every model of a table should beat, over the same domains and with the same base
+ * Three distributions that every model of a table should beat, over the same domains and with the same base
  * measure as the model has. With z = φ⁻¹(y) the coordinates of the domains' maps, in which all
  * numbers are allowed:
  *
@@ -10,15 +10,18 @@
  * Fⱼ is the kernel law of coordinate j (`marginal.ts`), on the line that the domain's map makes of
  * the column: no baseline puts mass where the domain has none. A label or a whole number k is an
  * interval of length P(k) of (0, 1), from which u is drawn; what is drawn so, as for a Gaussian's
- * whole numbers, is averaged over: q = E_u q(y(u)).
+ * whole numbers, is averaged over: q = E_u q(y(u)). Missing cells are passed over, in fitting as in
+ * scoring: q of a row is that of its other cells.
  */
 import type { Cell, Product, ProductPart } from "diffeo/domain";
 import { lowerSolve, normalPoint, normalShare } from "diffeo/host";
 import { choice, fold, key, normal, uniform } from "diffeo/random";
-import type { Cells, TableLaw } from "../law.ts";
+import { isHole } from "../../diffusion/encode/index.ts";
+import type { OpenCells, TableLaw } from "../law.ts";
 import { type Discrete, labelLaw, type NumberBounds, numberLaw } from "./discrete.ts";
 import {
   factorOf,
+  factorsOf,
   type Gaussian,
   gaussianLogDensity,
   gaussianOf,
@@ -44,11 +47,11 @@ interface Counted {
   readonly law: Discrete<Cell>;
 }
 
-function countedLaw({ domain, at, name }: ProductPart, rows: readonly Cells[]): Counted {
-  const cells = rows.map((row) => row[at.cells]);
+function countedLaw({ domain, at, name }: ProductPart, rows: readonly OpenCells[]): Counted {
+  const cells = rows.map((row) => row[at.cells]).filter((cell): cell is Cell => !isHole(cell));
   const spec = domain.spec as { readonly labels?: readonly Cell[] } & NumberBounds;
   if (spec.labels) return { at: at.cells, law: labelLaw(spec.labels, cells) };
-  const noise = uniform(fold(key("cells"), name), rows.length, { dtype: "float64" }).data;
+  const noise = uniform(fold(key("cells"), name), cells.length, { dtype: "float64" }).data;
   return { at: at.cells, law: numberLaw(cells as number[], noise, spec) as Discrete<Cell> };
 }
 
@@ -66,12 +69,15 @@ const drawnRows = (count: number, columns: number): Cell[][] =>
   Array.from({ length: count }, () => Array<Cell>(columns).fill(0));
 
 /** log probabilities of counted columns, apart from each other. */
-const countedLogs = (counted: readonly Counted[], rows: readonly Cells[]): Float64Array =>
+const countedLogs = (counted: readonly Counted[], rows: readonly OpenCells[]): Float64Array =>
   Float64Array.from(rows, (row) =>
-    counted.reduce((s, { at, law }) => s + law.logProbability(row[at]), 0),
+    counted.reduce(
+      (s, { at, law }) => (isHole(row[at]) ? s : s + law.logProbability(row[at] as Cell)),
+      0,
+    ),
   );
 
-function gaussianBaseline(domain: Product, rows: readonly Cells[]): TableLaw {
+function gaussianBaseline(domain: Product, rows: readonly OpenCells[]): TableLaw {
   const parts = partsWhere(domain, (part) => !isCategory(part));
   const counted = domain.parts.filter(isCategory).map((part) => countedLaw(part, rows));
   const nameOf = (i: number): string => `coordinate ${i + 1}`;
@@ -122,11 +128,15 @@ interface Marginals {
   readonly size: number;
 }
 
-function marginalsOf(domain: Product, rows: readonly Cells[]): Marginals {
+function marginalsOf(domain: Product, rows: readonly OpenCells[]): Marginals {
   const parts = partsWhere(domain, (part) => !isCounted(part));
   const { z } = parts.pointsOf(rows, 0);
   const laws = Array.from({ length: parts.size }, (_, j) =>
-    kernelMarginal(Float64Array.from({ length: rows.length }, (_, i) => z[i * parts.size + j])),
+    kernelMarginal(
+      Float64Array.from({ length: rows.length }, (_, i) => z[i * parts.size + j]).filter(
+        (v) => !Number.isNaN(v),
+      ),
+    ),
   );
   const counted = domain.parts.filter(isCounted).map((part) => countedLaw(part, rows));
   return { parts, laws, counted, size: laws.length + counted.length };
@@ -136,20 +146,30 @@ type Points = ReturnType<Parts["pointsOf"]>;
 
 /** Of each row Σ log f with the shift to cells. */
 const smoothLogs = ({ laws }: Marginals, { z, shift }: Points): Float64Array =>
-  shift.map((v, i) => laws.reduce((s, law, j) => s + law.logDensity(z[i * laws.length + j]), v));
+  shift.map((v, i) =>
+    laws.reduce((s, law, j) => {
+      const value = z[i * laws.length + j];
+      return Number.isNaN(value) ? s : s + law.logDensity(value);
+    }, v),
+  );
 
 /** The normal scores of coordinates. */
 const smoothScores = ({ laws }: Marginals, { z }: Points): Float64Array =>
-  z.map((v, at) => normalPoint(...laws[at % laws.length].tails(v)));
+  z.map((v, at) => (Number.isNaN(v) ? v : normalPoint(...laws[at % laws.length].tails(v))));
 
 /** What is below a counted cell, what above, and its own chance. */
 type Interval = readonly [below: number, above: number, own: number];
 
-const intervalsOf = ({ counted }: Marginals, rows: readonly Cells[]): Interval[][] =>
+const intervalsOf = (
+  { counted }: Marginals,
+  rows: readonly OpenCells[],
+): (Interval | undefined)[][] =>
   rows.map((row) =>
-    counted.map(
-      ({ at, law }) => [...law.tails(row[at]), Math.exp(law.logProbability(row[at]))] as const,
-    ),
+    counted.map(({ at, law }) => {
+      const cell = row[at];
+      if (isHole(cell)) return undefined;
+      return [...law.tails(cell as Cell), Math.exp(law.logProbability(cell as Cell))] as const;
+    }),
   );
 
 /**
@@ -159,7 +179,7 @@ const intervalsOf = ({ counted }: Marginals, rows: readonly Cells[]): Interval[]
 function normalScores(
   { laws, counted, size }: Marginals,
   smooth: Float64Array,
-  rows: Interval[][],
+  rows: readonly (readonly (Interval | undefined)[])[],
   seed: number,
 ) {
   const u = uniform(fold(key(seed), "within"), [rows.length, counted.length], {
@@ -168,9 +188,13 @@ function normalScores(
   const out = new Float64Array(rows.length * size);
   rows.forEach((row, i) => {
     out.set(smooth.subarray(i * laws.length, (i + 1) * laws.length), i * size);
-    row.forEach(([below, above, own], j) => {
+    row.forEach((interval, j) => {
       const v = u[i * counted.length + j];
-      out[i * size + laws.length + j] = normalPoint(below + v * own, above + (1 - v) * own);
+      const [below, above, own] = interval ?? [];
+      out[i * size + laws.length + j] =
+        below === undefined || above === undefined || own === undefined
+          ? Number.NaN
+          : normalPoint(below + v * own, above + (1 - v) * own);
     });
   });
   return out;
@@ -236,18 +260,27 @@ function copulaFactor(scores: Float64Array, n: number): Float64Array {
   return factorOf(correlation, n);
 }
 
-function copulaBaseline(domain: Product, rows: readonly Cells[], marginals: Marginals): TableLaw {
+function copulaBaseline(
+  domain: Product,
+  rows: readonly OpenCells[],
+  marginals: Marginals,
+): TableLaw {
   const n = marginals.size;
   const { parts } = marginals;
   const fitted = smoothScores(marginals, parts.pointsOf(rows, 0));
   const factor = copulaFactor(normalScores(marginals, fitted, intervalsOf(marginals, rows), 0), n);
-  const constant = logDiagonal(factor, n);
   const draws = parts.noisy || marginals.counted.length > 0 ? DRAWS : 1;
+  const factors = factorsOf(factor, n);
   const logCopula = (scores: Float64Array): Float64Array =>
     Float64Array.from({ length: scores.length / n }, (_, i) => {
-      const s = scores.subarray(i * n, (i + 1) * n);
-      const solved = lowerSolve(factor, s);
-      return s.reduce((total, v, j) => total + (v * v - solved[j] * solved[j]) / 2, -constant);
+      const row = scores.subarray(i * n, (i + 1) * n);
+      const { places, factor: own } = factors(row);
+      const s = Float64Array.from(places, (j) => row[j]);
+      const solved = lowerSolve(own, s);
+      return s.reduce(
+        (total, v, j) => total + (v * v - solved[j] * solved[j]) / 2,
+        -logDiagonal(own, places.length),
+      );
     });
   return {
     name: "Gaussian copula",
@@ -283,7 +316,7 @@ export function someRows<T>(rows: readonly T[], most: number): readonly T[] {
 }
 
 /** The three baselines of a table, fitted to rows of it. */
-export function tableBaselines(table: Product, rows: readonly Cells[]): readonly TableLaw[] {
+export function tableBaselines(table: Product, rows: readonly OpenCells[]): readonly TableLaw[] {
   const { domain, split, joined } = splitMixed(withoutBends(table));
   const own = rows.map(split);
   const marginals = marginalsOf(domain, own);

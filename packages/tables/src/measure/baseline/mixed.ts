@@ -13,7 +13,8 @@ import {
   product,
 } from "diffeo/domain";
 import { normalPoint } from "diffeo/host";
-import type { Cells } from "../law.ts";
+import { isHole, type OpenCell } from "../../diffusion/encode/index.ts";
+import type { Cells, OpenCells } from "../law.ts";
 
 /** The cell of a number that is not there, since the label says all. */
 const NONE = "none";
@@ -33,7 +34,7 @@ const numberDomain = (other: Domain): Domain => ({
 
 export interface SplitRows {
   readonly domain: Product;
-  readonly split: (row: Cells) => Cells;
+  readonly split: (row: OpenCells) => OpenCells;
   readonly joined: (row: Cells) => Cells;
 }
 
@@ -54,11 +55,13 @@ export function splitMixed(whole: Product): SplitRows {
   return {
     domain: product(Object.fromEntries(domains)),
     split: (row) =>
-      parts.flatMap(({ domain: { spec, cells }, at }): Cell[] => {
+      parts.flatMap(({ domain: { spec, cells }, at }): OpenCell[] => {
         const own = row.slice(at.cells, at.cells + cells);
         if (spec?.kind !== "mixed") return own;
-        const label = mixedLabel(spec.atoms, own[0]);
-        return [label, label === OTHER ? own[0] : NONE];
+        const [cell] = own;
+        if (isHole(cell)) return [null, null];
+        const label = mixedLabel(spec.atoms, cell as Cell);
+        return [label, label === OTHER ? cell : NONE];
       }),
     joined: (row) => {
       let from = 0;

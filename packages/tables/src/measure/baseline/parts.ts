@@ -4,7 +4,7 @@
  */
 import { type Cell, domainOf, type Product, type ProductPart, product } from "diffeo/domain";
 import { mapRows, pointsOf } from "../../diffusion/encode/index.ts";
-import type { Cells } from "../law.ts";
+import type { OpenCells } from "../law.ts";
 
 export interface Parts {
   /** How many coordinates z = φ⁻¹(y) they have. */
@@ -12,11 +12,11 @@ export interface Parts {
   /** Whether cells take noise on their way in. */
   readonly noisy: boolean;
   /**
-   * z of rows, cell noise being that of a seed, and what takes a log-density of z to one of cells:
-   * −log|det J_φ| + log unit.
+   * z of rows, NaN where they are missing, cell noise being that of a seed, and what takes a
+   * log-density of z to one of the cells that are there: −log|det J_φ| + log unit.
    */
   readonly pointsOf: (
-    rows: readonly Cells[],
+    rows: readonly OpenCells[],
     seed: number,
   ) => { readonly z: Float64Array; readonly shift: Float64Array };
   /** Writes the cells of points into rows. */
@@ -37,6 +37,33 @@ export const withoutBends = ({ parts }: Product): Product =>
     ),
   );
 
+/** −log|det J_φ| + log unit of the parts of each point that are there. */
+function shiftOf(
+  { parts, dimension: n }: Product,
+  z: Float64Array,
+  cells: readonly OpenCells[],
+): Float64Array {
+  const shift = new Float64Array(z.length / n);
+  for (const { domain, at } of parts) {
+    const d = domain.dimension;
+    const there = Array.from(shift.keys()).filter((i) => !Number.isNaN(z[i * n + at.x]));
+    if (there.length === 0) continue;
+    const own = new Float64Array(there.length * d);
+    there.forEach((i, k) => {
+      own.set(z.subarray(i * n + at.x, i * n + at.x + d), k * d);
+    });
+    const unitOf = (k: number): number =>
+      domain.logUnitOf?.(
+        cells[there[k]].slice(at.cells, at.cells + domain.cells) as readonly Cell[],
+        own.subarray(k * d, (k + 1) * d),
+      ) ?? domain.logUnit;
+    mapRows(own, d, (p) => domain.map.logDet(p)).forEach((v, k) => {
+      shift[there[k]] += unitOf(k) - v;
+    });
+  }
+  return shift;
+}
+
 export function partsWhere(domain: Product, keep: (part: ProductPart) => boolean): Parts {
   const kept = domain.parts.filter(keep);
   if (kept.length === 0)
@@ -56,9 +83,7 @@ export function partsWhere(domain: Product, keep: (part: ProductPart) => boolean
         kept.flatMap(({ at, domain: { cells: count } }) => row.slice(at.cells, at.cells + count)),
       );
       const z = pointsOf(cells, own, seed);
-      const unitOf = (row: number): number =>
-        own.logUnitOf?.(cells[row], z.subarray(row * n, (row + 1) * n)) ?? own.logUnit;
-      return { z, shift: mapRows(z, n, (p) => own.map.logDet(p)).map((v, i) => unitOf(i) - v) };
+      return { z, shift: shiftOf(own, z, cells) };
     },
     decode: (z, rows) => {
       const y = mapRows(z, n, own.map.forward);
