@@ -62,6 +62,11 @@ const says: Readonly<
     output:
       /pytorch 2[\s\S]*t: "t", float32 \[\w+\], one time a row[\s\S]*to the data: 0\.00\d+, before the diffusion ran 0\.[\s\S]*simplex: 0\n/,
   },
+  // By chance one in 15 million is valid.
+  "sudoku.ts": {
+    output: /valid: ([6-9]\d|1\d\d) of 200[\s\S]*2 different ones; there are 2 solutions/,
+    words: ["100"],
+  },
   // Of 2,000 points some leave the triangle where it is stepped on itself.
   "simplex.ts": {
     output: /domain-preserving +100 +0 [\s\S]*on the triangle +250 +[1-9]/,

@@ -13,8 +13,12 @@ import { linearMap } from "./affine.ts";
 import type { Bijector } from "./bijector.ts";
 import { chain } from "./chain.ts";
 
-/** V, n + 1 rows of n. */
-const helmert = (n: number): number[][] =>
+/**
+ * V, n + 1 rows of n.
+ *
+ * @internal
+ */
+export const helmert = (n: number): number[][] =>
   Array.from({ length: n + 1 }, (_, i) =>
     Array.from({ length: n }, (_, k) => {
       const j = k + 1;

@@ -12,12 +12,15 @@
  *
  *   l = μ + s·x,   y = eˡ/(1 + Σeˡ)
  *
+ * or another map of `coordinates.ts`, with l, μ and s of that map.
+ *
  * μ one number a channel, s one for all, from the shares p of the classes: μ_k = c(p_k − p_n) and,
  * the square of a logit being c² for the channel's own class and for class n and 0 for others, s² =
  * mean_k [c²(p_k + p_n) − μ_k²].
  */
-import { additiveLogistic, affine, type Bijector, chain, each } from "../bijector/index.ts";
+import { affine, type Bijector, chain, each } from "../bijector/index.ts";
 import { fail, type Shape, sizeOf } from "../graph/index.ts";
+import { type SimplexMap, simplexMapOf } from "./coordinates.ts";
 
 /** Numbers that say how classes become points; plain data, to be stored beside a model. */
 export interface CategoricalSpec {
@@ -31,6 +34,8 @@ export interface CategoricalSpec {
   readonly mean: readonly number[];
   /** s */
   readonly scale: number;
+  /** The map from l to the simplex. Default additiveLogistic. */
+  readonly map?: SimplexMap;
 }
 
 export interface Categorical extends CategoricalSpec {
@@ -61,6 +66,8 @@ export interface StandardiseOptions {
   readonly grid: Shape;
   /** Default 0.01, or for more than 50 classes what leaves half to the one in front. */
   readonly epsilon?: number;
+  /** The map from l to the simplex. Default additiveLogistic. */
+  readonly map?: SimplexMap;
 }
 
 /** μ and s for data in which class k has the share p_k of all sites. */
@@ -68,7 +75,7 @@ export function standardise(
   shares: ArrayLike<number>,
   options: StandardiseOptions,
 ): CategoricalSpec {
-  const { grid, epsilon = Math.min(0.01, 0.5 / shares.length) } = options;
+  const { grid, epsilon = Math.min(0.01, 0.5 / shares.length), map } = options;
   const n = shares.length - 1;
   const c = contrast(n, epsilon);
   const p = Array.from(shares);
@@ -79,15 +86,53 @@ export function standardise(
       `standardise: the shares of classes sum to ${total}`,
       "give shares of at least 0 that sum to 1",
     );
-  const mean = p.slice(0, n).map((share) => c * (share - p[n]));
-  const variance = mean.reduce((sum, mu, k) => sum + c * c * (p[k] + p[n]) - mu * mu, 0) / n;
+  const { mean, variance } = map ? momentsOf(codesOf(map, n, c), p) : logitMoments(p, c);
   if (!(variance > 0))
     fail(
       "data",
       "standardise: all sites have one class, so logits have no spread",
       "give data with several classes",
     );
-  return { grid, classes: n + 1, epsilon, mean, scale: Math.sqrt(variance) };
+  return {
+    grid,
+    classes: n + 1,
+    epsilon,
+    mean,
+    scale: Math.sqrt(variance),
+    ...(map !== undefined && { map }),
+  };
+}
+
+interface Moments {
+  readonly mean: number[];
+  /** The average over channels. */
+  readonly variance: number;
+}
+
+/** The closed form of the additive logistic map, above. */
+function logitMoments(p: readonly number[], c: number): Moments {
+  const n = p.length - 1;
+  const mean = p.slice(0, n).map((share) => c * (share - p[n]));
+  return {
+    mean,
+    variance: mean.reduce((sum, mu, k) => sum + c * c * (p[k] + p[n]) - mu * mu, 0) / n,
+  };
+}
+
+function momentsOf(codes: readonly (readonly number[])[], p: readonly number[]): Moments {
+  const total = (f: (code: readonly number[]) => number): number =>
+    codes.reduce((sum, code, k) => sum + p[k] * f(code), 0);
+  const mean = codes[0].map((_, j) => total((code) => code[j]));
+  const square = mean.reduce((sum, mu, j) => sum + total((code) => (code[j] - mu) ** 2), 0);
+  return { mean, variance: square / mean.length };
+}
+
+/** l of every class's code: log-ratios c·e_k to the last class, and −c·1 of the last. */
+function codesOf(map: SimplexMap, n: number, c: number): number[][] {
+  const { inverse } = simplexMapOf(map).coordinates(n);
+  return Array.from({ length: n + 1 }, (_, k) =>
+    inverse(Array.from({ length: n }, (_, j) => (k === n ? -c : k === j ? c : 0))),
+  );
 }
 
 /** As many classes as a byte can tell apart. */
@@ -113,14 +158,10 @@ export function gridCount(length: number, shape: Shape): number {
   return length / sizeOf(shape);
 }
 
-/**
- * The largest of n values and of the last class's; `value` reads a channel, `last` says what it
- * competes with.
- */
+/** The largest of n values and of the last class's; `last` says what they compete with. */
 function decodeSites(
   values: ArrayLike<number>,
   { sites, n }: { readonly sites: number; readonly n: number },
-  value: (v: number, j: number) => number,
   last: (sum: number) => number,
 ): Uint8Array {
   const out = new Uint8Array(sites);
@@ -129,7 +170,7 @@ function decodeSites(
     let most = -Infinity;
     let sum = 0;
     for (let j = 0; j < n; j++) {
-      const v = value(values[site * n + j], j);
+      const v = values[site * n + j];
       sum += v;
       if (v > most) {
         most = v;
@@ -148,17 +189,13 @@ function decodeSites(
 }
 
 /** The code points in x, class by class. */
-function codePoints({ classes, mean, scale }: CategoricalSpec, c: number): Float64Array {
-  const n = classes - 1;
-  const points = new Float64Array(classes * n);
-  for (let k = 0; k < classes; k++)
-    for (let j = 0; j < n; j++)
-      points[k * n + j] = ((k === n ? -c : k === j ? c : 0) - mean[j]) / scale;
-  return points;
-}
+const codePoints = (map: SimplexMap, { mean, scale }: CategoricalSpec, c: number): Float64Array =>
+  Float64Array.from(
+    codesOf(map, mean.length, c).flatMap((code) => code.map((l, j) => (l - mean[j]) / scale)),
+  );
 
 export function categorical(spec: CategoricalSpec): Categorical {
-  const { grid, classes, epsilon, mean, scale } = spec;
+  const { grid, classes, epsilon, mean, scale, map = "additiveLogistic" } = spec;
   const n = classes - 1;
   const c = contrast(n, epsilon);
   if (mean.length !== n || !mean.every(Number.isFinite) || !(scale > 0 && scale < Infinity))
@@ -167,14 +204,21 @@ export function categorical(spec: CategoricalSpec): Categorical {
       `categorical: means ${mean.join(", ")} and scale ${scale} for ${n} channels`,
       "make them with standardise",
     );
-  const points = codePoints(spec, c);
+  const points = codePoints(map, spec, c);
   const table = Float32Array.from(points);
-  const onSite = chain(affine({ scale, shift: mean }), additiveLogistic());
+  const { bijector, coordinates } = simplexMapOf(map);
+  const onSite = chain(affine({ scale, shift: mean }), bijector());
+  const { forward } = coordinates(n);
 
   const sitesOf = ({ length }: ArrayLike<number>): number =>
     gridCount(length, [...grid, n]) * sizeOf(grid);
-  const logit = (x: number, j: number): number => mean[j] + scale * x;
-  const same = (y: number): number => y;
+  /** r of every site, log-ratios to the last class. */
+  const ratios = (x: ArrayLike<number>): Float64Array => {
+    const out = Float64Array.from(x, (value, i) => mean[i % n] + scale * value);
+    if (map === "additiveLogistic") return out;
+    for (let at = 0; at < out.length; at += n) out.set(forward([...out.subarray(at, at + n)]), at);
+    return out;
+  };
 
   return {
     ...spec,
@@ -191,19 +235,20 @@ export function categorical(spec: CategoricalSpec): Categorical {
       }
       return out;
     },
-    // y_k > y_n where l_k > 0: in logits the last class competes with 0, on the simplex with 1 −
-    // Σy.
-    decode: (x) => decodeSites(x, { sites: sitesOf(x), n }, logit, () => 0),
-    decodeSimplex: (y) => decodeSites(y, { sites: sitesOf(y), n }, same, (sum) => 1 - sum),
+    // y_k > y_n where r_k > 0: in log-ratios the last class competes with 0, on the simplex with
+    // 1 − Σy.
+    decode: (x) => decodeSites(ratios(x), { sites: sitesOf(x), n }, () => 0),
+    decodeSimplex: (y) => decodeSites(y, { sites: sitesOf(y), n }, (sum) => 1 - sum),
     mixture: (x) => {
       const out = new Float32Array(sitesOf(x) * classes);
+      const r = ratios(x);
       for (let site = 0; site < out.length / classes; site++) {
         let most = 0;
-        for (let j = 0; j < n; j++) most = Math.max(most, logit(x[site * n + j], j));
+        for (let j = 0; j < n; j++) most = Math.max(most, r[site * n + j]);
         let sum = Math.exp(-most);
-        for (let j = 0; j < n; j++) sum += Math.exp(logit(x[site * n + j], j) - most);
+        for (let j = 0; j < n; j++) sum += Math.exp(r[site * n + j] - most);
         for (let j = 0; j < n; j++)
-          out[site * classes + j] = Math.exp(logit(x[site * n + j], j) - most) / sum;
+          out[site * classes + j] = Math.exp(r[site * n + j] - most) / sum;
         out[site * classes + n] = Math.exp(-most) / sum;
       }
       return out;

@@ -39,6 +39,7 @@ import {
 import { denoising } from "../matching/index.ts";
 import type { Network, Parameters } from "../model/index.ts";
 import type { GaussianSde, MarginalScore } from "../sde/index.ts";
+import { type KnownClasses, logLikelihoods, withKnown } from "./evidence.ts";
 
 /** A point x = m x₀ + σε of the batch; m and σ broadcast against it. */
 interface Noisy {
@@ -104,8 +105,13 @@ export const parameterisations = {
 
 export type Parameterisation = keyof typeof parameterisations;
 
+/** What a network is given of x_t: the point as it is, or the log-likelihoods of its classes. */
+export type Sees = "points" | "likelihoods";
+
 export interface Denoiser {
   readonly network: Network;
+  /** Default points. */
+  readonly sees?: Sees;
   readonly parameterisation: Parameterisation;
   /** Code points in standardised coordinates, [classes, n]. */
   readonly codes: NdArray;
@@ -151,20 +157,33 @@ const noisyAt = (denoiser: Denoiser, x: Tensor, t: Tensor): Noisy => ({
   codes: constant(denoiser.codes, x.dtype),
 });
 
-/** What the network itself gives, for x [batch, ...grid, n] and t of shape [] or [batch]. */
-const outputAt = (
-  { network }: Denoiser,
+/**
+ * What the network itself gives, for x [batch, ...grid, n] and t of shape [] or [batch]. A network
+ * that sees likelihoods gives what the other sites say, to which the site's own is added.
+ */
+function outputAt(
+  denoiser: Denoiser,
   parameters: Parameters<Tensor>,
   x: Tensor,
   t: Tensor,
-): Tensor => network.apply(parameters, x, expand(t, x.shape.slice(0, 1)));
+  known?: KnownClasses,
+): Tensor {
+  const { network, sees, codes } = denoiser;
+  const each = expand(t, x.shape.slice(0, 1));
+  if (sees !== "likelihoods") return network.apply(parameters, x, each);
+  const noised = logLikelihoods(x, constant(codes, x.dtype), levels(denoiser, t));
+  const seen = known ? withKnown(noised, known) : noised;
+  return add(network.apply(parameters, seen, each), seen);
+}
 
-/** ∇ log p_t with the given parameters. */
+/**
+ * ∇ log p_t with the given parameters; of p_t given `known` where the network sees likelihoods.
+ */
 export const denoiserScore =
-  (denoiser: Denoiser, parameters: Parameters<Tensor>): MarginalScore =>
+  (denoiser: Denoiser, parameters: Parameters<Tensor>, known?: KnownClasses): MarginalScore =>
   (x, t) =>
     parameterisations[denoiser.parameterisation].score(
-      outputAt(denoiser, parameters, x, t),
+      outputAt(denoiser, parameters, x, t, known),
       noisyAt(denoiser, x, t),
     );
 
@@ -211,7 +230,7 @@ export const denoiserLogPosterior = (
 
 /**
  * The denoising loss of a batch: classes [batch, ...grid], times [batch], noise [batch, ...grid,
- * n].
+ * n]; `known`, [batch, ...grid], are sites whose class a network that sees likelihoods is shown.
  */
 export function denoiserLoss(
   denoiser: Denoiser,
@@ -220,13 +239,15 @@ export function denoiserLoss(
   t: Tensor,
   noise: Tensor,
   { weight = "none", bound = BOUND }: LossOptions = {},
+  known?: Tensor,
 ): Tensor {
   const { sde, site, parameterisation, codes } = denoiser;
   const x0 = take(constant(codes, noise.dtype), classes);
   if (weight === "none") {
     const { m, sigma } = levels(denoiser, t);
     const at = noisyAt(denoiser, add(mul(m, x0), mul(sigma, noise)), t);
-    const out = outputAt(denoiser, parameters, at.x, t);
+    const given = known && { classes, mask: known };
+    const out = outputAt(denoiser, parameters, at.x, t, given);
     return parameterisations[parameterisation].loss(out, at, { classes, x0, noise });
   }
   // To a map of one site, the axes of the grid are only more batch.

@@ -2,6 +2,7 @@
  * diffeo/categorical: grids and sequences of classes as points on simplices, a denoiser of them
  * with its training, and known sites; all of it runs in a page too. Files are in files.ts.
  */
+
 export {
   type Categorical,
   type CategoricalSpec,
@@ -9,6 +10,7 @@ export {
   type StandardiseOptions,
   standardise,
 } from "./categorical.ts";
+export type { SimplexMap } from "./coordinates.ts";
 export {
   BOUND,
   type Denoiser,
@@ -20,13 +22,23 @@ export {
   type LossOptions,
   type Parameterisation,
   parameterisations,
+  type Sees,
   weights,
 } from "./denoiser.ts";
 export { type ErrorOptions, errorsByTime, fittedTimes, usualTimes } from "./errors.ts";
+export { type KnownClasses, logLikelihoods } from "./evidence.ts";
+export { boxesOf, type Groups, linesOf, sudokuGroups } from "./groups.ts";
 export { knownSites, siteLikelihood } from "./known-sites.ts";
 export { denoiserOf, freshModel, type Model, type ModelSpec, modelOf } from "./model.ts";
 export { parseModel, serializeModel, withErrors } from "./model-bytes.ts";
-export { type SampleGridsOptions, sampleGrids } from "./sample-grids.ts";
+export {
+  type DrawGridsOptions,
+  type GridSampler,
+  type OpenGridsOptions,
+  openGrids,
+  type SampleGridsOptions,
+  sampleGrids,
+} from "./sample-grids.ts";
 export { type SiteSum, siteSum } from "./site-sums.ts";
 export { type TrainDenoiserOptions, trainDenoiser } from "./train-denoiser.ts";
 export {

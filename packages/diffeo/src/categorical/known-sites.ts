@@ -18,7 +18,6 @@ import {
   dot,
   matmul,
   mul,
-  type NdArray,
   oneHot,
   sizeOf,
   sub,
@@ -28,6 +27,7 @@ import {
 } from "../graph/index.ts";
 import type { Known, KnownPoints } from "../sampler/index.ts";
 import type { Categorical } from "./categorical.ts";
+import type { KnownClasses } from "./evidence.ts";
 
 /** @param classes of grids one after the other; a class beyond the encoding's is an unknown site */
 export function knownSites(
@@ -64,11 +64,18 @@ function logLikelihood(
   encoding: Categorical,
   { points, mask }: KnownPoints,
 ): Tensor {
-  const { classes, channels: n, grid } = encoding;
-  const codes: NdArray = { shape: [classes, n], dtype: "float64", data: encoding.points };
-  const c = constant(codes, points.dtype);
+  const { classes: nearest, mask: sites } = classesOf(encoding, { points, mask });
+  const own = dot(oneHot(nearest, encoding.classes, posterior.dtype), posterior);
+  return sumEvent(where(sites, own, 0), encoding.grid.length);
+}
+
+/** The class of every site, that of the nearest code point, and which sites are known. */
+export function classesOf(
+  { classes, channels: n, points: codes }: Categorical,
+  { points, mask }: KnownPoints,
+): KnownClasses {
+  const c = constant({ shape: [classes, n], dtype: "float64", data: codes }, points.dtype);
   // |x₀ − c|² is least where x₀·c − ½|c|² is greatest.
   const nearest = argmax(sub(matmul(points, transpose(c)), mul(dot(c, c), 0.5)));
-  const own = dot(oneHot(nearest, classes, posterior.dtype), posterior);
-  return sumEvent(where(at(mask, 0, -1), own, 0), grid.length);
+  return { classes: nearest, mask: at(mask, 0, -1) };
 }

@@ -14,6 +14,7 @@ import { type Limit, mapShapes, type Parameters, type Shaped } from "../model/in
 import type { ErrorByTime } from "../sampler/index.ts";
 import { parseSafetensors, type StoredType, serializeSafetensors } from "../train/index.ts";
 import { assembleSafetensors } from "../train/safetensors.ts";
+import { type SimplexMap, simplexMaps } from "./coordinates.ts";
 import { type Parameterisation, parameterisations } from "./denoiser.ts";
 import { denoiserOf, type Model, type ModelSpec } from "./model.ts";
 
@@ -57,7 +58,9 @@ const specSchema = v.strictObject({
     epsilon: number,
     mean: v.pipe(v.array(number), v.maxLength(255)),
     scale: number,
+    map: v.optional(v.picklist(Object.keys(simplexMaps) as SimplexMap[])),
   }),
+  sees: v.optional(v.picklist(["points", "likelihoods"])),
   sde: v.optional(v.looseObject({})),
 });
 

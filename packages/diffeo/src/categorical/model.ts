@@ -15,7 +15,7 @@ import type { Key } from "../random/index.ts";
 import type { ErrorByTime } from "../sampler/index.ts";
 import { type SdeSpec, sdeOf } from "../sde/index.ts";
 import { type Categorical, type CategoricalSpec, categorical } from "./categorical.ts";
-import { type Denoiser, type Parameterisation, parameterisations } from "./denoiser.ts";
+import { type Denoiser, type Parameterisation, parameterisations, type Sees } from "./denoiser.ts";
 
 /**
  * Plain data that says what a network is, what it gives, how classes became points and how these
@@ -25,6 +25,11 @@ export interface ModelSpec {
   readonly network: NetworkSpec;
   readonly parameterisation: Parameterisation;
   readonly encoding: CategoricalSpec;
+  /**
+   * What the network is given: the noised point, or the log-likelihood of every class, with which
+   * one network also answers for grids of which some sites are known. Default points.
+   */
+  readonly sees?: Sees;
   /** Default VP with a rate from 0.1 to 20. */
   readonly sde?: SdeSpec;
 }
@@ -43,7 +48,7 @@ export interface Model {
 
 /** The denoiser a spec describes, on events [...grid, n]. */
 export function denoiserOf(spec: ModelSpec): Pick<Model, "denoiser" | "encoding"> {
-  const { parameterisation, sde = { kind: "vp" } } = spec;
+  const { parameterisation, sees = "points", sde = { kind: "vp" } } = spec;
   const encoding = categorical(spec.encoding);
   const { classes, channels, grid } = encoding;
   if (!Object.hasOwn(parameterisations, parameterisation))
@@ -54,18 +59,31 @@ export function denoiserOf(spec: ModelSpec): Pick<Model, "denoiser" | "encoding"
     );
   const outputs = parameterisations[parameterisation].outputs(classes, channels);
   const network = networkOf(spec.network);
-  if (network.channels !== channels || network.outputs !== outputs)
+  const inputs = sees === "likelihoods" ? classes : channels;
+  if (sees === "likelihoods" && parameterisation !== "posterior")
+    fail(
+      "usage",
+      `a network that sees likelihoods and predicts ${parameterisation}`,
+      "let it predict the posterior, or see points",
+    );
+  if (sees === "points" && spec.network.kind === "exchangeable")
+    fail(
+      "usage",
+      "an exchangeable network that sees points",
+      'set `sees` to "likelihoods": classes have coordinates of their own in a point',
+    );
+  if (network.channels !== inputs || network.outputs !== outputs)
     fail(
       "usage",
       `a network from ${network.channels} to ${network.outputs} channels for ${classes} classes`,
-      `to predict ${parameterisation}, give it ${channels} and ${outputs} channels`,
+      `to predict ${parameterisation} from ${sees}, give it ${inputs} and ${outputs} channels`,
     );
   network.requireGrid(grid);
   const codes: NdArray = { shape: [classes, channels], dtype: "float64", data: encoding.points };
   const process = sdeOf(sde, grid.length + 1);
   return {
     encoding,
-    denoiser: { network, parameterisation, codes, site: encoding.site, sde: process },
+    denoiser: { network, sees, parameterisation, codes, site: encoding.site, sde: process },
   };
 }
 

@@ -3,54 +3,104 @@
  * the class of every site.
  */
 import type { CompileOptions } from "../engine/index.ts";
-import { asConstants } from "../model/index.ts";
-import { type DrawOptions, type Known, type SolverName, sample } from "../sampler/index.ts";
-import { reversePush } from "../sde/index.ts";
+import type { Tensor } from "../graph/index.ts";
+import { asConstants, type Parameters } from "../model/index.ts";
+import {
+  type DrawOptions,
+  type Known,
+  type OpenOptions,
+  openSampler,
+  type SolverName,
+} from "../sampler/index.ts";
+import { type Process, reversePush } from "../sde/index.ts";
 import { denoiserLogPosterior, denoiserScore } from "./denoiser.ts";
 import { usualTimes } from "./errors.ts";
-import { knownSites, siteLikelihood } from "./known-sites.ts";
+import type { KnownClasses } from "./evidence.ts";
+import { classesOf, knownSites, siteLikelihood } from "./known-sites.ts";
 import type { Model } from "./model.ts";
 
-export interface SampleGridsOptions
-  extends Omit<CompileOptions, "keep" | "type" | "checkFinite">,
-    Pick<DrawOptions, "key" | "steps" | "batch" | "first" | "driftScale" | "onStep" | "signal"> {
-  readonly count: number;
+/** What decides the graphs of a sampler of grids. */
+export interface OpenGridsOptions extends Omit<CompileOptions, "keep" | "type" | "checkFinite"> {
   /**
    * Default domainPreserving. The exponential solvers take times fitted to the model's errors,
    * where those were measured.
    */
   readonly solver?: SolverName;
+}
+
+/** What a call may choose. */
+export interface DrawGridsOptions
+  extends Pick<
+    DrawOptions,
+    "key" | "steps" | "grid" | "batch" | "first" | "driftScale" | "onStep" | "signal"
+  > {
+  readonly count: number;
   /**
    * Classes of `count` grids that are to be kept; one beyond the model's classes is left to the
-   * model. A model that gives class probabilities lets the unknown sites hear of the known ones by
-   * them.
+   * model. A network that sees likelihoods is shown them; another that gives class probabilities
+   * lets the unknown sites hear of the known ones by their gradient.
    */
   readonly known?: { readonly classes: Uint8Array } & Pick<Known, "resample" | "strength">;
 }
 
+export interface SampleGridsOptions extends OpenGridsOptions, DrawGridsOptions {}
+
+/** Draws grids: their classes, one grid after the other. */
+export interface GridSampler {
+  (options: DrawGridsOptions): Promise<Uint8Array>;
+  /** Frees the graphs. Calling the sampler afterwards is an error. */
+  dispose(): Promise<void>;
+}
+
+/** By what a sampler hears of known sites. */
+function hearing(
+  { denoiser, encoding, spec }: Model,
+  processOf: (known: KnownClasses) => Process,
+  parameters: Parameters<Tensor>,
+): Pick<OpenOptions, "given" | "likelihood"> {
+  if (denoiser.sees === "likelihoods")
+    return { given: (known) => processOf(classesOf(encoding, known)) };
+  if (spec.parameterisation !== "posterior") return {};
+  return { likelihood: siteLikelihood(encoding, denoiserLogPosterior(denoiser, parameters)) };
+}
+
 /**
- * The classes of `count` grids, one grid after the other: 100 steps and 64 grids at a time, unless
- * told otherwise.
+ * A sampler of a model's grids, opened once and called often: 100 steps and 64 grids at a time,
+ * unless set otherwise.
  */
-export async function sampleGrids(model: Model, options: SampleGridsOptions): Promise<Uint8Array> {
-  const { denoiser, encoding, spec } = model;
-  const { known, steps = 100, ...rest } = options;
-  const grid = usualTimes(model, options.solver, steps, options);
-  const parameters = asConstants(model.parameters);
-  const process = reversePush(denoiser.sde, encoding.phi, denoiserScore(denoiser, parameters));
-  const { classes, ...how } = known ?? {};
-  const { samples } = await sample(process, {
-    steps,
-    grid,
-    batch: 64,
-    ...rest,
+export async function openGrids(
+  model: Model,
+  { solver, ...engine }: OpenGridsOptions = {},
+): Promise<GridSampler> {
+  const { denoiser, encoding } = model;
+  const parameters = asConstants<Parameters<Tensor>>(model.parameters);
+  const processOf = (known?: KnownClasses): Process =>
+    reversePush(denoiser.sde, encoding.phi, denoiserScore(denoiser, parameters, known));
+  const draw = await openSampler(processOf(), {
+    ...engine,
+    solver,
     shape: [...encoding.grid, encoding.channels],
     denoise: true,
-    ...(classes && { known: { ...knownSites(encoding, classes), ...how } }),
-    ...(classes &&
-      spec.parameterisation === "posterior" && {
-        likelihood: siteLikelihood(encoding, denoiserLogPosterior(denoiser, parameters)),
-      }),
+    ...hearing(model, processOf, parameters),
   });
-  return encoding.decodeSimplex(samples.data as Float32Array);
+  const grids = async (call: DrawGridsOptions): Promise<Uint8Array> => {
+    const { known, steps = 100, ...rest } = call;
+    const { classes, ...how } = known ?? {};
+    const { samples } = await draw({
+      steps,
+      grid: usualTimes(model, solver, steps, call),
+      batch: 64,
+      ...rest,
+      ...(classes && { known: { ...knownSites(encoding, classes), ...how } }),
+    });
+    return encoding.decodeSimplex(samples.data as Float32Array);
+  };
+  return Object.assign(grids, { dispose: draw.dispose });
+}
+
+/** One call of a sampler that is opened for it. */
+export async function sampleGrids(model: Model, options: SampleGridsOptions): Promise<Uint8Array> {
+  const { solver, device, threads, worker, ...call } = options;
+  const draw = await openGrids(model, { solver, device, threads, worker });
+  return draw(call).finally(() => draw.dispose());
 }

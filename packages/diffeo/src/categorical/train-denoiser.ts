@@ -27,6 +27,8 @@ export interface TrainDenoiserOptions
   readonly schedule: Schedule;
   /** Times that most of a batch is sampled at. Default: all alike. */
   readonly focus?: Focus;
+  /** The share of grids of which some sites are shown, for networks that see likelihoods. */
+  readonly shown?: number;
   /** A state of an earlier run and the step that it is of. Default: the weights of the model. */
   readonly start?: { readonly state: TrainState<NdArray>; readonly step: number };
   /** The optimiser, the loss, and where they run. */
@@ -37,7 +39,16 @@ export interface TrainDenoiserOptions
 export async function trainDenoiser(
   model: Model,
   grids: Grids,
-  { batch, key, schedule, focus, start, step: stepOptions, ...options }: TrainDenoiserOptions,
+  {
+    batch,
+    key,
+    schedule,
+    focus,
+    shown,
+    start,
+    step: stepOptions,
+    ...options
+  }: TrainDenoiserOptions,
 ): Promise<{ readonly state: TrainState<NdArray>; readonly step: number }> {
   const step = compileDenoiserStep(model, stepOptions);
   const rate = (s: number): number => rateAt(s, schedule);
@@ -49,7 +60,12 @@ export async function trainDenoiser(
       batchSize: batch,
       rate,
       run: (state, s) =>
-        step(state, denoiserBatch(model, grids, { size: batch, key, step: s, focus }), s, rate(s)),
+        step(
+          state,
+          denoiserBatch(model, grids, { size: batch, key, step: s, focus, shown }),
+          s,
+          rate(s),
+        ),
     });
   } finally {
     await step.dispose();

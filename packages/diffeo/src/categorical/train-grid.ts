@@ -1,7 +1,8 @@
 /**
- * The short road: grids or sequences of classes in, a trained model out. What is not said is chosen
- * from the data: the encoding from the shares of the classes, the size of the network from the
- * number of sites, and a learning rate that falls with its width.
+ * Grids or sequences of classes in, a trained model out. What is not set is chosen from the data:
+ * the encoding from the shares of the classes, the size of the network from the number of sites, and
+ * a learning rate that falls with its width. With `groups` the network treats all classes alike and
+ * knows which sites belong together.
  */
 import type { CompileOptions } from "../engine/index.ts";
 import { fail, type Shape, sizeOf } from "../graph/index.ts";
@@ -9,6 +10,7 @@ import { type NetworkSpec, parameterCount } from "../model/index.ts";
 import { fold, key } from "../random/index.ts";
 import { memoryStore, type RunStore, stateOf, type TrainReport } from "../train/index.ts";
 import { gridCount, standardise } from "./categorical.ts";
+import type { Groups } from "./groups.ts";
 import { freshModel, type Model, type ModelSpec, modelOf } from "./model.ts";
 import { trainDenoiser } from "./train-denoiser.ts";
 import { type Focus, gridsOf } from "./training.ts";
@@ -25,6 +27,13 @@ export const gridNetworks = {
 
 export type GridNetwork = keyof typeof gridNetworks;
 
+/** Sizes of an exchangeable network by the same names. */
+const exchangeableNetworks = {
+  small: { width: 24, layers: 6 },
+  medium: { width: 32, layers: 8 },
+  large: { width: 48, layers: 12 },
+} as const satisfies Readonly<Record<GridNetwork, unknown>>;
+
 /** The size that suits so many sites. */
 export const suggestedNetwork = (grid: Shape): GridNetwork =>
   sizeOf(grid) <= 36 ? "small" : sizeOf(grid) <= 100 ? "medium" : "large";
@@ -37,8 +46,15 @@ export interface TrainGridOptions extends Omit<CompileOptions, "keep" | "type" |
   readonly classes: number;
   /** The sizes of the grid: [8, 8] for a board, [length] for a sequence. */
   readonly grid: Shape;
-  /** A size by name, or a network of one's own. Default: by the number of sites. */
+  /** A size by name, or a custom network. Default: by the number of sites. */
   readonly network?: GridNetwork | NetworkSpec;
+  /**
+   * Kinds of sites that belong together, such as the rows, columns and boxes of a Sudoku. For
+   * classes that are alike but for their names: a network by name is then exchangeable in them.
+   */
+  readonly groups?: readonly Groups[];
+  /** The share of grids of a step of which some sites are shown, with `groups`. Default 0.5. */
+  readonly shown?: number;
   /** Default 1,000. */
   readonly steps?: number;
   /** Grids a step. Default 64. */
@@ -135,12 +151,31 @@ function sharesOf(data: Uint8Array, classes: number): number[] {
 /** What a run of these data and options trains. */
 export function gridSpec(
   data: Uint8Array,
-  options: Pick<TrainGridOptions, "classes" | "grid" | "network">,
+  options: Pick<TrainGridOptions, "classes" | "grid" | "network" | "groups">,
 ): ModelSpec {
   checkGrids(data, options);
-  const { classes, grid, network = suggestedNetwork(grid) } = options;
+  const { classes, grid, network = suggestedNetwork(grid), groups } = options;
   if (data.length === 0 || gridCount(data.length, grid) < 2)
     fail("data", `${data.length} sites are not two grids [${grid.join(", ")}]`, "give more data");
+  if (groups !== undefined && typeof network !== "string")
+    fail(
+      "usage",
+      "groups beside a network of your own",
+      "put them into its options, or name its size",
+    );
+  if (groups !== undefined)
+    return {
+      parameterisation: "posterior",
+      sees: "likelihoods",
+      encoding: standardise(sharesOf(data, classes), { grid, map: "isometricLogRatio" }),
+      network: {
+        kind: "exchangeable",
+        channels: classes,
+        grid,
+        groups,
+        ...exchangeableNetworks[network as GridNetwork],
+      },
+    };
   const sizes = { channels: classes - 1, outputs: classes, grid };
   return {
     parameterisation: "posterior",
@@ -166,6 +201,7 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
     onReport,
     signal,
     seconds,
+    shown,
   } = options;
   const spec = gridSpec(data, options);
   const every = (share: number): number => Math.max(1, Math.round(steps * share));
@@ -177,7 +213,7 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
   checkRun({ steps, batch, rate, saveEvery });
   const root = key(seed);
   const fresh = freshModel(spec, fold(root, "parameters"));
-  const asked = JSON.stringify({ spec, steps, batch, seed, rate, data: digestOf(data) });
+  const asked = JSON.stringify({ spec, steps, batch, seed, rate, shown, data: digestOf(data) });
   const reached = await store.latest();
   if (reached && reached.metadata.run !== asked)
     fail(
@@ -192,6 +228,7 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
     key: root,
     schedule: { peak: rate, warmup: Math.max(1, Math.ceil(steps / 20)), steps },
     focus: FOCUS,
+    shown,
     start: reached && {
       state: stateOf(reached, parameterCount(fresh.parameters), "the store"),
       step: reached.step,

@@ -17,7 +17,8 @@ const T_MIN = 1e-3;
 
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
-export type DenoiserBatch<T> = readonly [classes: T, t: T, noise: T];
+/** The last entry, sites whose class is shown, is there for networks that see likelihoods. */
+export type DenoiserBatch<T> = readonly [classes: T, t: T, noise: T, ...known: T[]];
 
 /** Compiles the training step of a model. */
 export const compileDenoiserStep = (
@@ -25,10 +26,17 @@ export const compileDenoiserStep = (
   options: StepOptions & LossOptions = {},
 ): Step<DenoiserBatch<Tensor>> =>
   compileStep(
-    (p: Parameters<Tensor>, ...[classes, t, noise]: DenoiserBatch<Tensor>) =>
-      denoiserLoss(denoiser, p, classes, t, noise, options),
+    (p: Parameters<Tensor>, ...[classes, t, noise, known]: DenoiserBatch<Tensor>) =>
+      denoiserLoss(denoiser, p, classes, t, noise, options, known),
     parameters,
-    [{ shape: [null, ...grid], dtype: "int32" }, [null], [null, ...grid, channels]],
+    [
+      { shape: [null, ...grid], dtype: "int32" },
+      [null],
+      [null, ...grid, channels],
+      ...(denoiser.sees === "likelihoods"
+        ? [{ shape: [null, ...grid], dtype: "bool" } as const]
+        : []),
+    ],
     options,
   );
 
@@ -94,13 +102,18 @@ export interface BatchOptions {
   /** From 1. */
   readonly step: number;
   readonly focus?: Focus;
+  /**
+   * The share of grids of which some sites are shown, for networks that see likelihoods: any number
+   * of sites, one as likely as another. Default 0.5.
+   */
+  readonly shown?: number;
 }
 
 /** The batch of a step. */
 export function denoiserBatch(
   { denoiser, encoding: { grid, channels } }: Pick<Model, "denoiser" | "encoding">,
   grids: Grids,
-  { size, key, step, focus }: BatchOptions,
+  { size, key, step, focus, shown = 0.5 }: BatchOptions,
 ): DenoiserBatch<NdArray> {
   const k = fold(key, step);
   const chosen = integers(fold(k, "boards"), [size], 0, grids.count);
@@ -116,5 +129,18 @@ export function denoiserBatch(
     { shape: [size, ...grid], dtype: "int32", data: classes },
     { shape: [size], dtype: "float32", data: t },
     antithetic(fold(k, "noise"), size, [...grid, channels]),
+    ...(denoiser.sees === "likelihoods" ? [shownSites(fold(k, "shown"), size, grid, shown)] : []),
   ];
+}
+
+/** Sites that are shown: in a share of the grids, each with a probability of the grid's own. */
+function shownSites(k: Key, size: number, grid: readonly number[], share: number): NdArray {
+  const sites = sizeOf(grid);
+  const own = uniform(fold(k, "grids"), [size]).data;
+  const each = uniform(fold(k, "sites"), [size, sites]).data;
+  const data = Uint8Array.from(each, (u, i) => {
+    const grid = Math.floor(i / sites);
+    return grid < share * size && u < own[grid] ? 1 : 0;
+  });
+  return { shape: [size, ...grid], dtype: "bool", data };
 }

@@ -24,6 +24,12 @@ import {
   couplingFlowSchema,
   normalised,
 } from "./coupling-flow.ts";
+import {
+  type ExchangeableOptions,
+  exchangeable,
+  exchangeableFrom,
+  exchangeableSchema,
+} from "./exchangeable.ts";
 import { initialise, type Shaped, type Source, shapesWithin } from "./layers.ts";
 import { type ResidualOptions, residual, residualFrom, residualSchema } from "./residual.ts";
 import {
@@ -66,6 +72,14 @@ export const networks = {
     from: transformerFrom,
     apply: transformer,
     takes: (options: TransformerOptions, grid: Shape) =>
+      options.grid.join() === grid.join() || `its own grid, [${options.grid.join(", ")}]`,
+  },
+  /** Its input are log-likelihoods, so that it has no use for t. */
+  exchangeable: {
+    schema: exchangeableSchema,
+    from: exchangeableFrom,
+    apply: exchangeable,
+    takes: (options: ExchangeableOptions, grid: Shape) =>
       options.grid.join() === grid.join() || `its own grid, [${options.grid.join(", ")}]`,
   },
   /** Over vectors; its t is a level of noise, λ = log m²/σ². */

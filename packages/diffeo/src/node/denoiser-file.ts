@@ -5,10 +5,10 @@ import { type Model, parseModel, serializeModel } from "../categorical/index.ts"
 import type { StoredType } from "../train/index.ts";
 import { readBytes, writeFileAtomic } from "./atomic.ts";
 
-/** Writes a model, its parameters in half precision unless told otherwise. */
+/** Writes a model with its errors by time, parameters in half precision by default. */
 export const saveModel = (
   path: string,
-  model: Pick<Model, "spec" | "parameters">,
+  model: Pick<Model, "spec" | "parameters" | "errors">,
   type: StoredType = "F16",
 ): Promise<void> => writeFileAtomic(path, serializeModel(model, type));
 

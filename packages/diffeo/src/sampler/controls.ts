@@ -19,7 +19,7 @@ import type { DrawOptions, KnownPoints, OpenOptions } from "./options.ts";
 import type { Solver } from "./solver.ts";
 
 /** What of an open sampler may lead it somewhere. */
-export type Leads = Pick<OpenOptions, "energy" | "likelihood" | "aim">;
+export type Leads = Pick<OpenOptions, "energy" | "likelihood" | "given" | "aim">;
 
 export interface Controls {
   /** The numbers by name. */
@@ -90,7 +90,7 @@ export function controlsOf(
  */
 export function applyControls(
   process: Process,
-  { energy, likelihood, aim }: Leads,
+  { energy, likelihood, given, aim }: Leads,
   values: NamedTensors,
   known?: KnownPoints,
   seen?: Set<string>,
@@ -99,7 +99,7 @@ export function applyControls(
   const aims = Object.entries(values).flatMap(([name, value]) =>
     name.startsWith(AIM) ? [[name.slice(AIM.length), value] as const] : [],
   );
-  let run = process;
+  let run = given && known ? given(known) : process;
   if (aim && aims.length > 0) {
     const of = (x: Tensor, t: Tensor): Tensor => aim(x, t, Object.fromEntries(aims));
     run = twist(scored(run, "aim"), of, { delta: climbing(of, process.eventRank, "aim", seen) });

@@ -11,6 +11,7 @@ const openNames: Readonly<Record<keyof OpenOptions, true>> = {
   denoise: true,
   energy: true,
   likelihood: true,
+  given: true,
   aim: true,
   device: true,
   type: true,

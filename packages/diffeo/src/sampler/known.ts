@@ -15,7 +15,10 @@
  * known) q_t(x_known | known), so fresh z at every step leaves the law as it is: the steps are
  * exact if the likelihood is.
  *
- * Repetition, where there is no likelihood: each step is taken several times, forwards again from
+ * Or, for a score that is a function of what is known too (`given`), that of the conditional law
+ * itself.
+ *
+ * Repetition, where there is neither: each step is taken several times, forwards again from
  * t₁ to t₀ > t₁ by the transition between the two times,
  *
  *   x(t₀) = r x(t₁) + √(σ₀² − r² σ₁²) z,   r = m₀/m₁,
@@ -69,11 +72,12 @@ const unconditioned: Condition = {
 };
 
 /** What is known, of the inputs of a graph. */
-export const knownOf = ({ points, mask }: NamedTensors): KnownPoints => ({ points, mask });
+export const knownOf = ({ points, mask }: NamedTensors): KnownPoints | undefined =>
+  points && { points, mask };
 
 /** @param t the time at which the values are known */
 export async function conditioning(batch: Batch, t: number): Promise<Condition> {
-  const { process, options, event, build, solver, likelihood } = batch;
+  const { process, options, event, build, solver, likelihood, given } = batch;
   const { known } = options;
   if (!known) return unconditioned;
   const { transition, name, reversed } = process;
@@ -87,7 +91,8 @@ export async function conditioning(batch: Batch, t: number): Promise<Condition> 
   if (solver.stepIn !== "x")
     fail("usage", "known: steps are taken in y", 'take them in x, with stepIn "x"');
   const values = await knownPoints(batch, known, t);
-  const repeats = known.resample ?? (likelihood && known.strength !== 0 ? 1 : 10);
+  const hears = given !== undefined || (likelihood !== undefined && known.strength !== 0);
+  const repeats = known.resample ?? (hears ? 1 : 10);
   if (!Number.isInteger(repeats) || repeats < 1)
     fail("usage", `known: resample is ${repeats}`, "give a whole number, at least 1");
 

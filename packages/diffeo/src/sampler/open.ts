@@ -60,6 +60,7 @@ export async function openSampler<const O extends OpenOptions>(
     denoise = false,
     energy,
     likelihood,
+    given,
     aim,
     ...engine
   }: OpenOptions = options;
@@ -84,6 +85,7 @@ export async function openSampler<const O extends OpenOptions>(
     build,
     energy,
     likelihood,
+    given,
     aim,
   };
   let open = true;
@@ -114,6 +116,7 @@ export async function sample<const O extends SampleOptions>(
     denoise,
     energy,
     likelihood,
+    given,
     aim,
     device,
     type,
@@ -132,6 +135,7 @@ export async function sample<const O extends SampleOptions>(
     denoise,
     energy,
     likelihood,
+    given,
     aim,
     device,
     type,

@@ -41,6 +41,11 @@ export interface OpenOptions extends Omit<CompileOptions, "keep"> {
    */
   readonly likelihood?: (x: Tensor, t: Tensor, known: KnownPoints) => Tensor;
   /**
+   * The process given what is known, for calls with `known`, in place of the one that is opened:
+   * of a network that is shown what is known. Its SDE and map are those of the process.
+   */
+  readonly given?: (known: KnownPoints) => Process;
+  /**
    * log ψ(x, t) of the numbers that a call gives as `aims`, one number an event. Its gradient joins
    * the score, so that samples are led to what ψ stands for. t has the shape of the batch. Which
    * names there are decides a graph, the numbers are fed to it.

@@ -40,6 +40,27 @@ const examples: {
     spec: { kind: "transformer", ...image, grid: [2, 3], layers: 2, heads: 2 },
     grid: [2, 3],
   },
+  exchangeable: {
+    spec: {
+      kind: "exchangeable",
+      channels: 4,
+      grid: [2, 3],
+      groups: [
+        [
+          [0, 1, 2],
+          [3, 4, 5],
+        ],
+        [
+          [0, 3],
+          [1, 4],
+        ],
+      ],
+      width: 8,
+      layers: 2,
+      rounds: 2,
+    },
+    grid: [2, 3],
+  },
   residual: { spec: { kind: "residual", ...row, outputs: 6, blocks: 2 }, grid: [] },
   columns: {
     spec: {

@@ -1,0 +1,123 @@
+/**
+ * What a model of Sudokus is worth: the share of unconditional samples that are valid, by solver and
+ * evaluations, and the share of puzzles that one sample solves, by clues.
+ *
+ *   npx tsx --conditions=diffeo-source bench/sudoku/evaluate.ts MODEL --count 1000 --evaluations 50,100
+ *
+ * Nothing is searched or repaired: a sample is valid or it is not. `--tries n` also counts the
+ * puzzles that one of n samples solves, the first valid one being taken.
+ */
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { openGrids } from "diffeo/categorical";
+import { loadModel } from "diffeo/node";
+import { fold, key } from "diffeo/random";
+import type { SolverName } from "diffeo/sampler";
+import { BLANK, formatGrid, isSolved, layoutOf, parseGrid } from "./layout.ts";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    count: { type: "string", default: "256" },
+    evaluations: { type: "string", default: "50,100" },
+    solvers: { type: "string", default: "dpmSolver2MSde,ancestral" },
+    puzzles: { type: "string" },
+    "puzzle-evaluations": { type: "string", default: "50" },
+    tries: { type: "string", default: "4" },
+    batch: { type: "string", default: "64" },
+    device: { type: "string", default: "cpu" },
+    threads: { type: "string" },
+    seed: { type: "string", default: "5" },
+  },
+});
+const layout = layoutOf([3, 3]);
+const { sites } = layout;
+const model = await loadModel(positionals[0]);
+const seed = key(Number(values.seed));
+const batch = Number(values.batch);
+const engine = {
+  device: values.device,
+  ...(values.threads && { threads: Number(values.threads) }),
+};
+const at = (grids: Uint8Array, i: number): Uint8Array => grids.subarray(i * sites, (i + 1) * sites);
+/** A share with one standard error. */
+const share = (hits: number, of: number): string => {
+  const p = hits / of;
+  return `${p.toFixed(4)} ± ${Math.sqrt(Math.max(p * (1 - p), 0) / of).toFixed(4)} (${hits} of ${of})`;
+};
+const numbers = (text: string): number[] => text.split(",").map(Number);
+
+async function timed<T>(work: () => Promise<T>): Promise<[T, wall: number, processor: number]> {
+  const [wall, processor] = [performance.now(), process.cpuUsage()];
+  const result = await work();
+  const { user, system } = process.cpuUsage(processor);
+  return [result, (performance.now() - wall) / 1000, (user + system) / 1e6];
+}
+
+const count = Number(values.count);
+if (count > 0)
+  for (const solver of values.solvers.split(",") as SolverName[]) {
+    const draw = await openGrids(model, { solver, ...engine });
+    await draw({ count: Math.min(batch, count), key: seed, steps: 2, batch });
+    for (const evaluations of numbers(values.evaluations)) {
+      const [drawn, wall, processor] = await timed(() =>
+        draw({ count, key: seed, steps: evaluations - 1, batch }),
+      );
+      const valid = Array.from({ length: count }, (_, i) => at(drawn, i)).filter((grid) =>
+        isSolved(layout, grid),
+      );
+      const distinct = new Set(valid.map(formatGrid)).size;
+      console.log(
+        `${solver} ${evaluations} evaluations: valid ${share(valid.length, count)}, ${distinct} distinct; ` +
+          `${(wall / count).toFixed(4)} s a grid, ${(processor / count).toFixed(4)} s of processors`,
+      );
+    }
+    await draw.dispose();
+  }
+
+if (values.puzzles) {
+  const puzzles = readFileSync(values.puzzles, "utf8")
+    .split("\n")
+    .filter((line) => /^[1-9.]{81}$/.test(line))
+    .map((line) => parseGrid(layout, line));
+  const tries = Number(values.tries);
+  const steps = Number(values["puzzle-evaluations"]) - 1;
+  const draw = await openGrids(model, { solver: "dpmSolver2MSde", ...engine });
+  const solved = puzzles.map(() => [] as boolean[]);
+  let [wall, processor] = [0, 0];
+  for (let attempt = 0; attempt < tries; attempt++) {
+    const classes = Uint8Array.from(puzzles.flatMap((puzzle) => [...puzzle]));
+    const [drawn, w, p] = await timed(() =>
+      draw({
+        count: puzzles.length,
+        key: fold(seed, attempt),
+        steps,
+        batch,
+        known: { classes },
+      }),
+    );
+    wall += w;
+    processor += p;
+    puzzles.forEach((puzzle, i) => {
+      const grid = at(drawn, i);
+      if (puzzle.some((k, s) => k !== BLANK && k !== grid[s]))
+        throw new Error(`internal: a clue of puzzle ${i} has changed`);
+      solved[i].push(isSolved(layout, grid));
+    });
+  }
+  const clues = puzzles.map((puzzle) => puzzle.filter((k) => k !== BLANK).length);
+  console.log(`puzzles, ${steps + 1} evaluations a sample:`);
+  for (const n of [...new Set(clues)].sort((a, b) => a - b)) {
+    const own = solved.filter((_, i) => clues[i] === n);
+    const hits = own.flat().filter(Boolean).length;
+    console.log(
+      `  ${n} clues: one sample ${share(hits, own.length * tries)}; ` +
+        `one of ${tries} ${share(own.filter((all) => all.includes(true)).length, own.length)}`,
+    );
+  }
+  const all = puzzles.length * tries;
+  console.log(
+    `  ${(wall / all).toFixed(4)} s a sample, ${(processor / all).toFixed(4)} s of processors`,
+  );
+  await draw.dispose();
+}

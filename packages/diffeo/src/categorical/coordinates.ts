@@ -1,0 +1,97 @@
+/**
+ * Maps from n free numbers to the simplex of n + 1 classes, as a categorical encoding uses them:
+ * the bijector that graphs have, and the same on the host, between the numbers l of a site and its
+ * log-ratios r_k = log y_k − log y_n to the last class.
+ *
+ *   additiveLogistic     r = l
+ *   isometricLogRatio    r_k = (V l)_k − (V l)_n,  l = Vᵀ(r, 0)      V Helmert's, n + 1 rows of n
+ *   stickBreaking        rᵢ = uᵢ − Σⱼ>ᵢ log(1 − σ(uⱼ)),  uᵢ = lᵢ − log(n − i),  i from 0
+ *
+ * Under the additive logistic map the code point of the last class is farther from the others than
+ * they are from each other, under stick-breaking every class has distances of its own; under the
+ * isometric log-ratio all distances are equal, so that isotropic noise treats all classes alike.
+ */
+import {
+  additiveLogistic,
+  type Bijector,
+  isometricLogRatio,
+  stickBreaking,
+} from "../bijector/index.ts";
+import { helmert } from "../bijector/isometric-log-ratio.ts";
+import { fail } from "../graph/index.ts";
+
+interface Coordinates {
+  /** l of log-ratios r, n numbers. */
+  readonly inverse: (r: readonly number[]) => number[];
+  /** r of l. */
+  readonly forward: (l: readonly number[]) => number[];
+}
+
+interface Row {
+  readonly bijector: () => Bijector;
+  readonly coordinates: (n: number) => Coordinates;
+}
+
+const dot = (a: readonly number[], b: readonly number[]): number =>
+  a.reduce((sum, x, i) => sum + x * b[i], 0);
+
+/** log(eᵃ + eᵇ) */
+const logAdd = (a: number, b: number): number =>
+  Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b)));
+
+export const simplexMaps = {
+  additiveLogistic: {
+    bijector: additiveLogistic,
+    coordinates: () => ({ inverse: (r) => [...r], forward: (l) => [...l] }),
+  },
+  isometricLogRatio: {
+    bijector: isometricLogRatio,
+    coordinates: (n) => {
+      const rows = helmert(n);
+      const columns = rows[0].map((_, j) => rows.slice(0, -1).map((row) => row[j]));
+      return {
+        inverse: (r) => columns.map((column) => dot(column, r)),
+        forward: (l) => {
+          const last = dot(rows[n], l);
+          return rows.slice(0, -1).map((row) => dot(row, l) - last);
+        },
+      };
+    },
+  },
+  stickBreaking: {
+    bijector: stickBreaking,
+    // What is left of the stick after class i, over the share of the last class, is 1 + Σⱼ>ᵢ e^{rⱼ}.
+    coordinates: (n) => ({
+      inverse: (r) => {
+        const out = new Array<number>(n);
+        for (let i = n - 1, rest = 0; i >= 0; i--) {
+          out[i] = r[i] - rest + Math.log(n - i);
+          rest = logAdd(rest, r[i]);
+        }
+        return out;
+      },
+      forward: (l) => {
+        const out = new Array<number>(n);
+        for (let i = n - 1, rest = 0; i >= 0; i--) {
+          out[i] = l[i] - Math.log(n - i) + rest;
+          rest = logAdd(rest, out[i]);
+        }
+        return out;
+      },
+    }),
+  },
+} as const satisfies Readonly<Record<string, Row>>;
+
+/** The name of a map from free numbers to the simplex of classes. */
+export type SimplexMap = keyof typeof simplexMaps;
+
+/** The map of a name. */
+export function simplexMapOf(name: SimplexMap): Row {
+  if (!Object.hasOwn(simplexMaps, name))
+    fail(
+      "usage",
+      `there is no map "${name}" to a simplex`,
+      `use one of ${Object.keys(simplexMaps).join(", ")}`,
+    );
+  return simplexMaps[name];
+}
