@@ -7,9 +7,9 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Executor, type Job, jobOf, runJobs } from "diffeo-queue";
-import { inputsOf, openLocal, openQueue, parseAddress } from "diffeo-queue/node";
-import { kinds, RELEASE, spin } from "../packages/queue/test/kinds.ts";
+import { type Executor, type Job, jobOf, runJobs } from "diffeo/job";
+import { openLocal, openQueue, parseAddress } from "diffeo-queue";
+import { RELEASE, spin } from "../packages/queue/test/kinds.ts";
 import { hasServer, startServer } from "../packages/queue/test/server.ts";
 import { median } from "./timing.ts";
 
@@ -21,9 +21,7 @@ const at = (name: string): URL => new URL(`../packages/queue/test/${name}`, impo
 let made = 0;
 /** Jobs that nobody has done yet. */
 const fresh = (count: number, ms: number): Job[] =>
-  Array.from({ length: count }, () =>
-    jobOf(spin, { ms, n: made++ }, { release: RELEASE, device: "cpu" }),
-  );
+  Array.from({ length: count }, () => jobOf(spin, { ms, n: made++ }, { inputs: {} }));
 
 async function seconds(executor: Executor, jobs: readonly Job[]): Promise<number> {
   const began = performance.now();
@@ -69,18 +67,15 @@ export async function run(): Promise<void> {
       server.folder,
     ]),
   );
-  const inputs = inputsOf([]);
   const local = openLocal({
-    kinds,
     release: RELEASE,
-    inputs,
     workers: WORKERS,
     script: { url: at("process.ts"), execArgv: flags },
   });
   const queue = await openQueue({
     address: parseAddress(server.url),
     device: "cpu",
-    inputs,
+    release: RELEASE,
     say: () => undefined,
   });
   try {

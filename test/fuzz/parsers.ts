@@ -20,6 +20,7 @@ import {
   simplex,
   sphere,
 } from "diffeo/domain";
+import { requireDescription } from "diffeo/job";
 import { type ChainState, parseChains, serializeChains } from "diffeo/mcmc";
 import { dkefInit, networkOf, unetInit } from "diffeo/model";
 import { fromOnnx, readOnnxFile } from "diffeo/outside";
@@ -42,8 +43,7 @@ import {
   readPositions,
   writeDataset,
 } from "diffeo-chess/node";
-import { requireJob } from "diffeo-queue";
-import { parseAddress } from "diffeo-queue/node";
+import { parseAddress } from "diffeo-queue";
 import {
   inferColumns,
   namedDomains,
@@ -390,7 +390,7 @@ export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
       ]),
       (data) => dataArrays(Object(data), { y: [null, 2], n: [] }),
     ),
-    job: parser(values([job]), requireJob),
+    job: parser(values([job]), requireDescription),
     address: parser(
       texts(
         ["redis://host:6379/1", "rediss://me:p%40ss@host", "unix:///run/redis.sock"],

@@ -43,6 +43,17 @@ export {
 } from "./board/position.ts";
 export { PositionSet } from "./board/set.ts";
 export {
+  type BoardsInputs,
+  type BoardsParameters,
+  type BoardsRun,
+  boardGrids,
+  boardLimits,
+  boardsJob,
+  boardsJobs,
+  boardsKind,
+  drawBoards,
+} from "./diffusion/boards-job.ts";
+export {
   COMPLETIONS,
   type CompleteOptions,
   type Completion,

@@ -1,9 +1,5 @@
 /**
- * diffeo-queue: jobs of long work, described so that whoever does them gives the same bytes. What
- * does them is in node.
+ * diffeo-queue: jobs (`diffeo/job`) on processes of this machine, on a folder that machines share,
+ * or on a queue of many machines.
  */
-export type { Executor, JobResult, RunOptions, Settled } from "./job/executor.ts";
-export { runJobs } from "./job/executor.ts";
-export { canonical, type Job, jobOf, requireJob } from "./job/job.ts";
-export type { JobContext, Kind, Kinds } from "./job/kind.ts";
-export { ofShard, parseShard, type Shard } from "./job/shard.ts";
+export * from "./node/index.ts";

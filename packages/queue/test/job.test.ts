@@ -5,21 +5,26 @@ import { join } from "node:path";
 import {
   canonical,
   type Executor,
+  inputOf,
   type Job,
+  type JobDescription,
   jobOf,
   type Kind,
   ofShard,
+  openInline,
   parseShard,
-  requireJob,
+  requireDescription,
+  resultsOf,
   runJobs,
-} from "diffeo-queue";
-import { digestOf, inputsOf, openLocal, parseAddress, sha256, withFolder } from "diffeo-queue/node";
+  withRepeats,
+} from "diffeo/job";
+import { descriptionOf, digestOf, openLocal, parseAddress, sha256, withFolder } from "diffeo-queue";
 import fc from "fast-check";
 import * as v from "valibot";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openCache } from "../src/node/cache.ts";
 import { openRunner } from "../src/node/runner.ts";
-import { failing, kinds, RELEASE, reversed, spin } from "./kinds.ts";
+import { failing, kinds, lines, RELEASE, reversed, spin } from "./kinds.ts";
 import { scripts } from "./processes.ts";
 
 let folder: string;
@@ -28,11 +33,13 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const setting = { release: RELEASE, device: "cpu" };
-const good = jobOf(spin, { ms: 0, n: 1 }, setting);
+const setting = { inputs: {} };
+const goodJob = jobOf(spin, { ms: 0, n: 1 }, setting);
+const good = descriptionOf(goodJob, RELEASE);
 const script = { url: scripts.process, execArgv: [] };
-const local = (workers = 1, files: readonly Uint8Array[] = []): Executor =>
-  openLocal({ kinds, release: RELEASE, inputs: inputsOf(files), workers, script });
+const local = (workers = 1): Executor => openLocal({ release: RELEASE, workers, script });
+const said: string[] = [];
+const say = (line: string): void => void said.push(line);
 
 describe("a description", () => {
   it("is one text, in whatever order its fields are written, and is read back as itself", () => {
@@ -67,7 +74,7 @@ describe("a description", () => {
       /no job, 65,536 are read/,
     ],
   ])("is refused with %s", (_, value, message) => {
-    expect(() => requireJob(value)).toThrow(message);
+    expect(() => requireDescription(value)).toThrow(message);
   });
 
   it("is not made of parameters that are none", () => {
@@ -144,24 +151,24 @@ describe("an address", () => {
 describe("local work", () => {
   it("gives the same bytes in this process, in others and out of a folder, in the order of the jobs", async () => {
     const file = Uint8Array.from({ length: 1000 }, (_, i) => i);
-    const jobs: Job[] = [
+    const jobs: Job<object, object, Uint8Array>[] = [
       ...[5, 3, 1, 4].map((n) => jobOf(spin, { ms: 10 * n, n }, setting)),
-      jobOf(reversed, {}, { ...setting, inputs: { file: sha256(file) } }),
+      jobOf(reversed, {}, { inputs: { file: inputOf(file) } }),
     ];
     const bytesBy = async (executor: Executor): Promise<string[]> => {
       const settled = await runJobs(executor, jobs);
       await executor.close();
       return settled.map((each) =>
-        "result" in each ? Buffer.from(each.result.bytes).toString("hex") : each.error.message,
+        "result" in each ? Buffer.from(each.result.value).toString("hex") : each.error.message,
       );
     };
-    const here = await bytesBy(local(1, [file]));
+    const here = await bytesBy(local(1));
     expect(here[4]).toBe(Buffer.from(file.toReversed()).toString("hex"));
-    expect(await bytesBy(local(2, [file]))).toEqual(here);
+    expect(await bytesBy(local(2))).toEqual(here);
 
     const shared = join(folder, "shared");
     for (const index of [1, 2]) {
-      const shard = withFolder(local(1, [file]), shared, { write: true });
+      const shard = withFolder(local(1), shared, { release: RELEASE, write: true, say });
       await runJobs(shard, ofShard(jobs, { index, of: 2 }));
       await shard.close();
     }
@@ -173,38 +180,148 @@ describe("local work", () => {
     writeFileSync(second, readFileSync(second).subarray(0, 40));
     writeFileSync(third, readFileSync(fourth));
     let done = 0;
-    const inner = local(1, [file]);
+    const inner = local(1);
     const run: Executor["run"] = (job, options) => {
       done++;
       return inner.run(job, options);
     };
     const counted: Executor = { ...inner, run };
-    expect(await bytesBy(withFolder(counted, shared, { write: false }))).toEqual(here);
+    const reader = withFolder(counted, shared, { release: RELEASE, write: false, say });
+    expect(await bytesBy(reader)).toEqual(here);
     expect(done).toBe(3);
+    expect(said.splice(0).map((line) => line.replace(/.*\.job is/, "it is"))).toEqual(
+      Array.from({ length: 3 }, () => "it is not used: it is damaged; its job is done again"),
+    );
   });
 
-  it("refuses what it does not know, by whatever it differs, and reports a lost process after three tries", async () => {
-    const executor = local(2);
-    const jobs: Job[] = [
+  it("is passed as values in this process, in the order of the jobs", async () => {
+    const executor = openInline();
+    const first = jobOf(lines, { count: 2 }, setting);
+    const value = Symbol("a value");
+    const passing: Kind<object, { readonly it: symbol }, symbol> = {
+      ...{ name: "test/passing", version: 1, parameters: v.strictObject({}) },
+      inputs: { it: () => expect.fail() },
+      run: async (_, { input }) => input("it"),
+      serialize: () => expect.fail(),
+      parse: () => expect.fail(),
+      misfit: () => expect.fail(),
+    };
+    const it = inputOf(() => expect.fail(), value);
+    expect((await executor.run(jobOf(passing, {}, { inputs: { it } }))).value).toBe(value);
+    const found: (readonly string[])[] = [];
+    for await (const { value: all } of resultsOf(executor, [first, first])) found.push(all);
+    expect(found).toEqual([
+      ["line 1", "line 2"],
+      ["line 1", "line 2"],
+    ]);
+    await executor.close();
+    await expect(executor.run(first)).rejects.toThrow("the executor is closed");
+  });
+
+  it("is held to its job where it comes out of a folder", async () => {
+    const shared = join(folder, "held");
+    const job = jobOf(lines, { count: 3 }, setting);
+    const digest = digestOf(descriptionOf(job, RELEASE));
+    const executor = withFolder(local(1), shared, { release: RELEASE, write: true, say });
+    const put = (text: string): void => {
+      const head = { job: digest, sha256: sha256(text), seconds: 1, worker: "a wrong one" };
+      writeFileSync(join(shared, `${digest}.job`), `${JSON.stringify(head)}\n${text}`);
+    };
+    await executor.run(job);
+    for (const [text, message] of [
+      ["line 1", "it has 1 lines, the job has 3"],
+      ["nothing", "a result of test/lines is not lines"],
+    ]) {
+      put(text);
+      expect((await executor.run(job)).value).toHaveLength(3);
+      expect(said.splice(0)).toEqual([
+        expect.stringContaining(`.job is not used: ${message}; its job is done again`),
+      ]);
+      // What was done again is there now.
+      expect((await executor.run(job)).worker).toBe("this process");
+      expect(said).toEqual([]);
+    }
+    await executor.close();
+  });
+
+  it("fails where a repetition differs, and is done again then", async () => {
+    const shared = join(folder, "repeated");
+    const jobs = [1, 2, 3].map((count) => jobOf(lines, { count }, setting));
+    const stored = withFolder(local(1), shared, { release: RELEASE, write: true, say });
+    const executor = withRepeats(stored, 1);
+    const outcomes = async () =>
+      (await runJobs(executor, jobs)).map((each) =>
+        "error" in each ? each.error.message : each.result.value.length,
+      );
+    expect(await outcomes()).toEqual([1, 2, 3]);
+    expect(readdirSync(shared)).toHaveLength(6);
+    // A result of the right shape, of which a byte is wrong.
+    const digest = digestOf(descriptionOf(jobs[1], RELEASE));
+    const text = "line 1\nline 3";
+    const head = { job: digest, sha256: sha256(text), seconds: 1, worker: "a wrong one" };
+    writeFileSync(join(shared, `${digest}.job`), `${JSON.stringify(head)}\n${text}`);
+    expect(await outcomes()).toEqual([
+      1,
+      expect.stringMatching(
+        /^a job of test\/lines has one result by a wrong one and another by this process\. One/,
+      ),
+      3,
+    ]);
+    expect(readdirSync(shared)).toHaveLength(4);
+    expect(await outcomes()).toEqual([1, 2, 3]);
+    let looked = 0;
+    const some = withRepeats(
+      {
+        ...stored,
+        run: async (job, options) => {
+          if (options?.repeat) looked++;
+          return stored.run(job, options);
+        },
+      },
+      0.5,
+      () => 0.6,
+    );
+    await runJobs(some, jobs);
+    expect(looked).toBe(0);
+    await executor.close();
+  });
+
+  it("refuses what it does not know, by whatever it differs", async () => {
+    const runner = openRunner({ kinds, release: RELEASE });
+    const nobody = async (digest: string) => expect.fail(digest);
+    const said = (job: JobDescription): Promise<unknown> =>
+      runner
+        .run(job, { fetch: nobody, report: () => undefined })
+        .then(() => "done")
+        .catch((error: Error) => error.message);
+    const jobs: JobDescription[] = [
       { ...good, kind: "test/unknown" },
       { ...good, version: 9 },
       { ...good, release: "9.9.9" },
       { ...good, parameters: { ms: "1", n: 0 } },
-      jobOf(reversed, {}, setting),
-      jobOf(reversed, {}, { ...setting, inputs: { file: "0".repeat(64) } }),
-      jobOf(failing, { how: "said" }, setting),
-      jobOf(failing, { how: "lost" }, setting),
+      { ...good, kind: "test/reversed", version: 2, parameters: {} },
       good,
     ];
-    const settled = await runJobs(executor, jobs);
-    await executor.close();
-    expect(settled.map((each) => ("error" in each ? each.error.message : "done"))).toEqual([
-      "this worker knows no jobs of kind test/unknown. It knows test/spin, test/still, test/reversed, test/failing, test/large.",
+    expect(await Promise.all(jobs.map(said))).toEqual([
+      "this worker knows no jobs of kind test/unknown. It knows test/spin, test/still, test/reversed, test/failing, test/large, test/lines.",
       "the job is for version 9 of test/spin, this worker has version 1. Let the command and its workers have one release.",
       `the job is for release 9.9.9, this worker has ${RELEASE}. Let the command and its workers have one release.`,
       "parameters of test/spin are wrong at ms: expected number. Make the job with jobOf.",
       'the job names no input "file". Give jobs of test/reversed that input.',
-      `there is no input ${"0".repeat(64)}. Give it with the jobs.`,
+      "done",
+    ]);
+  });
+
+  it("reports what a job says and a process that is lost after three tries, and goes on", async () => {
+    const executor = local(2);
+    const jobs = [
+      jobOf(failing, { how: "said" }, setting),
+      jobOf(failing, { how: "lost" }, setting),
+      goodJob,
+    ];
+    const settled = await runJobs(executor, jobs);
+    await executor.close();
+    expect(settled.map((each) => ("error" in each ? each.error.message : "done"))).toEqual([
       "the job is broken. Mend it.",
       "its process ended with code 7",
       "done",
@@ -225,7 +342,8 @@ describe("local work", () => {
 
   it("takes no bytes for an input that are not those that were named", async () => {
     const runner = openRunner({ kinds, release: RELEASE });
-    const job = jobOf(reversed, {}, { ...setting, inputs: { file: sha256(Uint8Array.of(1)) } });
+    const own = jobOf(reversed, {}, { inputs: { file: inputOf(Uint8Array.of(1)) } });
+    const job = descriptionOf(own, RELEASE);
     const fetch = async () => Uint8Array.of(2);
     await expect(runner.run(job, { fetch, report: () => undefined })).rejects.toThrow(
       'the bytes of input "file" are not those that were named',
@@ -235,10 +353,11 @@ describe("local work", () => {
 
 describe("what jobs keep open", () => {
   const log: string[] = [];
-  const keeper: Kind<{ readonly name: string }, string> = {
+  const keeper: Kind<{ readonly name: string }, object, string> = {
     name: "test/keeper",
     version: 1,
     parameters: v.strictObject({ name: v.string() }),
+    inputs: {},
     run: ({ name }, { keep }) =>
       keep(
         name,
@@ -248,15 +367,16 @@ describe("what jobs keep open", () => {
         },
         async () => void log.push(`closes ${name}`),
       ),
-    make: (name) => Buffer.from(name),
+    serialize: (name) => Buffer.from(name),
     parse: String,
+    misfit: () => undefined,
   };
   const runner = openRunner({
-    kinds: { [keeper.name]: async () => keeper as Kind<unknown, unknown> },
+    kinds: { [keeper.name]: async () => keeper },
     release: RELEASE,
   });
   const run = (name: string) =>
-    runner.run(jobOf(keeper, { name }, setting), {
+    runner.run(descriptionOf(jobOf(keeper, { name }, setting), RELEASE), {
       fetch: async () => new Uint8Array(),
       report: () => undefined,
     });

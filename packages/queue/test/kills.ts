@@ -7,7 +7,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { fold, key, uniform } from "diffeo/random";
-import { parseAddress, readQueues } from "diffeo-queue/node";
+import { parseAddress, readQueues } from "diffeo-queue";
 import { Redis } from "ioredis";
 import { scripts } from "./processes.ts";
 import { startServer } from "./server.ts";

@@ -4,13 +4,17 @@
  */
 import { createHash } from "node:crypto";
 import { fail } from "diffeo/graph";
-import type { Kind, Kinds } from "diffeo-queue";
+import type { Kind, Kinds } from "diffeo/job";
 import * as v from "valibot";
 
 export const RELEASE = "0.0.0-test";
 
 const natural = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
-const bytes = { make: (result: Uint8Array) => result, parse: (result: Uint8Array) => result };
+const bytes = {
+  serialize: (result: Uint8Array) => result,
+  parse: (result: Uint8Array) => result,
+  misfit: (): string | undefined => undefined,
+};
 
 export interface Spin {
   readonly ms: number;
@@ -20,10 +24,11 @@ export interface Spin {
 const resultOf = (n: number): Uint8Array => createHash("sha512").update(`job ${n}`).digest();
 
 /** Keeps a core busy for a time; the result is a function of n. */
-export const spin: Kind<Spin, Uint8Array> = {
+export const spin: Kind<Spin, object, Uint8Array> = {
   name: "test/spin",
   version: 1,
   parameters: v.strictObject({ ms: v.pipe(v.number(), v.minValue(0)), n: natural }),
+  inputs: {},
   run: async ({ ms, n }) => {
     const until = performance.now() + ms;
     while (performance.now() < until);
@@ -33,7 +38,7 @@ export const spin: Kind<Spin, Uint8Array> = {
 };
 
 /** The same result; its process is as deaf as a busy one, but leaves the core to others. */
-export const still: Kind<Spin, Uint8Array> = {
+export const still: Kind<Spin, object, Uint8Array> = {
   ...spin,
   name: "test/still",
   run: async ({ ms, n }) => {
@@ -43,18 +48,20 @@ export const still: Kind<Spin, Uint8Array> = {
 };
 
 /** Its input's bytes, backwards. */
-export const reversed: Kind<object, Uint8Array> = {
+export const reversed: Kind<object, { readonly file: Uint8Array }, Uint8Array> = {
   name: "test/reversed",
   version: 2,
   parameters: v.strictObject({}),
+  inputs: { file: (found) => found },
   run: async (_, { input }) => (await input("file")).toReversed(),
   ...bytes,
 };
 
-export const failing: Kind<{ readonly how: "said" | "lost" }, Uint8Array> = {
+export const failing: Kind<{ readonly how: "said" | "lost" }, object, Uint8Array> = {
   name: "test/failing",
   version: 1,
   parameters: v.strictObject({ how: v.picklist(["said", "lost"]) }),
+  inputs: {},
   run: async ({ how }, { report }) => {
     report(0.5);
     // What was reported is on its way before the process ends.
@@ -65,14 +72,31 @@ export const failing: Kind<{ readonly how: "said" | "lost" }, Uint8Array> = {
 };
 
 /** As many zeros, held for a while. */
-export const large: Kind<{ readonly size: number }, Uint8Array> = {
+export const large: Kind<{ readonly size: number }, object, Uint8Array> = {
   name: "test/large",
   version: 1,
   parameters: v.strictObject({ size: natural }),
+  inputs: {},
   run: async ({ size }) => new Uint8Array(size),
   ...bytes,
 };
 
+/** As many lines as there are numbers; what is made of it must have as many. */
+export const lines: Kind<{ readonly count: number }, object, readonly string[]> = {
+  name: "test/lines",
+  version: 1,
+  parameters: v.strictObject({ count: natural }),
+  inputs: {},
+  run: async ({ count }) => Array.from({ length: count }, (_, i) => `line ${i + 1}`),
+  serialize: (all) => new TextEncoder().encode(all.join("\n")),
+  parse: (found, source) => {
+    const text = new TextDecoder().decode(found);
+    return text.startsWith("line ") ? text.split("\n") : fail("data", `${source} is not lines`, "");
+  },
+  misfit: (all, { count }) =>
+    all.length === count ? undefined : `it has ${all.length} lines, the job has ${count}`,
+};
+
 export const kinds: Kinds = Object.fromEntries(
-  [spin, still, reversed, failing, large].map((kind) => [kind.name, async () => kind]),
+  [spin, still, reversed, failing, large, lines].map((kind) => [kind.name, async () => kind]),
 ) as Kinds;

@@ -1,5 +1,5 @@
 /** A process that does jobs of the tests' kinds. */
-import { serveRunner } from "diffeo-queue/node";
+import { serveRunner } from "diffeo-queue";
 import { kinds, RELEASE } from "./kinds.ts";
 
 serveRunner({ kinds, release: RELEASE });

@@ -6,32 +6,36 @@ import { join } from "node:path";
 import { Queue, Worker } from "bullmq";
 import {
   type Executor,
+  type Input,
+  inputOf,
   type Job,
-  type JobResult,
+  type JobDescription,
   jobOf,
   runJobs,
   type Settled,
-} from "diffeo-queue";
+} from "diffeo/job";
 import {
   clearQueues,
+  descriptionOf,
   digestOf,
-  inputsOf,
   openQueue,
   parseAddress,
   readQueues,
   serveQueue,
   sha256,
-} from "diffeo-queue/node";
+} from "diffeo-queue";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { getResult, putResult } from "../src/node/redis/store.ts";
 import { heartbeat } from "../src/node/redis/workers.ts";
-import { large, RELEASE, reversed, spin, still } from "./kinds.ts";
+import { large, lines, RELEASE, reversed, spin, still } from "./kinds.ts";
 import { scripts } from "./processes.ts";
 import { hasServer, type Server, startServer } from "./server.ts";
 
-const setting = { release: RELEASE, device: "cpu" };
-const spins = (from: number, count: number): Job[] =>
+const setting = { inputs: {} };
+const described = (job: Job): JobDescription => descriptionOf(job, RELEASE);
+const reversing = (file: Input<Uint8Array>) => jobOf(reversed, {}, { inputs: { file } });
+const spins = (from: number, count: number) =>
   Array.from({ length: count }, (_, i) => jobOf(spin, { ms: 5, n: from + i }, setting));
 const until = async (so: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await so())) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -63,15 +67,12 @@ describe.runIf(hasServer)("a queue", () => {
     await server.stop();
   });
 
-  const command = async (
-    files: readonly Uint8Array[] = [],
-    signal?: AbortSignal,
-  ): Promise<Executor> => {
+  const command = async (signal?: AbortSignal): Promise<Executor> => {
     const executor = await openQueue({
       ...{
         address: parseAddress(server.url),
         device: "cpu",
-        inputs: inputsOf(files),
+        release: RELEASE,
         signal,
       },
       say: (line) => said.push(line),
@@ -108,34 +109,31 @@ describe.runIf(hasServer)("a queue", () => {
 
   it("does jobs of two commands once, sends a file once, and ends with --once when none waits", async () => {
     const file = new Uint8Array(9e6).map((_, i) => i * i);
-    const [a, b] = [await command([file]), await command([file])];
-    const jobs = [
-      ...spins(0, 8),
-      jobOf(reversed, {}, { ...setting, inputs: { file: sha256(file) } }),
-    ];
+    const [a, b] = [await command(), await command()];
+    const jobs: Job<object, object, Uint8Array>[] = [...spins(0, 8), reversing(inputOf(file))];
     const results = Promise.all([runJobs(a, jobs), runJobs(b, jobs)]);
     await until(async () => (await raw.getJobCounts("wait")).wait === 9);
     expect(await client.keys("diffeo:bytes:*")).toHaveLength(4); // 4 + 4 + 1 MB, and what says so
     expect(await worker({ once: true }).ended).toEqual({ done: 9, failed: 0 });
     const [first, second] = await results;
     // Results name their bytes by digest, and are held to it when they are read.
-    const digests = (settled: readonly Settled[]) =>
-      settled.map((each) => "result" in each && each.result.sha256);
+    const digests = (settled: readonly Settled<Uint8Array>[]) =>
+      settled.map((each) => "result" in each && sha256(each.result.value));
     expect(digests(second)).toEqual(digests(first));
     expect(
-      "result" in first[8] && Buffer.from(first[8].result.bytes).equals(file.toReversed()),
+      "result" in first[8] && Buffer.from(first[8].result.value).equals(file.toReversed()),
     ).toBe(true);
     // And again, without anyone to do them: the results are there.
-    expect(digests(await runJobs(await command([file]), jobs))).toEqual(digests(first));
+    expect(digests(await runJobs(await command(), jobs))).toEqual(digests(first));
     expect(await readQueues(parseAddress(server.url))).toMatchObject({
       queues: [],
       workers: [],
       failures: [],
     });
     // A result whose bytes another has changed is none: it is made again.
-    const { sha256: own } = ("result" in first[0] && first[0].result) as JobResult;
+    const [own] = digests(first);
     await client.set(`diffeo:bytes:${own}:0`, "not those");
-    const again = runJobs(await command([file]), jobs);
+    const again = runJobs(await command(), jobs);
     await until(async () => (await raw.getJobCounts("wait")).wait === 1);
     expect(await worker({ once: true }).ended).toEqual({ done: 1, failed: 0 });
     expect(digests(await again)).toEqual(digests(first));
@@ -145,9 +143,10 @@ describe.runIf(hasServer)("a queue", () => {
   });
 
   it("refuses hostile jobs with a sentence each, and goes on", async () => {
-    const [good] = spins(50, 1);
+    const [own] = spins(50, 1);
+    const good = described(own);
     const forged = Uint8Array.of(1, 2, 3);
-    const named = (job: Job, id = digestOf(job)) =>
+    const named = (job: JobDescription, id = digestOf(job)) =>
       raw.add(job.kind, job, { jobId: id, attempts: 1 });
     await named({ ...good, kind: "test/unknown" });
     await named({ ...good, version: 7 });
@@ -155,16 +154,17 @@ describe.runIf(hasServer)("a queue", () => {
     await named(good, "0123abcd");
     await named({ ...good, parameters: { text: "x".repeat(1e5) } }, "oversized");
     await named({ ...good, parameters: { ms: 1e9, n: "rm -rf /" } });
-    await named(jobOf(reversed, {}, { ...setting, inputs: { file: "f".repeat(64) } }));
-    await named(jobOf(reversed, {}, { ...setting, inputs: { file: sha256(forged) } }));
-    await named(jobOf(reversed, {}, { ...setting, inputs: { file: "e".repeat(64) } }));
+    const back = described(reversing(inputOf(forged)));
+    await named({ ...back, inputs: { file: "f".repeat(64) } });
+    await named(back);
+    await named({ ...back, inputs: { file: "e".repeat(64) } });
     await client.set(`diffeo:bytes:${"e".repeat(64)}`, JSON.stringify({ bytes: 3e8, chunks: 80 }));
-    await named(jobOf(large, { size: 3e8 }, setting));
+    await named(described(jobOf(large, { size: 3e8 }, setting)));
     await client.set(`diffeo:bytes:${sha256(forged)}`, JSON.stringify({ bytes: 3, chunks: 1 }));
     await client.set(`diffeo:bytes:${sha256(forged)}:0`, Buffer.from([9, 9, 9]));
     await raw.add("code", "process.exit(1)", { jobId: "text", attempts: 1 });
     const { stop } = worker({ bytes: 2.5e8 });
-    const [settled] = await runJobs(await command(), [good]);
+    const [settled] = await runJobs(await command(), [own]);
     expect("result" in settled).toBe(true);
     await until(() => said.length >= 11);
     const all = said.join("\n");
@@ -188,7 +188,7 @@ describe.runIf(hasServer)("a queue", () => {
       [{ device: "cpu", waiting: 0, active: 0, failed: 11 }],
     ]);
     expect(await stop()).toEqual({ done: 1, failed: 11 });
-    const gpu = { ...good, device: "cuda" };
+    const gpu = { ...own, device: "cuda" };
     await expect((await command()).run(gpu)).rejects.toThrow(
       "the job is for cuda, this queue is for cpu",
     );
@@ -204,7 +204,7 @@ describe.runIf(hasServer)("a queue", () => {
   });
 
   it("has its jobs back at once from a worker that is stopped, and retries what failed when it is asked again", async () => {
-    const long = [58, 59].map((n) => jobOf(still, { ms: 3e4, n }, setting));
+    const long = [58, 59].map((n) => described(jobOf(still, { ms: 3e4, n }, setting)));
     for (const job of long) await raw.add(job.kind, job, { jobId: digestOf(job) });
     const { stop } = worker({ jobs: 2 });
     await until(async () => (await readQueues(parseAddress(server.url))).workers[0]?.active === 2);
@@ -219,8 +219,8 @@ describe.runIf(hasServer)("a queue", () => {
     expect(performance.now() - began).toBeLessThan(3e4);
     // A job that failed before, for another reason than it will now.
     const [again] = spins(61, 1);
-    const unknown = { ...again, kind: "test/unknown" };
-    for (const job of [again, unknown])
+    const unknown = { ...again, kind: { ...spin, name: "test/unknown" } };
+    for (const job of [again, unknown].map(described))
       await raw.add(job.kind, job, { jobId: digestOf(job), attempts: 1 });
     const once = new Worker("jobs-cpu", async () => Promise.reject(new Error("a bad day")), {
       ...{ connection: client, prefix: "diffeo" },
@@ -237,7 +237,8 @@ describe.runIf(hasServer)("a queue", () => {
   });
 
   it("keeps the first of two results that differ, and says so", async () => {
-    const job = jobOf(still, { ms: 1500, n: 70 }, setting);
+    const own = jobOf(still, { ms: 1500, n: 70 }, setting);
+    const job = described(own);
     await raw.add(job.kind, job, { jobId: digestOf(job) });
     worker();
     await until(async () => (await raw.getJobCounts("active")).active === 1);
@@ -253,17 +254,18 @@ describe.runIf(hasServer)("a queue", () => {
         /^job [0-9a-f]{12}… has another result here than where it was/.test(line),
       ),
     );
-    const [settled] = await runJobs(await command(), [job]);
-    expect("result" in settled && settled.result).toMatchObject({ bytes, worker: "another" });
+    const [settled] = await runJobs(await command(), [own]);
+    expect("result" in settled && settled.result).toMatchObject({
+      value: bytes,
+      worker: "another",
+    });
   });
 
   it("looks for what a server has lost, hears of what is done, and ends with its signal", async () => {
     const file = new Uint8Array(9e6).map((_, i) => i * i + 1);
     const controller = new AbortController();
-    const executor = await command([file], controller.signal);
-    const results = runJobs(executor, [
-      jobOf(reversed, {}, { ...setting, inputs: { file: sha256(file) } }),
-    ]);
+    const executor = await command(controller.signal);
+    const results = runJobs(executor, [reversing(inputOf(file))]);
     const isWaiting = async (): Promise<boolean> => (await raw.getJobCounts("wait")).wait === 1;
     const nobody = (): number => said.filter((line) => line.startsWith("nobody is there")).length;
     await until(async () => (await isWaiting()) && nobody() === 1);
@@ -303,6 +305,35 @@ describe.runIf(hasServer)("a queue", () => {
     const waiting = executor.run(jobOf(still, { ms: 3e4, n: 81 }, setting));
     controller.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
+  });
+
+  it("does a job again whose result is not that of the job, and fails where it never is", async () => {
+    const job = jobOf(lines, { count: 3 }, setting);
+    const digest = digestOf(described(job));
+    const put = async (text: string): Promise<void> => {
+      const bytes = Buffer.from(text);
+      const result = { bytes, sha256: sha256(bytes), seconds: 1, worker: "a wrong one" };
+      await putResult(client, digest, result);
+    };
+    await put("line 1");
+    const { stop } = worker();
+    const first = (await command()).run(job);
+    expect((await first).value).toEqual(["line 1", "line 2", "line 3"]);
+    expect(said).toContainEqual(
+      `the result of job ${digest.slice(0, 12)}… by a wrong one is not used: it has 1 lines, the job has 3; the job is done again`,
+    );
+    await stop();
+    // A worker that always gives the same wrong result.
+    await client.del(`diffeo:result:${digest}`);
+    const liar = new Worker("jobs-cpu", async () => put("nothing"), {
+      ...{ connection: client, prefix: "diffeo" },
+    });
+    await expect((await command()).run(job)).rejects.toThrow(
+      /by a wrong one is not used: a result of test\/lines is not lines. That was 3 times: stop/,
+    );
+    await liar.close();
+    // It is not there to fail for a week.
+    expect(await client.exists(`diffeo:result:${digest}`)).toBe(0);
   });
 
   it("takes away a result whose bytes are not its own, so that another can be kept", async () => {

@@ -7,22 +7,28 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Queue } from "bullmq";
-import { jobOf, runJobs } from "diffeo-queue";
+import { inputOf, jobOf, runJobs } from "diffeo/job";
 import {
+  descriptionOf,
   digestOf,
-  inputsOf,
   openQueue,
   parseAddress,
   readQueues,
   serveQueue,
-} from "diffeo-queue/node";
+} from "diffeo-queue";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { RELEASE, still } from "./kinds.ts";
+import { RELEASE, reversed, still } from "./kinds.ts";
 import { scripts } from "./processes.ts";
 import { hasServer, type Server, startServer } from "./server.ts";
 
-const job = (n: number) => jobOf(still, { ms: 60_000, n }, { release: RELEASE, device: "cpu" });
+const file = { file: inputOf(Uint8Array.of(1)) };
+const jobs = [
+  jobOf(reversed, {}, { inputs: file }),
+  jobOf(still, { ms: 60_000, n: 2 }, { inputs: {} }),
+];
+const described = (n: number) =>
+  descriptionOf(jobOf(still, { ms: 60_000, n }, { inputs: {} }), RELEASE);
 
 /** A script as a process; fulfilled with what it said when it has ended. */
 function start(script: URL, args: readonly string[]) {
@@ -67,10 +73,9 @@ describe.runIf(hasServer)("a server that refuses", () => {
   /** What a command of two jobs, and a worker, end with. */
   const outcomes = async (username?: string): Promise<readonly [string, string]> => {
     const address = addressFor(username);
-    const inputs = inputsOf([Uint8Array.of(1)]);
-    const asCommand = openQueue({ address, device: "cpu", inputs, say: () => undefined })
+    const asCommand = openQueue({ address, device: "cpu", release: RELEASE, say: () => undefined })
       .then(async (executor) => {
-        const [settled, other] = await runJobs(executor, [job(1), job(2)]);
+        const [settled, other] = await runJobs(executor, jobs);
         await executor.close();
         // One error for all jobs: it can be said once.
         expect("error" in settled && "error" in other && settled.error === other.error).toBe(true);
@@ -133,7 +138,7 @@ describe.runIf(hasServer)("a worker with `once`", () => {
     const server = await startServer();
     const client = new Redis({ path: server.url.slice(7), maxRetriesPerRequest: null });
     const raw = new Queue("jobs-cpu", { connection: client, prefix: "diffeo" });
-    for (const each of [job(1), job(2), job(3)])
+    for (const each of [1, 2, 3].map(described))
       await raw.add(each.kind, each, { jobId: digestOf(each) });
     const { child, ended } = start(scripts.worker, [server.url, "one", "5", server.folder, "once"]);
     while ((await raw.getJobCounts("active")).active === 0)

@@ -3,7 +3,7 @@
  * FOLDER [once]
  */
 import { join } from "node:path";
-import { parseAddress, serveQueue } from "diffeo-queue/node";
+import { parseAddress, serveQueue } from "diffeo-queue";
 import { RELEASE } from "./kinds.ts";
 
 const [url, name, lease, folder, once] = process.argv.slice(2);

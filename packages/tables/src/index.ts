@@ -107,6 +107,18 @@ export { type RowSampleOptions, sampleRows } from "./dkef/sample.ts";
 export { modelColumns, type RowScores, scoreRows } from "./dkef/score-rows.ts";
 export { type DensityFitProgress, type FitOptions, protocol } from "./dkef/settings.ts";
 export { type FitSteps, fitSteps } from "./dkef/steps.ts";
+export {
+  type RowsInputs,
+  type RowsJobsOptions,
+  type RowsParameters,
+  rowsJobs,
+  rowsKind,
+  type TableFitInputs,
+  type TableFitJobsOptions,
+  type TableFitParameters,
+  tableFitJobs,
+  tableFitKind,
+} from "./job/index.ts";
 export { tableBaselines } from "./measure/baseline/baselines.ts";
 export { type Calibration, calibrate } from "./measure/calibration.ts";
 export type { Clusters } from "./measure/clusters.ts";

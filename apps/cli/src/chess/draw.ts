@@ -5,7 +5,8 @@
 import { type Command, Option } from "commander";
 import { type Model, parseModel } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
-import { loadModel, readBytes } from "diffeo/node";
+import { inputOf } from "diffeo/job";
+import { readBytes } from "diffeo/node";
 import { key } from "diffeo/random";
 import type { SolverName } from "diffeo/sampler";
 import {
@@ -14,36 +15,26 @@ import {
   type BoardCondition,
   type BoardOptions,
   type Boards,
-  drawAccepted,
+  type BoardsParameters,
+  type BoardsRun,
+  type boardGrids,
+  boardLimits,
+  boardsJobs,
+  drawBoards,
   guidingSum,
-  joinBoards,
-  openBoards,
   parseCondition,
   requireDrawable,
   requirePossible,
 } from "diffeo-chess";
-import { sha256 } from "diffeo-queue/node";
 import type { Io } from "../shell/io.ts";
-import { doJobs, type JobOptions, openExecutor, requireNone, type Work } from "../shell/jobs.ts";
 import {
-  engineOf,
-  integer,
-  MOST,
-  positive,
-  type RunOptions,
-  refuseBeside,
-} from "../shell/options.ts";
-import { progress, stepping } from "../shell/progress.ts";
-import {
-  type BoardsJob,
-  type BoardsRun,
-  boardsGroup,
-  boardsJob,
-  boardsKind,
-  type GRIDS,
-  LONGEST_GUIDE,
-  MOST_GUIDES,
-} from "./jobs.ts";
+  type Group,
+  type JobOptions,
+  planOrShard,
+  type Work,
+  withExecutor,
+} from "../shell/jobs.ts";
+import { integer, MOST, positive, type RunOptions, refuseBeside } from "../shell/options.ts";
 
 export interface DrawOptions {
   readonly guide?: readonly BoardCondition[];
@@ -82,11 +73,12 @@ export function checkConditions(
   if (!guide) refuseBeside(command, "no --guide", ["guideStrength"]);
   requirePossible([...(guide ?? []), ...(conditions ?? [])]);
   const longest = Math.max(0, ...(guide ?? []).map(({ text }) => text.length));
-  if ((guide?.length ?? 0) > MOST_GUIDES || longest > LONGEST_GUIDE)
+  const { guides, letters } = boardLimits;
+  if ((guide?.length ?? 0) > guides || longest > letters)
     fail(
       "usage",
       `${guide?.length} conditions to lead boards by, the longest of ${longest} letters`,
-      `give at most ${MOST_GUIDES} of ${LONGEST_GUIDE} letters`,
+      `give at most ${guides} of ${letters} letters`,
     );
 }
 
@@ -94,7 +86,7 @@ export function checkConditions(
 export const recordOfGuide = ({
   guide,
   guideStrength,
-}: DrawOptions): Pick<BoardsRun, "guide" | "guideStrength"> => ({
+}: DrawOptions): Pick<BoardsParameters, "guide" | "guideStrength"> => ({
   ...(guide && { guide: guide.map(({ text }) => text) }),
   guideStrength,
 });
@@ -132,7 +124,9 @@ interface BoardSettings {
   readonly driftScale: number;
   readonly space?: "simplex" | "logit";
   readonly solver?: SolverName;
-  readonly grid?: (typeof GRIDS)[number];
+  readonly grid?: (typeof boardGrids)[number];
+  /** How many frames of their way to keep. Default none. */
+  readonly frames?: number;
 }
 
 type SampleOptions = DrawOptions & RunOptions & JobOptions & { readonly model: string };
@@ -157,47 +151,11 @@ function requireModel(
   return model;
 }
 
-/** Boards with frames of their way, which are too large to travel: in this process. */
-export async function drawTraced(
-  io: Io,
-  options: SampleOptions,
-  settings: BoardSettings,
-  frames: number,
-): Promise<Accepted> {
-  const { count: wanted, space, solver, ...board } = settings;
-  const { require: conditions, tries, batch, seed } = options;
-  const process = { space, solver, ...engineOf(options) };
-  const model = requireModel(await loadModel(options.model), options.model, options, settings);
-  const sampler = await openBoards(model, process);
-  const draw = (first: number, count: number): Promise<Boards> => {
-    const what = first === 0 ? "sampling" : "sampling on";
-    return stepping(
-      io,
-      options,
-      board.steps * Math.ceil(count / batch),
-      what,
-      ({ signal, onStep }) =>
-        sampler({
-          ...board,
-          ...ledBy(options),
-          frames,
-          count,
-          first,
-          key: key(seed),
-          batch,
-          signal,
-          onStep,
-        }),
-    );
-  };
-  return drawAccepted(draw, { count: wanted, conditions, tries, batch }).finally(() =>
-    sampler.dispose(),
-  );
-}
-
 /**
  * Samples of a model that meet the conditions. Nothing where there is nothing to collect: a dry
  * run, or a shard of many.
+ *
+ * @param folder where shards leave their jobs
  */
 export async function drawSamples(
   io: Io,
@@ -205,92 +163,50 @@ export async function drawSamples(
   settings: BoardSettings,
   folder?: string,
 ): Promise<Accepted | undefined> {
-  const { space = "simplex", solver = BOARD_SOLVER, steps, driftScale: w, count, grid } = settings;
-  const { device, seed, batch, threads } = options;
-  const model = await readBytes(options.model);
-  requireModel(parseModel(model, options.model), options.model, options, settings);
+  const { space = "simplex", solver = BOARD_SOLVER, steps, driftScale: w, count } = settings;
+  const { device, seed, batch, threads, guide, guideStrength, tries } = options;
+  const { require: conditions } = options;
+  const bytes = await readBytes(options.model);
+  const model = requireModel(parseModel(bytes, options.model), options.model, options, settings);
+  const { grid, frames } = settings;
   const run: BoardsRun = {
     space,
     solver,
     steps,
     w,
+    grid,
+    guide,
+    guideStrength,
+    frames,
     key: key(seed),
     device,
-    model: sha256(model),
-    ...(grid && { grid }),
-    ...recordOfGuide(options),
   };
-  const work: Work<BoardsJob, Boards> = {
-    ...{
-      what: "sampling",
-      unit: "boards",
-      kind: boardsKind,
-      device,
-      inputs: [model],
-      folder,
-      signal: io.signal,
-    },
-    ...(threads !== undefined && { threads }),
+  const work: Work<BoardsParameters> = {
+    what: conditions ? "sampling until enough pass, at most" : "sampling",
+    unit: "boards",
+    sizeOf: ({ count: boards }) => boards,
+    device,
+    threads,
+    folder,
+    signal: io.signal,
   };
-  if (options.require) return drawUntil(io, options, work, run, count);
-  let boards: Boards | undefined;
-  const failed = await doJobs(
-    io,
-    options,
-    work,
-    [boardsGroup("boards", run, count, batch)],
-    async ({ results }) => {
-      boards = joinBoards(results);
-    },
-  );
-  if (failed) requireNone(io, failed);
-  return boards && { ...boards, drawn: count };
-}
-
-/**
- * Boards until enough meet the conditions: each round is a job, and as many rounds are under way
- * as there are workers.
- */
-async function drawUntil(
-  io: Io,
-  options: SampleOptions,
-  work: Work<BoardsJob, Boards>,
-  run: BoardsRun,
-  wanted: number,
-): Promise<Accepted> {
-  const { require: conditions, tries, batch } = options;
-  if (options.shard || options.dryRun)
+  const input = inputOf(bytes, model);
+  if (conditions && (options.shard || options.dryRun))
     fail(
       "usage",
       `how many jobs there are with --require is known at the end alone, ${options.shard ? "--shard" : "--dry-run"} needs to know it before`,
       "leave one of them out, or give --queue",
     );
-  const executor = await openExecutor(io, options, work, options.workers ?? 1);
-  const bar = progress(io.stderr, tries ?? 100 * wanted, "sampling until enough pass, at most");
-  const rounds = new Map<number, Promise<Boards>>();
-  const round = (first: number, count: number): Promise<Boards> => {
-    const begun =
-      rounds.get(first) ??
-      executor
-        .run(boardsJob(run, first, count).job)
-        .then(({ bytes }) => boardsKind.parse(bytes, "a round of boards"));
-    begun.catch(() => undefined); // a round that nobody comes to need may fail
-    rounds.set(first, begun);
-    return begun;
-  };
-  const draw = async (first: number, count: number): Promise<Boards> => {
-    for (let i = 0; i < Math.max(1, executor.workers()); i++) round(first + i * count, count);
-    const boards = await round(first, count);
-    rounds.delete(first);
-    bar.update(first + count);
-    return boards;
-  };
-  try {
-    return await drawAccepted(draw, { count: wanted, conditions, tries, batch });
-  } finally {
-    bar.end();
-    await executor.close();
-  }
+  const groups = (): Group<BoardsParameters, Boards>[] => [
+    { name: "boards", jobs: boardsJobs(input, run, count, batch) },
+  ];
+  if (!conditions && (await planOrShard(io, options, work, groups))) return undefined;
+  const total = conditions
+    ? { jobs: options.workers ?? 1, size: tries ?? 100 * count }
+    : { jobs: Math.ceil(count / batch), size: count };
+  return withExecutor(io, options, work, total, (executor) =>
+    drawBoards(executor, input, run, { count, conditions, tries, batch }),
+  );
 }
 
 /** Of the boards drawn, the share that did not meet the conditions. */

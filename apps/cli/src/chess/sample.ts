@@ -2,21 +2,20 @@
 import { type Command, Option } from "commander";
 import { modelDigest } from "diffeo/node";
 import { type SolverName, solvers } from "diffeo/sampler";
-import { BOARD_SOLVER } from "diffeo-chess";
+import { BOARD_SOLVER, boardGrids } from "diffeo-chess";
 import type { Declare, Io } from "../shell/io.ts";
 import { type JobOptions, withJobOptions } from "../shell/jobs.ts";
-import { integer, MOST, type RunOptions, refuseBeside, withRunOptions } from "../shell/options.ts";
+import { integer, MOST, type RunOptions, withRunOptions } from "../shell/options.ts";
 import { acceptMethod } from "../shell/renamed.ts";
 import { type AimOptions, withAimOptions, withPieces } from "./aim.ts";
-import { drawSamples, drawTraced } from "./draw.ts";
-import { GRIDS } from "./jobs.ts";
+import { drawSamples } from "./draw.ts";
 import { checkOutput, type OutputOptions, withOutputOptions, writeBoards } from "./output.ts";
 
 interface SampleCommand extends AimOptions, OutputOptions, RunOptions, JobOptions {
   readonly count: number;
   readonly space: "simplex" | "logit";
   readonly solver: SolverName;
-  readonly grid?: (typeof GRIDS)[number];
+  readonly grid?: (typeof boardGrids)[number];
 }
 
 async function sample(io: Io, given: SampleCommand, command: Command): Promise<void> {
@@ -24,13 +23,16 @@ async function sample(io: Io, given: SampleCommand, command: Command): Promise<v
   const guide = withPieces(given.guide, given);
   const options = { ...given, ...(guide && { guide }) };
   await checkOutput(count, options, command, [options.model]);
-  const settings = { count, steps, driftScale: w, space, solver, grid };
-  if (options.trace !== undefined)
-    refuseBeside(command, "--trace", ["queue", "shard", "jobs", "workers", "dryRun"]);
-  const boards =
-    options.trace === undefined
-      ? await drawSamples(io, options, settings, options.out && `${options.out}.jobs`)
-      : await drawTraced(io, options, settings, frames);
+  const settings = {
+    count,
+    steps,
+    driftScale: w,
+    space,
+    solver,
+    grid,
+    frames: options.trace === undefined ? undefined : frames,
+  };
+  const boards = await drawSamples(io, options, settings, options.out && `${options.out}.jobs`);
   if (!boards) return;
   await writeBoards(io, boards, count, options, {
     model: await modelDigest(options.model),
@@ -58,7 +60,7 @@ export const declare: Declare = (command, io) => {
       new Option(
         "--grid <name>",
         "how times are spaced (default: fitted to what diffeo chess calibrate measured of the model, for exponential solvers and w = 1; the solver's own otherwise)",
-      ).choices(GRIDS),
+      ).choices(boardGrids),
     );
   acceptMethod(command, io);
   withJobOptions(withOutputOptions(command), io);

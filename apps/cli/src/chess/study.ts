@@ -4,10 +4,14 @@
  */
 import { join } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
+import { parseModel } from "diffeo/categorical";
+import { inputOf } from "diffeo/job";
 import { inFolder, loadModel, modelDigest, readBytes, tidyTemporaries } from "diffeo/node";
 import { key } from "diffeo/random";
 import {
-  type Boards,
+  type BoardsParameters,
+  type BoardsRun,
+  boardsJobs,
   joinBoards,
   openScaleTasks,
   requireDrawable,
@@ -17,13 +21,14 @@ import {
   scaleTaskName,
 } from "diffeo-chess";
 import { readScaleRecords, saveScaleRecord } from "diffeo-chess/node";
-import { sha256 } from "diffeo-queue/node";
 import type { Declare, Io } from "../shell/io.ts";
 import {
-  doJobs,
+  doGroups,
   type Failed,
   type JobOptions,
+  planOrShard,
   requireNone,
+  type Work,
   withJobOptions,
 } from "../shell/jobs.ts";
 import {
@@ -36,7 +41,6 @@ import {
 } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { modelOption } from "./aim.ts";
-import { type BoardsJob, type BoardsRun, boardsGroup, boardsKind } from "./jobs.ts";
 import { reportFiles, STUDY_FOLDER, writeReport } from "./report.ts";
 
 interface StudyCommand extends RunOptions, JobOptions {
@@ -60,46 +64,32 @@ async function runAll(
   options: StudyCommand,
 ): Promise<readonly Failed[] | undefined> {
   const { out, batch, device, threads } = options;
-  const model = await readBytes(options.model);
-  const digest = sha256(model);
+  const bytes = await readBytes(options.model);
+  const model = inputOf(bytes, parseModel(bytes, options.model));
   const groups = tasks.map((task) => {
     const { method: solver, w, steps, count, seed } = task;
-    const run: BoardsRun = {
-      space: "simplex",
-      solver,
-      w,
-      steps,
-      key: key(seed),
-      device,
-      model: digest,
-    };
+    const run: BoardsRun = { space: "simplex", solver, w, steps, key: key(seed), device };
     const name = scaleTaskName(task);
-    return { ...boardsGroup(name, run, count, batch), known: known.has(name) };
+    return { name, jobs: boardsJobs(model, run, count, batch), known: known.has(name) };
   });
+  const work: Work<BoardsParameters> = {
+    what: "study",
+    unit: "boards",
+    sizeOf: ({ count }) => count,
+    device,
+    threads,
+    folder: `${out}.jobs`,
+    signal: io.signal,
+  };
+  if (await planOrShard(io, options, work, () => groups)) return undefined;
   const open = groups.filter((group) => !group.known).length;
   let done = 0;
-  return doJobs<BoardsJob, Boards>(
-    io,
-    options,
-    {
-      ...{
-        what: "study",
-        unit: "boards",
-        kind: boardsKind,
-        device,
-        inputs: [model],
-        signal: io.signal,
-      },
-      ...{ folder: `${out}.jobs`, threads },
-    },
-    groups,
-    async ({ results, seconds }, i) => {
-      const record = scaleRecord(tasks[i], joinBoards(results), device);
-      await saveScaleRecord(out, record);
-      const line = `${++done} of ${open}: ${groups[i].name}: ${record.pieces.mean.toFixed(1)} pieces, ${record.legal.toFixed(3)} legal`;
-      if (!io.stderr.isTTY) io.stderr.write(`${line}, ${seconds.toFixed(1)} s\n`);
-    },
-  );
+  return doGroups(io, options, work, groups, async ({ results, seconds }, i) => {
+    const record = scaleRecord(tasks[i], joinBoards(results), device);
+    await saveScaleRecord(out, record);
+    const line = `${++done} of ${open}: ${groups[i].name}: ${record.pieces.mean.toFixed(1)} pieces, ${record.legal.toFixed(3)} legal`;
+    if (!io.stderr.isTTY) io.stderr.write(`${line}, ${seconds.toFixed(1)} s\n`);
+  });
 }
 
 async function study(io: Io, options: StudyCommand): Promise<void> {

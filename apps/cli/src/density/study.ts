@@ -7,9 +7,9 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { fail } from "diffeo/graph";
+import { type Input, inputOf } from "diffeo/job";
 import { type ObjectiveName, objectives, paperObjectives } from "diffeo/matching";
 import { inFolder, tidyTemporaries } from "diffeo/node";
-import { sha256 } from "diffeo-queue/node";
 import {
   type DatasetName,
   fitTaskName,
@@ -20,18 +20,18 @@ import {
   synthetics,
   uciSets,
 } from "diffeo-tables";
-import { readFitRecords, saveFitRecord, uciFile } from "diffeo-tables/node";
+import { densityFitJob, readFitRecords, saveFitRecord, uciFile } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import {
-  doJobs,
+  doGroups,
   type Failed,
   type JobOptions,
+  planOrShard,
   requireNone,
   withJobOptions,
 } from "../shell/jobs.ts";
 import { integer, positive } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import { fitJob, fitKind } from "./jobs.ts";
 import { STUDY_FOLDER, tableFile, writeReport } from "./report.ts";
 
 export interface StudyCommand extends JobOptions {
@@ -56,42 +56,33 @@ async function runAll(
   signal: AbortSignal,
 ): Promise<readonly Failed[] | undefined> {
   const { out, data, samples, datasets, losses, seeds, queue } = options;
-  const files = new Map<string, Uint8Array>();
+  const files = new Map<DatasetName, Input<Uint8Array>>();
   for (const dataset of datasets)
-    if (isUci(dataset)) files.set(dataset, await uciFile(dataset, data));
-  const digests = new Map([...files].map(([dataset, bytes]) => [dataset, sha256(bytes)]));
+    if (isUci(dataset)) files.set(dataset, inputOf(await uciFile(dataset, data)));
   const groups = openFitTasks([], datasets, losses, seeds).map((task) => {
     const name = fitTaskName(task);
-    return {
-      name,
-      jobs: [fitJob(task, samples, digests.get(task.dataset))],
-      known: known.has(name),
-    };
+    const job = densityFitJob(task, samples, files.get(task.dataset));
+    return { name, jobs: [job], known: known.has(name) };
   });
+  const work = {
+    what: "study",
+    unit: "fits",
+    device: "cpu",
+    threads: 1,
+    folder: `${out}.jobs`,
+    signal,
+  };
+  const workers = queue === undefined ? availableParallelism() : undefined;
+  const own = { workers, ...options };
+  if (await planOrShard(io, own, work, () => groups)) return undefined;
   const open = groups.filter((group) => !group.known).length;
   let done = 0;
-  return doJobs(
-    io,
-    { ...(queue === undefined && { workers: availableParallelism() }), ...options },
-    {
-      ...{
-        what: "study",
-        unit: "fits",
-        kind: fitKind,
-        device: "cpu",
-        threads: 1,
-        inputs: [...files.values()],
-      },
-      ...{ folder: `${out}.jobs`, signal },
-    },
-    groups,
-    async ({ results: [record], seconds }) => {
-      await saveFitRecord(out, record);
-      const { chosen, steps } = record;
-      const line = `${++done}/${open} ${fitTaskName(record)}: ${steps} steps, chosen ${chosen.step}, score matching ${chosen.scoreMatching.mean.toFixed(2)}`;
-      if (!io.stderr.isTTY) io.stderr.write(`${line}, ${seconds.toFixed(1)} s\n`);
-    },
-  );
+  return doGroups(io, own, work, groups, async ({ results: [record], seconds }) => {
+    await saveFitRecord(out, record);
+    const { chosen, steps } = record;
+    const line = `${++done}/${open} ${fitTaskName(record)}: ${steps} steps, chosen ${chosen.step}, score matching ${chosen.scoreMatching.mean.toFixed(2)}`;
+    if (!io.stderr.isTTY) io.stderr.write(`${line}, ${seconds.toFixed(1)} s\n`);
+  });
 }
 
 /** Runs of one table are measured alike: those to come as those there are. */

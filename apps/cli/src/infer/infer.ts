@@ -6,10 +6,12 @@ import { Option } from "commander";
 import { fail } from "diffeo/graph";
 import {
   type ChainStore,
+  collectPosterior,
   type Data,
   methods,
   metrics,
   type Origin,
+  type Posterior,
   type PosteriorModel,
   samplePosterior,
 } from "diffeo/mcmc";
@@ -67,20 +69,24 @@ function chainProgress(
   };
 }
 
-/**
- * Where chains go on from: their folder, or, where blocks of them are drawn elsewhere, their last
- * draws.
- */
-async function storeFor(
+/** Draws in this process from a folder that keeps the chains, or collects chains drawn as jobs. */
+async function drawPosterior(
   io: Io,
   model: PosteriorModel,
   data: Data,
   options: InferCommand,
   folder: ChainStore,
-): Promise<ChainStore> {
-  if (!asJobs(options, jobsFolder(options))) return folder;
-  const states = await drawAsJobs(io, model, data, options);
-  return { load: async () => states, save: async () => undefined };
+): Promise<Posterior> {
+  const { chains, block, threads, seed, draws, warmup } = options;
+  const shared = { data, key: key(seed), chains, block, threads, ...walkOf(options) };
+  if (asJobs(options, jobsFolder(options))) {
+    const states = await drawAsJobs(io, model, data, options);
+    return collectPosterior(model, states ?? [], shared);
+  }
+  const { onDraw, end } = chainProgress(io, chains, warmup + draws);
+  return samplePosterior(model, { ...shared, store: folder, signal: io.signal, onDraw }).finally(
+    end,
+  );
 }
 
 /** Refuses what cannot be begun or continued, before any work. */
@@ -119,7 +125,6 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
     pictures,
     json,
   } = options;
-  const { threads, block } = options;
   await requireBeginning(file, options);
   const { value: model, digest } = await loadPosteriorModel(file);
   const read = dataFile === undefined ? undefined : await readData(dataFile);
@@ -129,27 +134,13 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
   await inFolder(out, async () => {
     const folder = await openChainFolder(out, config, { resume, every });
     const began = performance.now();
-    const bar = chainProgress(io, chains, warmup + draws);
-    const posterior = await storeFor(io, model, data, options, folder)
-      .then((store) =>
-        samplePosterior(model, {
-          data,
-          key: key(seed),
-          chains,
-          block,
-          ...walkOf(options),
-          threads,
-          store,
-          signal: io.signal,
-          onDraw: bar.onDraw,
-        }),
-      )
-      .catch(async (error: unknown) => {
+    const posterior = await drawPosterior(io, model, data, options, folder).catch(
+      async (error: unknown) => {
         // What never kept anything is no run.
         if (!existsSync(chainsFile(out))) await rm(join(out, "config.json"));
         throw error;
-      })
-      .finally(bar.end);
+      },
+    );
     const seconds = (performance.now() - began) / 1000;
     const origin: Origin = {
       model: file,

@@ -1,12 +1,10 @@
 /** The kinds of jobs that a worker does, each loaded when it is first asked for. */
-import type { Kind, Kinds } from "diffeo-queue";
-
-const as = <P, R>(kind: Kind<P, R>): Kind<unknown, unknown> => kind as Kind<unknown, unknown>;
+import type { Kinds } from "diffeo/job";
 
 export const kinds: Kinds = {
-  "chess/boards": async () => as((await import("../chess/jobs.ts")).boardsKind),
-  "density/fit": async () => as((await import("../density/jobs.ts")).fitKind),
-  "infer/chains": async () => as((await import("../infer/jobs.ts")).chainsKind),
-  "table/fit": async () => as((await import("../table/fit-jobs.ts")).tableFitKind),
-  "table/rows": async () => as((await import("../table/jobs.ts")).rowsKind),
+  "chess/boards": async () => (await import("diffeo-chess")).boardsKind,
+  "density/fit": async () => (await import("diffeo-tables/node")).densityFitKind,
+  "infer/chains": async () => (await import("diffeo/mcmc")).chainsKind,
+  "table/fit": async () => (await import("diffeo-tables")).tableFitKind,
+  "table/rows": async () => (await import("diffeo-tables")).rowsKind,
 };

@@ -1,5 +1,5 @@
 /** diffeo queue: what is on a server; --clear takes away what waits and what failed. */
-import { clearQueues, type QueueOverview, readQueues } from "diffeo-queue/node";
+import { clearQueues, type QueueOverview, readQueues } from "diffeo-queue";
 import type { Declare, Io } from "../shell/io.ts";
 import { addressOf, queueOption } from "../shell/jobs.ts";
 import { visible } from "../shell/visible.ts";

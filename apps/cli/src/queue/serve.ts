@@ -5,7 +5,7 @@
 import { availableParallelism, homedir, hostname, totalmem } from "node:os";
 import { join } from "node:path";
 import { Option } from "commander";
-import { serveQueue } from "diffeo-queue/node";
+import { serveQueue } from "diffeo-queue";
 import type { Declare, Io } from "../shell/io.ts";
 import { addressOf, processScript, queueOption, RELEASE } from "../shell/jobs.ts";
 import { integer, positive } from "../shell/options.ts";

@@ -1,5 +1,5 @@
 /** A process that does jobs: of a command on this machine, or of a worker of a queue. */
-import { serveRunner } from "diffeo-queue/node";
+import { serveRunner } from "diffeo-queue";
 import { RELEASE } from "../shell/jobs.ts";
 import { kinds } from "./kinds.ts";
 

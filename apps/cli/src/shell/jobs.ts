@@ -11,11 +11,12 @@ import {
   type Executor,
   type Job,
   type JobResult,
-  type Kind,
   ofShard,
   parseShard,
+  resultsOf,
   type Shard,
-} from "diffeo-queue";
+  withRepeats,
+} from "diffeo/job";
 import {
   inputsOf,
   openLocal,
@@ -23,9 +24,9 @@ import {
   type ProcessScript,
   parseAddress,
   withFolder,
-} from "diffeo-queue/node";
+} from "diffeo-queue";
 import type { Io } from "./io.ts";
-import { integer } from "./options.ts";
+import { integer, shareOrAll } from "./options.ts";
 import { progress } from "./progress.ts";
 import { acceptOldOption } from "./renamed.ts";
 import { version } from "./version.ts";
@@ -35,6 +36,8 @@ export interface JobOptions {
   readonly shard?: Shard;
   readonly jobs?: string;
   readonly workers?: number;
+  /** The share of the jobs that are done twice. */
+  readonly verify?: number;
   readonly dryRun?: boolean;
 }
 
@@ -77,6 +80,14 @@ export const withJobOptions = (command: Command, io: Io): Command =>
           .helpGroup("Many machines:"),
       )
       .addOption(
+        new Option(
+          "--verify <share>",
+          "do this share of the jobs twice, and fail where two results differ in a byte",
+        )
+          .argParser(shareOrAll)
+          .helpGroup("Many machines:"),
+      )
+      .addOption(
         new Option("--dry-run", "say which jobs there are, and end").helpGroup("Many machines:"),
       ),
     io,
@@ -89,12 +100,13 @@ export const withJobOptions = (command: Command, io: Io): Command =>
  * folder.
  */
 export const asJobs = (
-  { queue, shard, jobs, workers = 1, dryRun }: JobOptions,
+  { queue, shard, jobs, workers = 1, verify, dryRun }: JobOptions,
   folder: string,
 ): boolean =>
   queue !== undefined ||
   shard !== undefined ||
   workers > 1 ||
+  verify !== undefined ||
   dryRun === true ||
   existsSync(jobs ?? folder);
 
@@ -113,42 +125,37 @@ export function processScript(): ProcessScript {
   return { url: new URL("../queue/worker.ts", import.meta.url), execArgv };
 }
 
-/** A job, and how much of the whole it is. */
-export interface SizedJob {
-  readonly job: Job;
-  readonly size: number;
-}
-
-/** Jobs whose results belong together. */
-export interface Group {
-  readonly name: string;
-  readonly jobs: readonly SizedJob[];
-  /** Whether its result is there already. */
-  readonly known?: boolean;
-}
-
-/** Work as jobs of one kind. */
-export interface Work<P, R> {
+/** How the jobs of a command are done and reported. */
+export interface Work<P extends object> {
   /** "sampling", and what its sizes count: "boards". */
   readonly what: string;
   readonly unit: string;
-  readonly kind: Kind<P, R>;
+  /** How many units a job is. Default 1. */
+  readonly sizeOf?: (parameters: P) => number;
   readonly device: string;
   readonly threads?: number;
-  readonly inputs: readonly Uint8Array[];
-  /** Where shards leave their jobs unless they are told. */
+  /** The folder of shards, unless an option names one. */
   readonly folder?: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** What was made of a group. */
-export interface Made<R> {
-  readonly results: readonly R[];
-  /** Of all its jobs together, whoever did them. */
-  readonly seconds: number;
+/** A job with any inputs. */
+type AnyJob<P extends object, R> = Job<P, object, R>;
+
+/** Jobs whose results belong together. */
+export interface Group<P extends object, R> {
+  readonly name: string;
+  readonly jobs: readonly AnyJob<P, R>[];
+  /** Whether its result is there already. */
+  readonly known?: boolean;
 }
 
 const count = (n: number): string => n.toLocaleString("en");
+
+const totalOf = <P extends object>(
+  { sizeOf = () => 1 }: Work<P>,
+  jobs: readonly AnyJob<P, unknown>[],
+): number => jobs.reduce((sum, { parameters }) => sum + sizeOf(parameters), 0);
 
 function folderOf(
   { jobs }: JobOptions,
@@ -161,85 +168,75 @@ function folderOf(
   );
 }
 
-/**
- * Processes on this machine: those asked for, no more than there are jobs; by default this one
- * alone.
- */
-const workersFor = ({ workers = 1 }: JobOptions, jobs: number): number =>
-  Math.max(1, Math.min(workers, jobs));
-
-/** Threads of one operation: as asked for; where processes share the machine, their share of it. */
-function threadsFor(workers: number, threads?: number): { threads?: number } {
-  if (threads !== undefined) return { threads };
-  return workers > 1 ? { threads: Math.max(1, Math.floor(availableParallelism() / workers)) } : {};
+/** Threads of one operation: as set; where processes share the machine, their share of it. */
+function threadsFor(workers: number, threads?: number): number | undefined {
+  if (threads !== undefined || workers === 1) return threads;
+  return Math.max(1, Math.floor(availableParallelism() / workers));
 }
 
 /** Who does the jobs. @param jobs how many there will be */
-export async function openExecutor<P, R>(
+async function openExecutor<P extends object>(
   io: Io,
   options: JobOptions,
-  work: Omit<Work<P, R>, "what" | "unit">,
+  work: Work<P>,
   jobs: number,
 ): Promise<Executor> {
-  const { kind, device, threads, signal } = work;
-  const inputs = inputsOf(work.inputs);
+  const { device, threads, signal } = work;
+  const { queue, shard, verify } = options;
   const say = (line: string): void => void io.stderr.write(`${line}\n`);
-  if (options.queue !== undefined && options.shard)
+  if (queue !== undefined && shard)
     fail("usage", "--queue and --shard both say who does the jobs", "give one of them");
-  if (options.queue !== undefined && options.workers !== undefined)
+  if (queue !== undefined && options.workers !== undefined)
     fail(
       "usage",
       "--workers are processes on this machine, and --queue has workers of its own",
       "leave one out",
     );
-  if (options.queue !== undefined)
-    return openQueue({ address: addressOf(options.queue), device, inputs, signal, say });
-  const workers = workersFor(options, jobs);
-  const local = openLocal({
-    kinds: { [kind.name]: async () => kind as Kind<unknown, unknown> },
-    release: RELEASE,
-    inputs,
-    workers,
-    script: processScript(),
-    ...threadsFor(workers, threads),
-    signal,
-  });
-  if (options.shard) return withFolder(local, folderOf(options, work), { write: true });
-  const folder = options.jobs ?? work.folder;
-  return folder !== undefined && existsSync(folder)
-    ? withFolder(local, folder, { write: false })
-    : local;
+  const open = async (): Promise<Executor> => {
+    if (queue !== undefined)
+      return openQueue({ address: addressOf(queue), device, release: RELEASE, signal, say });
+    const workers = Math.max(1, Math.min(options.workers ?? 1, jobs));
+    const local = openLocal({
+      release: RELEASE,
+      workers,
+      script: processScript(),
+      threads: threadsFor(workers, threads),
+      signal,
+    });
+    const folder = shard ? folderOf(options, work) : (options.jobs ?? work.folder);
+    return folder !== undefined && (shard || existsSync(folder))
+      ? withFolder(local, folder, { release: RELEASE, write: shard !== undefined, say })
+      : local;
+  };
+  const executor = await open();
+  return verify === undefined ? executor : withRepeats(executor, verify);
 }
 
-/** Says which jobs there are. */
-function writePlan<P, R>(
+/** Prints which jobs there are. */
+function writePlan<P extends object, R>(
   io: Io,
   options: JobOptions,
-  work: Work<P, R>,
-  groups: readonly Group[],
+  work: Work<P>,
+  groups: readonly Group<P, R>[],
 ): void {
   const all = groups.flatMap(({ jobs }) => jobs);
   const known = groups.filter((group) => group.known).flatMap(({ jobs }) => jobs);
-  const sizeOf = (jobs: readonly SizedJob[]): number =>
-    jobs.reduce((sum, { size }) => sum + size, 0);
-  const line = (jobs: readonly SizedJob[]): string =>
-    `${count(jobs.length)} jobs, ${count(sizeOf(jobs))} ${work.unit}`;
-  const largest = Math.max(...all.map(({ size }) => size));
-  const inputs = [...inputsOf(work.inputs)].map(
+  const line = (jobs: readonly AnyJob<P, R>[]): string =>
+    `${count(jobs.length)} jobs, ${count(totalOf(work, jobs))} ${work.unit}`;
+  const largest = Math.max(...all.map((job) => totalOf(work, [job])));
+  const [{ kind }] = all;
+  const inputs = [...new Map(all.flatMap((job) => [...inputsOf(job)]))].map(
     ([digest, bytes]) =>
       `input ${digest.slice(0, 12)}…: ${(bytes.length / 1e6).toFixed(1)} MB, sent once\n`,
   );
+  const { shard, queue } = options;
   io.stdout.write(
     [
-      `${work.kind.name}, version ${work.kind.version}, on ${work.device}: ${line(all)}, up to ${count(largest)} a job\n`,
+      `${kind.name}, version ${kind.version}, on ${work.device}: ${line(all)}, up to ${count(largest)} a job\n`,
       ...inputs,
       ...(known.length > 0 ? [`done already: ${line(known)}\n`] : []),
-      ...(options.shard
-        ? [
-            `shard ${options.shard.index}/${options.shard.of}: ${line(ofShard(all, options.shard))}\n`,
-          ]
-        : []),
-      ...(options.queue === undefined ? [] : [`on ${addressOf(options.queue).shown}\n`]),
+      ...(shard ? [`shard ${shard.index}/${shard.of}: ${line(ofShard(all, shard))}\n`] : []),
+      ...(queue === undefined ? [] : [`on ${addressOf(queue).shown}\n`]),
     ].join(""),
   );
 }
@@ -261,11 +258,11 @@ function barOf(io: Io, what: string, unit: string, total: number, workers: () =>
   };
   const timer = io.stderr.isTTY ? setInterval(show, 1000) : undefined;
   return {
-    progress: ({ job, size }: SizedJob, share: number): void => {
+    progress: (job: Job, size: number, share: number): void => {
       shares.set(job, share * size);
       show();
     },
-    done: ({ job, size }: SizedJob): void => {
+    done: (job: Job, size: number): void => {
       shares.delete(job);
       whole += size;
       show();
@@ -277,95 +274,32 @@ function barOf(io: Io, what: string, unit: string, total: number, workers: () =>
   };
 }
 
-/** One shard's jobs, into the folder. */
-async function doShard<P, R>(
-  io: Io,
-  options: JobOptions,
-  work: Work<P, R>,
-  groups: readonly Group[],
-): Promise<void> {
-  const own = new Set(
-    ofShard(
-      groups.flatMap(({ jobs }) => jobs),
-      options.shard as Shard,
-    ),
-  );
-  const open = groups.map((group) => ({
-    ...group,
-    jobs: group.known ? [] : group.jobs.filter((job) => own.has(job)),
-  }));
-  const failed = await doGroups(io, options, work, open, async () => undefined);
-  const folder = folderOf(options, work);
-  const { index, of } = options.shard as Shard;
-  io.stdout.write(
-    `shard ${index}/${of}: ${count(own.size)} jobs in ${folder}; the command without --shard collects\n`,
-  );
-  requireNone(io, failed);
-}
-
 /**
- * Does work as jobs. Groups are handed over as they are done, in whatever order, their results in
- * the order of their jobs.
- * @returns what became of the groups that failed; nothing where there is nothing to collect: a dry
- * run, or one shard of many
+ * Opens who does the jobs, with a bar over all of them, and closes it in the end.
+ *
+ * @param total how many jobs there will be, and how many units together
  */
-export async function doJobs<P, R>(
+export async function withExecutor<P extends object, T>(
   io: Io,
   options: JobOptions,
-  work: Work<P, R>,
-  groups: readonly Group[],
-  done: (made: Made<R>, group: number) => Promise<void>,
-): Promise<readonly Failed[] | undefined> {
-  if (options.dryRun) return void writePlan(io, options, work, groups);
-  if (options.shard) return void (await doShard(io, options, work, groups));
-  return doGroups(io, options, work, groups, done);
-}
-
-async function doGroups<P, R>(
-  io: Io,
-  options: JobOptions,
-  work: Work<P, R>,
-  groups: readonly Group[],
-  done: (made: Made<R>, group: number) => Promise<void>,
-): Promise<readonly Failed[]> {
-  const open = groups.map(({ known, jobs }) => (known ? [] : jobs));
-  const all = open.flat();
-  const executor = await openExecutor(io, options, work, all.length);
-  const bar = barOf(
-    io,
-    work.what,
-    work.unit,
-    all.reduce((sum, { size }) => sum + size, 0),
-    executor.workers,
-  );
-  const runOne = async (sized: SizedJob): Promise<JobResult> => {
-    const result = await executor.run(sized.job, {
-      onProgress: (share) => bar.progress(sized, share),
+  work: Work<P>,
+  total: { readonly jobs: number; readonly size: number },
+  use: (executor: Executor) => Promise<T>,
+): Promise<T> {
+  const executor = await openExecutor(io, options, work, total.jobs);
+  const bar = barOf(io, work.what, work.unit, total.size, executor.workers);
+  const run = async <R>(job: Job<object, object, R>): Promise<JobResult<R>> => {
+    const size = totalOf(work, [job as AnyJob<P, R>]);
+    const result = await executor.run(job, {
+      onProgress: (share) => bar.progress(job, size, share),
     });
-    bar.done(sized);
+    bar.done(job, size);
     return result;
   };
-  let last: Promise<unknown> = Promise.resolve(); // groups are handed over one at a time
-  const runGroup = async (jobs: readonly SizedJob[], i: number): Promise<void> => {
-    if (groups[i].known || jobs.length === 0) return;
-    const ended = await Promise.allSettled(jobs.map(runOne));
-    const lost = ended.find((end) => end.status === "rejected");
-    if (lost) throw lost.reason;
-    const made = ended.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
-    const seconds = made.reduce((sum, result) => sum + result.seconds, 0);
-    const results = made.map(({ bytes }) => work.kind.parse(bytes, `a job of ${groups[i].name}`));
-    const handed = last.then(() => done({ results, seconds }, i));
-    last = handed.catch(() => undefined);
-    await handed;
-  };
   try {
-    const ended = await Promise.allSettled(open.map(runGroup));
-    work.signal.throwIfAborted();
-    return ended.flatMap((end, i) =>
-      end.status === "rejected" ? [{ group: groups[i].name, error: end.reason as Error }] : [],
-    );
+    return await use({ ...executor, run });
   } catch (error) {
-    if (options.queue !== undefined)
+    if (options.queue !== undefined && work.signal.aborted)
       io.stderr.write("jobs stay on the queue; the same command continues\n");
     throw error;
   } finally {
@@ -374,10 +308,107 @@ async function doGroups<P, R>(
   }
 }
 
+/**
+ * Opens what gives the results of jobs in their order, each as soon as it and those before it are
+ * done. Throws what the first job that failed threw.
+ */
+export const collectJobs = <P extends object, R, T>(
+  io: Io,
+  options: JobOptions,
+  work: Work<P>,
+  jobs: readonly AnyJob<P, R>[],
+  use: (results: AsyncIterable<JobResult<R>>) => Promise<T>,
+): Promise<T> =>
+  withExecutor(io, options, work, { jobs: jobs.length, size: totalOf(work, jobs) }, (executor) =>
+    use(resultsOf(executor, jobs)),
+  );
+
+/** One shard's jobs, into the folder. */
+async function doShard<P extends object, R>(
+  io: Io,
+  options: JobOptions,
+  work: Work<P>,
+  groups: readonly Group<P, R>[],
+): Promise<void> {
+  const { index, of } = options.shard as Shard;
+  const all = groups.flatMap(({ jobs }) => jobs);
+  const own = new Set(ofShard(all, { index, of }));
+  const open = groups.map((group) => ({
+    ...group,
+    jobs: group.known ? [] : group.jobs.filter((job) => own.has(job)),
+  }));
+  const failed = await doGroups(io, options, work, open, async () => undefined);
+  io.stdout.write(
+    `shard ${index}/${of}: ${count(own.size)} jobs in ${folderOf(options, work)}; the command without --shard collects\n`,
+  );
+  requireNone(io, failed);
+}
+
+/**
+ * Prints the plan of a dry run, or does the jobs of one shard.
+ *
+ * @returns whether that was all: nothing is to be collected then
+ */
+export async function planOrShard<P extends object, R>(
+  io: Io,
+  options: JobOptions,
+  work: Work<P>,
+  groups: () => readonly Group<P, R>[],
+): Promise<boolean> {
+  if (options.dryRun) writePlan(io, options, work, groups());
+  else if (options.shard) await doShard(io, options, work, groups());
+  return options.dryRun === true || options.shard !== undefined;
+}
+
+/** The results of a group. */
+export interface Made<R> {
+  readonly results: readonly R[];
+  /** Of all its jobs together, whoever did them. */
+  readonly seconds: number;
+}
+
 /** A group that came to nothing, and why. */
 export interface Failed {
   readonly group: string;
   readonly error: Error;
+}
+
+/**
+ * Does all groups, whatever becomes of one. They are handed over one at a time as they are done, in
+ * whatever order, their results in the order of their jobs.
+ *
+ * @returns the groups that failed
+ */
+export async function doGroups<P extends object, R>(
+  io: Io,
+  options: JobOptions,
+  work: Work<P>,
+  groups: readonly Group<P, R>[],
+  done: (made: Made<R>, group: number) => Promise<void>,
+): Promise<readonly Failed[]> {
+  const open = groups.map(({ known, jobs }) => (known ? [] : jobs));
+  const all = open.flat();
+  const total = { jobs: all.length, size: totalOf(work, all) };
+  return withExecutor(io, options, work, total, async (executor) => {
+    let last: Promise<unknown> = Promise.resolve();
+    const runGroup = async (jobs: readonly AnyJob<P, R>[], i: number): Promise<void> => {
+      if (jobs.length === 0) return;
+      const ended = await Promise.allSettled(jobs.map((job) => executor.run<R>(job)));
+      const lost = ended.find((end) => end.status === "rejected");
+      if (lost) throw lost.reason;
+      const made = ended.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
+      const seconds = made.reduce((sum, result) => sum + result.seconds, 0);
+      const results = made.map(({ value }) => value);
+      const handed = last.then(() => done({ results, seconds }, i));
+      last = handed.catch(() => undefined);
+      await handed;
+    };
+    const ended = await Promise.allSettled(open.map(runGroup));
+    work.signal.throwIfAborted();
+    return ended.flatMap((end, i) =>
+      end.status === "rejected" ? [{ group: groups[i].name, error: end.reason as Error }] : [],
+    );
+  });
 }
 
 /**

@@ -50,6 +50,9 @@ export function share(text: string): number {
   return value;
 }
 
+/** A number above 0, up to 1. */
+export const shareOrAll = (text: string): number => (Number(text) === 1 ? 1 : share(text));
+
 /** The values of an option that may be repeated. */
 export const repeated = (word: string, before: readonly string[] = []): readonly string[] => [
   ...before,

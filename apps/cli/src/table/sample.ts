@@ -1,22 +1,28 @@
 /** diffeo table sample: rows drawn from a model of a table, of which some cells may be given. */
 import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
+import { inputOf } from "diffeo/job";
 import { readBytes } from "diffeo/node";
-import { sha256 } from "diffeo-queue/node";
 import {
-  type DrawnRows,
   parseTableModel,
+  type RowsParameters,
   requireGiven,
+  rowsJobs,
   type TableModel,
   writtenColumns,
   writtenRows,
 } from "diffeo-tables";
 import type { Declare, Io } from "../shell/io.ts";
-import { doJobs, type JobOptions, requireNone, withJobOptions } from "../shell/jobs.ts";
-import { engineOf, integer, MOST, repeated } from "../shell/options.ts";
+import {
+  collectJobs,
+  type JobOptions,
+  planOrShard,
+  type Work,
+  withJobOptions,
+} from "../shell/jobs.ts";
+import { integer, MOST, repeated } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { writeCells } from "./csv.ts";
-import { type RowsJob, rowsGroups, rowsKind } from "./jobs.ts";
 import {
   type DrawOptions,
   type EvaluationOptions,
@@ -102,90 +108,46 @@ function givenCells(model: TableModel, words: readonly string[]): Record<string,
   return Object.fromEntries(found);
 }
 
-/** Rows of jobs in the order of the jobs, whichever ends first. */
-function inOrder() {
-  const ready = new Map<number, DrawnRows["rows"]>();
-  let isOver = false;
-  let wake = (): void => undefined;
-  async function* rows(): AsyncGenerator<DrawnRows["rows"]> {
-    for (let next = 0; ; ) {
-      const some = ready.get(next);
-      if (some) {
-        ready.delete(next++);
-        yield some;
-      } else if (isOver) return;
-      else
-        await new Promise<void>((done) => {
-          wake = done;
-        });
-    }
-  }
-  return {
-    rows,
-    add: (at: number, drawn: DrawnRows): void => {
-      ready.set(at, drawn.rows);
-      wake();
-    },
-    end: (): void => {
-      isOver = true;
-      wake();
-    },
-  };
-}
-
 async function sample(io: Io, options: SampleCommand): Promise<void> {
-  const { model: path, count, given = [], evaluations, seed, device, out, force } = options;
-  await outputs(out === undefined ? [] : [{ path: out }], { inputs: [path], force });
-  const model = await readBytes(path);
-  // A file that is none, or cells that cannot be given, are refused here, not by a job.
-  const parsed = parseTableModel(model, path);
-  const cells = givenCells(parsed, given);
-  if (given.length > 0) requireSecondNetwork(parsed);
-  requireGiven(parsed, cells);
-  const { rows, add, end } = inOrder();
-  const stop = new AbortController();
-  const signal = AbortSignal.any([io.signal, stop.signal]);
-  const draw = async (): Promise<void> => {
-    const failed = await doJobs<RowsJob, DrawnRows>(
-      io,
-      options,
-      {
-        ...{ what: "drawing", unit: "rows", kind: rowsKind, inputs: [model], signal },
-        ...{ folder: out && `${out}.jobs`, ...engineOf(options) },
-      },
-      rowsGroups(
-        { count, evaluations, seed, ...(given.length > 0 && { given: cells }) },
-        sha256(model),
-        device,
-      ),
-      async ({ results: [drawn] }, i) => add(i, drawn),
-    ).finally(end);
-    if (failed) requireNone(io, failed);
+  const { model: path, count, given = [], evaluations, seed, device, threads, out } = options;
+  await outputs(out === undefined ? [] : [{ path: out }], {
+    inputs: [path],
+    force: options.force,
+  });
+  const bytes = await readBytes(path);
+  // A file that is no model, or cells that cannot be given, are refused here, not by a job.
+  const model = parseTableModel(bytes, path);
+  const cells = givenCells(model, given);
+  if (given.length > 0) requireSecondNetwork(model);
+  requireGiven(model, cells);
+  const jobs = rowsJobs(inputOf(bytes, model), {
+    count,
+    evaluations,
+    seed,
+    device,
+    given: given.length > 0 ? cells : undefined,
+  });
+  const work: Work<RowsParameters> = {
+    what: "sampling",
+    unit: "rows",
+    sizeOf: ({ count: rows }) => rows,
+    device,
+    threads,
+    folder: out && `${out}.jobs`,
+    signal: io.signal,
   };
-  // Neither collects anything.
-  if (options.dryRun || options.shard) return draw();
-  const drawing = draw();
-  const ended = drawing.catch(() => undefined);
-  async function* drawn() {
-    let first = 0;
-    for await (const some of rows()) {
-      yield writtenRows(parsed, some, { first, seed });
-      first += some.length;
+  if (await planOrShard(io, options, work, () => [{ name: "rows", jobs }])) return;
+  await collectJobs(io, options, work, jobs, (results) => {
+    async function* written() {
+      let first = 0;
+      for await (const { value } of results) {
+        yield writtenRows(model, value.rows, { first, seed });
+        first += value.rows.length;
+      }
     }
-    // Where it failed there is nothing to keep.
-    await drawing;
-  }
-  try {
-    await writeCells(
-      io,
-      { columns: writtenColumns(parsed), beside: { evaluations } },
-      drawn(),
-      options,
-    );
-  } finally {
-    stop.abort();
-    await ended;
-  }
+    const columns = { columns: writtenColumns(model), beside: { evaluations } };
+    return writeCells(io, columns, written(), options);
+  });
 }
 
 export const declare: Declare = (command, io) =>

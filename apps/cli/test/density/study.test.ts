@@ -1,23 +1,26 @@
 /** A study's runs: what is kept of a fit, and what becomes of records and workers that fail. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { quantile } from "diffeo/host";
+import { inputOf } from "diffeo/job";
 import { fold, key } from "diffeo/random";
-import { digestOf, sha256 } from "diffeo-queue/node";
+import { descriptionOf, digestOf, sha256 } from "diffeo-queue";
 import {
   type FitTask,
   type Fitted,
   generate,
+  isUci,
   measurePoints,
   prepare,
   type RunRecord,
   recordOf,
   runDensity,
 } from "diffeo-tables";
+import { densityFitJob } from "diffeo-tables/node";
 import { afterAll, describe, expect, it } from "vitest";
 import { record } from "../../../../packages/tables/test/records.ts";
-import { fitJob } from "../../src/density/jobs.ts";
+import { version } from "../../src/shell/version.ts";
 import { diffeo } from "../run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "diffeo-study-"));
@@ -73,7 +76,8 @@ it("keeps both states of a fit, each measured itself, and every tenth step of it
 
 /** A record as a worker would give it, in the folder where shards leave their jobs. */
 function give(out: string, task: FitTask, record: RunRecord): void {
-  const { job } = fitJob(task, 2000);
+  const file = isUci(task.dataset) ? inputOf(readFileSync(at("winequality-red.csv"))) : undefined;
+  const job = descriptionOf(densityFitJob(task, 2000, file), version);
   const bytes = Buffer.from(`${JSON.stringify(record)}\n`);
   const head = { job: digestOf(job), sha256: sha256(bytes), seconds: 1, worker: "a test" };
   mkdirSync(`${out}.jobs`, { recursive: true });
@@ -90,15 +94,19 @@ const answering = (task: FitTask): RunRecord => ({
 describe("a study", () => {
   it("goes on and reports when a record is none or a run fails, and takes any time given", async () => {
     const out = at("unwritten");
-    const task = (loss: FitTask["loss"]): FitTask => ({ dataset: "two-moons", loss, seed: 0 });
-    give(out, task("gssm"), answering(task("gssm")));
-    // A name that is none: its file would lie elsewhere.
-    give(out, task("ssm"), {
-      ...answering(task("ssm")),
-      dataset: "../../evil" as FitTask["dataset"],
+    const task = (loss: FitTask["loss"], dataset: FitTask["dataset"]): FitTask => ({
+      dataset,
+      loss,
+      seed: 0,
     });
+    for (const loss of ["ssm", "gssm"] as const)
+      give(out, task(loss, "two-moons"), answering(task(loss, "two-moons")));
     // A table that is too small: its fits fail.
     writeFileSync(at("winequality-red.csv"), '"a";"b"\n1;2\n3;5\n');
+    // A name that is none: its file would lie elsewhere. And a record of another run.
+    const own = task("ssm", "red-wine");
+    give(out, own, { ...answering(own), dataset: "../../evil" as FitTask["dataset"] });
+    give(out, task("gssm", "red-wine"), answering(own));
     const { stdout, stderr, code } = await study(
       ...[
         "--out",
@@ -114,13 +122,14 @@ describe("a study", () => {
       ],
       ...["--data", folder, "--datasets", "two-moons,red-wine"],
     );
-    expect(stderr).toMatch(/^1\/4 two-moons-gssm-0: /m);
-    expect(stderr).toMatch(/^two-moons-ssm-0: .* is no record of a run: .*evil/m);
+    expect(stderr).toMatch(/^1\/4 two-moons-g?ssm-0: /m);
+    expect(stderr).toMatch(/ is not used: .* is no record of a run: .*evil/);
+    expect(stderr).toMatch(/ is not used: it is of red-wine-ssm-0, the job is red-wine-gssm-0/);
     expect(stderr).toMatch(/^red-wine-ssm-0: /m);
     expect(stdout).toMatch(/\| score matching \| -15.00 \|/);
-    expect(stdout).toMatch(/\n3 runs are still open; the same command continues\n$/);
-    expect(stderr).toMatch(/3 of the jobs failed\. The same command tries them again/);
-    expect(code).toBe(1);
+    expect(stdout).toMatch(/\n2 runs are still open; the same command continues\n$/);
+    expect(stderr).toMatch(/2 of the jobs failed\. The same command tries them again/);
+    expect(code).toBe(2);
   });
 
   it("does not go on with other draws than it began with", async () => {

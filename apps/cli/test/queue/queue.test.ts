@@ -197,7 +197,7 @@ describe("work as jobs", () => {
     [["--queue", "http://me:hush@h"], /names no server/],
     [["--queue", "redis://h", "--workers", "2"], /--workers are processes on this machine/],
     [["--shard", "1/2", "--require", "legal", "--jobs", "x"], /known at the end alone/],
-    [["--trace", "t.json", "--queue", "redis://h"], /would change nothing beside --trace/],
+    [["--verify", "2"], /give a number between 0 and 1/],
     [["--queue", "unix:///nowhere/s"], /cannot use unix:\/\/\/nowhere\/s \(ENOENT\)/],
   ])("says what is wrong with %j", async (words, message) => {
     const { code, stderr } = await diffeo(...boards(...words));

@@ -5,7 +5,7 @@
  *
  *   where the model is   carriedStep(model, { data, chains }) → bytes
  *   anywhere             drawCarried(bytes, { key, first, count, … }) → states at their last draw
- *   where the model is   samplePosterior(model, { …, store: { load: async () => states, save } })
+ *   where the model is   collectPosterior(model, states, { … }) → posterior
  *
  * A model with an operation that the compiler lacks travels as the ONNX file of its leapfrog step.
  * The draws are those of `samplePosterior` with the same options, bit for bit: on every machine from

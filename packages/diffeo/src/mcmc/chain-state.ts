@@ -74,6 +74,20 @@ export function stateAt(
   };
 }
 
+/** What a chain drew, of its state at its last draw. */
+export function endedChain({
+  size,
+  undefinedAt,
+  done: _,
+  at: _at,
+  looks: _looks,
+  average: _average,
+  covariance: _covariance,
+  ...chain
+}: ChainState): Chain {
+  return { ...chain, stepSize: size, undefinedAt: undefinedAt ?? undefined };
+}
+
 /** Characters that the text of kept chains may have (checkpoint.ts): no longer text can be. */
 const MOST_CHARACTERS = 2 ** 29 - 2 ** 16;
 

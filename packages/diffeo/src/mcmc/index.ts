@@ -15,6 +15,13 @@ export {
 } from "./carried.ts";
 export type { Chain, ChainState } from "./chain-state.ts";
 export { type ChainStore, type ChainsOptions, drawChains } from "./chains.ts";
+export {
+  type ChainsInputs,
+  type ChainsJobsOptions,
+  type ChainsParameters,
+  chainsJobs,
+  chainsKind,
+} from "./chains-job.ts";
 export { parseChains, serializeChains } from "./checkpoint.ts";
 export type { Data, DataShapes } from "./data.ts";
 export { bulkEss, rhat, type Summary, summarise, tailEss } from "./diagnostics.ts";
@@ -47,6 +54,7 @@ export {
 export {
   type CallOptions,
   chainsOf,
+  collectPosterior,
   elementNames,
   openPosteriorSampler,
   type Posterior,

@@ -13,8 +13,8 @@
  */
 import { fail, type Shape } from "../graph/index.ts";
 import { fold, type Key, uniform } from "../random/index.ts";
-import type { ChainSettings } from "./chain-settings.ts";
-import type { Chain } from "./chain-state.ts";
+import { type ChainSettings, settingsOf } from "./chain-settings.ts";
+import { type Chain, type ChainState, endedChain, requireOwn } from "./chain-state.ts";
 import {
   type DrawChainsOptions,
   type OpenChains,
@@ -173,7 +173,19 @@ async function posteriorOf(
         ...(options.start && { start: options.start }),
         where: (x) => placeInWords(model, x),
       });
-  const drawn = await chains.draw(start, { ...options, inputs });
+  return describePosterior(
+    model,
+    await chains.draw(start, { ...options, inputs }),
+    chains.settings,
+  );
+}
+
+/** The posterior that drawn chains are. */
+async function describePosterior(
+  model: BoundModel,
+  drawn: readonly Chain[],
+  settings: ChainSettings,
+): Promise<Posterior> {
   const draws = await model.show(drawn.map(({ x }) => x));
   const lost = drawn.findIndex(({ undefinedAt }) => undefinedAt !== undefined);
   const where =
@@ -183,7 +195,6 @@ async function posteriorOf(
     summary ??= summaryOf(draws);
     return summary;
   };
-  const { settings } = chains;
   return {
     draws,
     chains: drawn,
@@ -221,6 +232,34 @@ export async function samplePosterior(
     return await posteriorOf(bound, chains, count, options);
   } finally {
     await chains.dispose();
+    await bound.dispose();
+  }
+}
+
+/**
+ * The posterior of chains that were sampled elsewhere, as jobs (`chainsJobs`).
+ *
+ * @param model the model whose chains they are
+ * @param states all chains at their last draw, in their order
+ * @param options those of the jobs
+ * @throws DiffeoError of kind `data` where the chains are not those of the options
+ */
+export async function collectPosterior(
+  model: PosteriorModel,
+  states: readonly ChainState[],
+  options: Omit<SamplePosteriorOptions, "key" | "store" | "start" | "onDraw" | "signal">,
+): Promise<Posterior> {
+  const count = countOf(options);
+  const data = options.data ?? {};
+  const bound = boundModel(model, data, dataArrays(data, model.data), false, options);
+  try {
+    const settings = settingsOf(options);
+    requireOwn(states, count, bound.space.dimension, settings);
+    const open = states.findIndex(({ done }) => done < settings.warmup + settings.draws);
+    if (open >= 0)
+      fail("data", `chain ${open} has not reached its last draw`, "run its job to the end");
+    return await describePosterior(bound, states.map(endedChain), settings);
+  } finally {
     await bound.dispose();
   }
 }

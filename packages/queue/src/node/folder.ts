@@ -1,14 +1,15 @@
 /**
  * Results in a folder that machines share: one file a job, named by the job's digest, written
  * whole or not at all. A line of JSON says what the bytes after it are; a file that is not what it
- * says is none, and its job is done again.
+ * says, or not a result of its job, is none, and its job is done again.
  */
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { Executor, Job } from "diffeo/job";
 import { writeFileAtomic } from "diffeo/node";
 import * as v from "valibot";
-import type { Executor, JobResult } from "../job/executor.ts";
-import { digestOf, sha256 } from "./digest.ts";
+import { descriptionOf, digestOf, sha256 } from "./digest.ts";
+import { acceptResult, Misfit, type StoredResult, storedOf } from "./stored.ts";
 
 const head = v.object({
   job: v.string(),
@@ -17,47 +18,74 @@ const head = v.object({
   worker: v.pipe(v.string(), v.maxLength(300)),
 });
 
-const pathOf = (folder: string, digest: string): string => join(folder, `${digest}.job`);
-
 const LINE = 10;
 
-async function readResult(folder: string, digest: string): Promise<JobResult | undefined> {
-  const file = await readFile(pathOf(folder, digest)).catch(() => undefined);
-  const end = file?.indexOf(LINE) ?? -1;
-  if (!file || end < 0) return undefined;
+async function readResult(path: string, digest: string): Promise<StoredResult | undefined> {
+  const file = await readFile(path).catch(() => undefined);
+  if (!file) return undefined;
+  const end = file.indexOf(LINE);
   try {
-    const { job, ...about } = v.parse(head, JSON.parse(file.toString("utf8", 0, end)));
+    const { job, ...about } = v.parse(head, JSON.parse(file.toString("utf8", 0, Math.max(0, end))));
     const bytes = new Uint8Array(file.subarray(end + 1));
-    return job === digest && about.sha256 === sha256(bytes) ? { bytes, ...about } : undefined;
+    if (job === digest && about.sha256 === sha256(bytes)) return { bytes, ...about };
   } catch {
-    return undefined;
+    // Not the file of a result.
   }
+  throw new Misfit("it is damaged");
 }
 
 async function writeResult(
-  folder: string,
+  path: string,
   digest: string,
-  { bytes, ...about }: JobResult,
+  { bytes, ...about }: StoredResult,
 ): Promise<void> {
   const line = Buffer.from(`${JSON.stringify({ job: digest, ...about })}\n`);
-  await writeFileAtomic(pathOf(folder, digest), [line, bytes]);
+  await writeFileAtomic(path, [line, bytes]);
 }
 
-/** Does what the folder has no result of. */
+/** How a folder of results is used. */
+export interface FolderOptions {
+  /** The release of the program. */
+  readonly release: string;
+  /** Whether new results are kept there. */
+  readonly write: boolean;
+  /** Called with a sentence where a result is not used. */
+  readonly say: (line: string) => void;
+}
+
+/**
+ * An executor that reads results from a folder, and does what the folder has no result of.
+ *
+ * @param executor does the other jobs
+ * @param folder where results are, one file per job
+ */
 export function withFolder(
   executor: Executor,
   folder: string,
-  { write }: { readonly write: boolean },
+  { release, write, say }: FolderOptions,
 ): Executor {
+  const placeOf = (job: Job, repeat?: number): { digest: string; path: string } => {
+    const digest = digestOf(descriptionOf(job, release, repeat));
+    return { digest, path: join(folder, `${digest}.job`) };
+  };
   return {
     ...executor,
     run: async (job, options) => {
-      const digest = digestOf(job);
-      const there = await readResult(folder, digest);
-      if (there) return there;
+      const { digest, path } = placeOf(job, options?.repeat);
+      try {
+        const there = await readResult(path, digest);
+        if (there) return acceptResult(job, there);
+      } catch (error) {
+        if (!(error instanceof Misfit)) throw error;
+        say(`${path} is not used: ${error.message}; its job is done again`);
+      }
       const result = await executor.run(job, options);
-      if (write) await writeResult(folder, digest, result);
+      if (write) await writeResult(path, digest, storedOf(job, result));
       return result;
+    },
+    forget: async (job, options) => {
+      await rm(placeOf(job, options?.repeat).path, { force: true });
+      await executor.forget(job, options);
     },
   };
 }

@@ -1,6 +1,6 @@
-/** diffeo-queue/node: who does jobs. What talks to a server is loaded when it is first used. */
-export { digestOf, type Inputs, inputsOf, sha256 } from "./digest.ts";
-export { withFolder } from "./folder.ts";
+/** Who does jobs. What talks to a server is loaded when it is first used. */
+export { descriptionOf, digestOf, inputsOf, sha256 } from "./digest.ts";
+export { type FolderOptions, withFolder } from "./folder.ts";
 export { type LocalOptions, openLocal, type ProcessScript } from "./local.ts";
 export type { Address } from "./redis/address.ts";
 export { parseAddress } from "./redis/address.ts";
@@ -10,7 +10,7 @@ export type { WorkerOptions } from "./redis/worker.ts";
 export type { WorkerState } from "./redis/workers.ts";
 export { type RunnerSettings, serveRunner } from "./runner.ts";
 
-import type { Executor } from "../job/executor.ts";
+import type { Executor } from "diffeo/job";
 import type { Address } from "./redis/address.ts";
 import type { QueueOptions } from "./redis/executor.ts";
 import type { QueueOverview } from "./redis/overview.ts";

@@ -3,26 +3,23 @@
  * job whose process is lost is tried three times; one that fails by what it is given fails at
  * once, as it would again.
  */
+import { hostname } from "node:os";
 import { DiffeoError, fail } from "diffeo/graph";
+import { type Executor, type Job, type JobResult, openInline, type RunOptions } from "diffeo/job";
 import { openPool, type Pool } from "diffeo/node";
-import type { Executor, JobResult, RunOptions } from "../job/executor.ts";
-import type { Job } from "../job/job.ts";
-import { type Inputs, sha256 } from "./digest.ts";
-import {
-  JOB,
-  openRunner,
-  type ProcessJob,
-  type ProcessResult,
-  type RunnerSettings,
-  thisWorker,
-} from "./runner.ts";
+import { descriptionOf, inputsOf, sha256 } from "./digest.ts";
+import { JOB, type ProcessJob, type ProcessResult } from "./runner.ts";
+import { acceptResult } from "./stored.ts";
 
-export interface LocalOptions extends RunnerSettings {
-  readonly inputs: Inputs;
+/** How jobs on this machine are done. */
+export interface LocalOptions {
+  /** The release of the program: a process of another one refuses the jobs. */
+  readonly release: string;
   /** Processes; 1 is this one. */
   readonly workers: number;
   /** What a process runs: it calls `serveRunner`. */
   readonly script: ProcessScript;
+  /** Threads of one operation. Default: as many as there are cores. */
   readonly threads?: number;
   readonly signal?: AbortSignal;
 }
@@ -36,74 +33,51 @@ export interface ProcessScript {
 /** How often a job is begun. */
 export const ATTEMPTS = 3;
 
-const lookedUp = (inputs: Inputs) => async (digest: string) =>
-  inputs.get(digest) ?? fail("data", `there is no input ${digest}`, "give it with the jobs");
+/** The bytes of one of a job's inputs by their SHA-256. */
+const inputBytes = (job: Job, digest: string): Uint8Array =>
+  inputsOf(job).get(digest) ?? fail("data", `there is no input ${digest}`, "give it with the jobs");
 
-/** Jobs in this process, one at a time. */
-function inline({ inputs, signal, threads, ...settings }: LocalOptions): Executor {
-  const runner = openRunner(settings);
-  const run = async (job: Job, { onProgress }: RunOptions): Promise<JobResult> => {
-    signal?.throwIfAborted();
-    const began = performance.now();
-    const bytes = await runner.run(job, {
-      fetch: lookedUp(inputs),
-      report: (share) => onProgress?.(share),
-      threads,
-      signal,
-    });
-    return {
-      bytes,
-      sha256: sha256(bytes),
-      seconds: (performance.now() - began) / 1000,
-      worker: thisWorker(),
-    };
-  };
-  let last: Promise<unknown> = Promise.resolve();
-  return {
-    run: (job, options = {}) => {
-      const result = last.then(() => run(job, options));
-      last = result.catch(() => undefined);
-      return result;
-    },
-    workers: () => 1,
-    close: () => runner.dispose(),
-  };
-}
-
-async function inPool(
+async function runInPool<R>(
   pool: Pool,
-  job: Job,
-  options: LocalOptions,
-  { onProgress }: RunOptions,
-): Promise<JobResult> {
-  const { inputs, signal, threads } = options;
-  const parameters: ProcessJob = { job, threads };
+  job: Job<object, object, R>,
+  { release, signal, threads }: LocalOptions,
+  { onProgress, repeat }: RunOptions,
+): Promise<JobResult<R>> {
+  const parameters: ProcessJob = { job: descriptionOf(job, release, repeat), threads };
   for (let attempt = 1; ; attempt++)
     try {
       const { bytes, seconds } = (await pool.run(
         { kind: JOB, parameters },
         {
-          onAsk: (digest) => lookedUp(inputs)(digest as string),
+          onAsk: async (digest) => inputBytes(job, digest as string),
           onProgress: (share) => onProgress?.(share as number),
           signal,
         },
       )) as ProcessResult;
-      return { bytes, sha256: sha256(bytes), seconds, worker: thisWorker() };
+      const worker = `${hostname()}:${process.pid}`;
+      return acceptResult(job, { bytes, sha256: sha256(bytes), seconds, worker });
     } catch (error) {
       if (signal?.aborted || error instanceof DiffeoError || attempt === ATTEMPTS) throw error;
     }
 }
 
+/**
+ * An executor of this machine: with one worker it is this process, where values are passed as they
+ * are; with more, processes that are kept.
+ */
 export function openLocal(options: LocalOptions): Executor {
-  const { workers, script } = options;
-  if (workers === 1) return inline(options);
+  const { workers, script, threads, signal } = options;
+  if (workers === 1) return openInline({ threads, signal });
   const pool = openPool(script.url, {
     workers,
     execArgv: script.execArgv,
   });
+  const close = (): Promise<void> => pool.close();
   return {
-    run: (job, how = {}) => inPool(pool, job, options, how),
+    run: (job, how = {}) => runInPool(pool, job, options, how),
+    forget: async () => undefined,
     workers: () => workers,
-    close: () => pool.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }

@@ -1,21 +1,26 @@
 /**
- * A job from its description to its bytes, the same in this process, in a local one and on a
- * worker far away. What does not fit is refused with a sentence before anything is done: another
- * release, a kind that is not known or has another version, parameters that are none, an input
- * whose bytes are not those that were named.
+ * A job from its description to its bytes, in a local process and on a worker far away. What does
+ * not fit is refused with a sentence before anything is done: another release, a kind that is not
+ * known or has another version, parameters that do not fit, an input whose bytes are not those that
+ * were named.
  */
-import { hostname } from "node:os";
 import { fail } from "diffeo/graph";
+import {
+  type JobContext,
+  type JobDescription,
+  type Kind,
+  type Kinds,
+  openKeeper,
+  requireDescription,
+} from "diffeo/job";
 import { type JobParent, serveJobs } from "diffeo/node";
 import * as v from "valibot";
-import { type Job, requireJob } from "../job/job.ts";
-import type { JobContext, Kind, Kinds } from "../job/kind.ts";
 import { sha256 } from "./digest.ts";
 
 /** What the jobs of one process share. */
 export interface Runner {
   /** The result of a job as bytes. */
-  run(job: Job, how: RunnerOptions): Promise<Uint8Array>;
+  run(job: JobDescription, how: RunnerOptions): Promise<Uint8Array>;
   /** Closes what was kept. */
   dispose(): Promise<void>;
 }
@@ -25,16 +30,14 @@ interface RunnerOptions extends Pick<JobContext, "report" | "signal" | "threads"
   readonly fetch: (digest: string) => Promise<Uint8Array>;
 }
 
+/** What a process that does jobs knows. */
 export interface RunnerSettings {
   readonly kinds: Kinds;
   /** Of the program that does the jobs. */
   readonly release: string;
 }
 
-async function kindOf(
-  job: Job,
-  { kinds, release }: RunnerSettings,
-): Promise<Kind<unknown, unknown>> {
+async function kindOf(job: JobDescription, { kinds, release }: RunnerSettings): Promise<Kind> {
   if (job.release !== release)
     fail(
       "data",
@@ -57,7 +60,7 @@ async function kindOf(
   return kind;
 }
 
-function parametersOf(job: Job, { parameters }: Kind<unknown, unknown>): unknown {
+function parametersOf(job: JobDescription, { parameters }: Kind): object {
   const found = v.safeParse(parameters, job.parameters);
   if (found.success) return found.output;
   const [issue] = found.issues;
@@ -68,70 +71,47 @@ function parametersOf(job: Job, { parameters }: Kind<unknown, unknown>): unknown
   );
 }
 
-interface Kept {
-  readonly value: Promise<unknown>;
-  readonly dispose: (value: never) => Promise<void>;
-}
+/** How an input is read. */
+type Reader = (bytes: Uint8Array, source: string) => unknown;
 
-/** What is kept open: the least recently used goes where more would be open than these. */
-const MOST_KEPT = 2;
-
+/** Opens what does jobs of a process. */
 export function openRunner(settings: RunnerSettings): Runner {
-  const kept = new Map<string, Kept>();
-  const drop = async (name: string): Promise<void> => {
-    const { value, dispose } = kept.get(name) as Kept;
-    kept.delete(name);
-    // What could not be opened has been an error of the job that opened it.
-    await value.then(dispose as (value: unknown) => Promise<void>, () => undefined);
-  };
-  const keep: JobContext["keep"] = async (name, open, dispose = async () => undefined) => {
-    const there = kept.get(name);
-    kept.delete(name);
-    const value = (there?.value ?? open()) as ReturnType<typeof open>;
-    kept.set(name, { value, dispose });
-    if (kept.size > MOST_KEPT) await drop([...kept.keys()][0]);
-    return value.catch((error: unknown) => {
-      if (kept.get(name)?.value === value) kept.delete(name);
-      throw error;
-    });
-  };
+  const keeper = openKeeper();
   return {
     run: async (given, { fetch, ...how }) => {
-      const job = requireJob(given);
+      const job = requireDescription(given);
       const kind = await kindOf(job, settings);
       const parameters = parametersOf(job, kind);
-      const inputDigest = (name: string): string =>
-        Object.hasOwn(job.inputs, name)
+      const input = async (name: string): Promise<unknown> => {
+        const digest = Object.hasOwn(job.inputs, name)
           ? job.inputs[name]
           : fail("data", `the job names no input "${name}"`, `give jobs of ${job.kind} that input`);
-      const input = async (name: string): Promise<Uint8Array> => {
-        const bytes = await fetch(inputDigest(name));
-        if (sha256(bytes) !== inputDigest(name))
+        const bytes = await fetch(digest);
+        if (sha256(bytes) !== digest)
           fail(
             "data",
             `the bytes of input "${name}" are not those that were named`,
             "send the job again",
           );
-        return bytes;
+        const readers = kind.inputs as Readonly<Record<string, Reader>>;
+        return readers[name](bytes, `the input "${name}" of ${kind.name}`);
       };
+      const scope = [job.kind, job.device, ...Object.values(job.inputs)].join(" ");
       const result = await kind.run(parameters, {
         ...how,
         device: job.device,
-        input,
-        inputDigest,
-        keep,
+        input: input as JobContext["input"],
+        keep: keeper.scoped(scope),
       });
-      return kind.make(result);
+      return kind.serialize(result);
     },
-    dispose: async () => {
-      for (const name of [...kept.keys()]) await drop(name);
-    },
+    dispose: keeper.dispose,
   };
 }
 
 /** What a process of a pool is given for a job, and what it gives back. */
 export interface ProcessJob {
-  readonly job: Job;
+  readonly job: JobDescription;
   readonly threads?: number;
 }
 export interface ProcessResult {
@@ -145,6 +125,10 @@ export const JOB = "job";
 /**
  * Makes this process one that does jobs for its pool: the script of `openLocal` and of a worker of
  * a queue calls it.
+ *
+ * @example
+ * import { chainsKind } from "diffeo/mcmc";
+ * serveRunner({ kinds: { "infer/chains": async () => chainsKind }, release: "1.0.0" });
  */
 export function serveRunner(settings: RunnerSettings): void {
   const runner = openRunner(settings);
@@ -162,6 +146,3 @@ export function serveRunner(settings: RunnerSettings): void {
     },
   });
 }
-
-/** Who did a job, where no other name was given. */
-export const thisWorker = (): string => `${hostname()}:${process.pid}`;

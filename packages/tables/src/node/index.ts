@@ -11,6 +11,12 @@ export {
 export { loadDensity, saveDensity } from "./density-file.ts";
 export { type FitFolder, type FitFolderOptions, openFitFolder } from "./fit-folder.ts";
 export {
+  type DensityFitInputs,
+  type DensityFitParameters,
+  densityFitJob,
+  densityFitKind,
+} from "./fit-job.ts";
+export {
   type FitTaskOptions,
   readFitRecords,
   recordPath,

@@ -6,40 +6,54 @@
  */
 import { Queue, QueueEvents } from "bullmq";
 import { DiffeoError, fail } from "diffeo/graph";
+import type { Executor, Job, JobDescription, JobResult, RunOptions } from "diffeo/job";
 import type { Redis } from "ioredis";
-import type { Executor, JobResult } from "../../job/executor.ts";
-import type { Job } from "../../job/job.ts";
-import { digestOf, type Inputs } from "../digest.ts";
+import { descriptionOf, digestOf, inputsOf } from "../digest.ts";
+import { ATTEMPTS } from "../local.ts";
+import { acceptResult, Misfit } from "../stored.ts";
 import type { Address } from "./address.ts";
 import { connect } from "./connection.ts";
 import { entryOf, onPrefix, queueName, resultKey } from "./names.ts";
 import { refusalOf } from "./refusal.ts";
-import { getResult, putBytes } from "./store.ts";
+import { dropResult, getResult, putBytes } from "./store.ts";
 import { countWorkers } from "./workers.ts";
 
+/** Which queue, and for which release of the program. */
 export interface QueueOptions {
   readonly address: Address;
   readonly device: string;
-  readonly inputs: Inputs;
+  /** The release of the program: workers of another one refuse the jobs. */
+  readonly release: string;
   readonly signal?: AbortSignal;
-  /** Told what a person should know: that the server is gone, that it is back. */
+  /** Called with what a person should know: that the server is gone, that it is back. */
   readonly say: (line: string) => void;
 }
 
 interface Open {
   readonly job: Job;
-  readonly result: Promise<JobResult>;
-  readonly resolve: (result: JobResult) => void;
+  readonly description: JobDescription;
+  /** Results that were not those of the job. */
+  misfits: number;
+  readonly result: Promise<JobResult<unknown>>;
+  readonly resolve: (result: JobResult<unknown>) => void;
   readonly reject: (error: unknown) => void;
 }
 
-function openEntry(job: Job): Open {
+function openEntry(job: Job, description: JobDescription): Open {
   let settle: Pick<Open, "resolve" | "reject"> | undefined;
-  const result = new Promise<JobResult>((resolve, reject) => {
+  const result = new Promise<JobResult<unknown>>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  return { ...(settle as unknown as Pick<Open, "resolve" | "reject">), job, result };
+  return {
+    ...(settle as unknown as Pick<Open, "resolve" | "reject">),
+    job,
+    description,
+    misfits: 0,
+    result,
+  };
 }
+
+const short = (digest: string): string => `${digest.slice(0, 12)}…`;
 
 /** How a job stands: `gone` is one that nobody knows of. */
 type Standing = "done" | "failed" | "there" | "gone";
@@ -50,7 +64,10 @@ const WINDOW = 5000;
 const GROUP = 250;
 const LOOK_MS = 4000;
 
-class QueueExecutor implements Executor {
+class QueueExecutor {
+  /** The bytes of inputs that jobs have named, by their SHA-256, and those that were brought. */
+  private readonly inputs = new Map<string, Uint8Array>();
+  private readonly brought = new Set<string>();
   /** Jobs that are on the queue, and those that wait until it has room. */
   private readonly open = new Map<string, Open>();
   private readonly waiting = new Map<string, Open>();
@@ -67,23 +84,29 @@ class QueueExecutor implements Executor {
   constructor(
     private readonly options: QueueOptions,
     private readonly client: Redis,
-    private readonly queue: Queue<Job>,
+    private readonly queue: Queue<JobDescription>,
   ) {
     this.timer = setInterval(() => this.turn(), LOOK_MS / 4);
     options.signal?.addEventListener("abort", this.onAbort, { once: true });
   }
 
-  async run(job: Job): Promise<JobResult> {
-    const { device, signal } = this.options;
+  async run<R>(job: Job<object, object, R>, { repeat }: RunOptions): Promise<JobResult<R>> {
+    const { device, signal, release } = this.options;
     signal?.throwIfAborted();
     if (this.refusal) throw this.refusal;
     if (job.device !== device)
       fail("usage", `the job is for ${job.device}, this queue is for ${device}`, "open another");
-    const digest = digestOf(job);
-    const open = this.open.get(digest) ?? this.waiting.get(digest) ?? openEntry(job);
+    const description = descriptionOf(job, release, repeat);
+    for (const [digest, bytes] of inputsOf(job)) this.inputs.set(digest, bytes);
+    const digest = digestOf(description);
+    const open = this.open.get(digest) ?? this.waiting.get(digest) ?? openEntry(job, description);
     if (!this.open.has(digest)) this.waiting.set(digest, open);
     queueMicrotask(() => this.turn()); // all calls of one turn go to the server together
-    return open.result;
+    return open.result as Promise<JobResult<R>>;
+  }
+
+  async forget(job: Job, { repeat }: RunOptions): Promise<void> {
+    await dropResult(this.client, digestOf(descriptionOf(job, this.options.release, repeat)));
   }
 
   workers(): number {
@@ -145,6 +168,7 @@ class QueueExecutor implements Executor {
    * chance.
    */
   private async feed(): Promise<void> {
+    await this.bringInputs([...this.inputs].filter(([digest]) => !this.brought.has(digest)));
     const next = [...this.waiting].slice(0, Math.min(GROUP, WINDOW - this.open.size));
     for (const [digest, job] of next) {
       this.waiting.delete(digest);
@@ -157,13 +181,20 @@ class QueueExecutor implements Executor {
     await this.settle(digests.filter((_, i) => standings[i] !== "failed"));
   }
 
+  private async bringInputs(inputs: Iterable<[string, Uint8Array]>): Promise<void> {
+    for (const [digest, bytes] of inputs) {
+      await putBytes(this.client, bytes, digest);
+      this.brought.add(digest);
+    }
+  }
+
   private async lookAround(): Promise<void> {
-    const { device, inputs, address, say } = this.options;
+    const { device, address, say } = this.options;
     const before = this.present;
     this.present = await countWorkers(this.client, device);
     if (this.present === 0 && before !== 0 && this.open.size > 0)
       say(`nobody is there to do jobs for ${device} at ${address.shown}; they wait`);
-    if (this.open.size > 0) await bringInputs(this.client, inputs);
+    if (this.open.size > 0) await this.bringInputs(this.inputs);
     const all = [...this.open.keys()];
     for (let at = 0; at < all.length; at += GROUP) await this.settle(all.slice(at, at + GROUP));
     this.lookedAt = performance.now();
@@ -184,15 +215,36 @@ class QueueExecutor implements Executor {
       );
     }
     const gone = those("gone").flatMap((digest) => {
-      const job = this.open.get(digest)?.job;
-      return job ? [entryOf(job, digest)] : [];
+      const entry = this.open.get(digest);
+      return entry ? [entryOf(entry.description, digest)] : [];
     });
     if (gone.length > 0) await this.queue.addBulk(gone);
   }
 
   private async finish(digest: string): Promise<void> {
-    const result = await getResult(this.client, digest);
-    if (result) this.end(digest, ({ resolve }) => resolve(result));
+    const stored = await getResult(this.client, digest);
+    const entry = this.open.get(digest);
+    if (!stored || !entry) return;
+    try {
+      const result = acceptResult(entry.job, stored);
+      this.end(digest, ({ resolve }) => resolve(result));
+    } catch (error) {
+      if (error instanceof Misfit) await this.redo(digest, entry, stored.worker, error.message);
+      else this.end(digest, ({ reject }) => reject(error));
+    }
+  }
+
+  /** Drops a result that is not that of its job, so that the job is done again; a few times. */
+  private async redo(digest: string, entry: Open, worker: string, what: string): Promise<void> {
+    await dropResult(this.client, digest);
+    const problem = `the result of job ${short(digest)} by ${worker.slice(0, 200)} is not used: ${what}`;
+    if (++entry.misfits < ATTEMPTS) {
+      this.options.say(`${problem}; the job is done again`);
+      this.changed.add(digest);
+    } else {
+      const remedy = `that was ${ATTEMPTS} times: stop that worker or replace it; the same command tries again`;
+      this.end(digest, ({ reject }) => reject(new DiffeoError("data", problem, remedy)));
+    }
   }
 
   private end(digest: string, how: (job: Open) => void): void {
@@ -224,34 +276,28 @@ class QueueExecutor implements Executor {
   }
 }
 
-async function bringInputs(client: Redis, inputs: Inputs): Promise<void> {
-  for (const [digest, bytes] of inputs) await putBytes(client, bytes, digest);
-}
-
 export async function openQueue(options: QueueOptions): Promise<Executor> {
-  const { address, device, inputs, say } = options;
-  const { client, close } = await connect(address, say);
-  try {
-    await bringInputs(client, inputs);
-  } catch (error) {
-    await close();
-    throw refusalOf(error, address) ?? error;
-  }
-  const queue = new Queue<Job>(queueName(device), onPrefix(client));
+  const { address, device, say } = options;
+  const connection = await connect(address, say);
+  const { client } = connection;
+  const queue = new Queue<JobDescription>(queueName(device), onPrefix(client));
   const events = new QueueEvents(queueName(device), onPrefix(client));
   const executor = new QueueExecutor(options, client, queue);
   queue.on("error", (error) => executor.onError(error));
   events.on("error", (error) => executor.onError(error));
   events.on("completed", ({ jobId }) => executor.hear(jobId));
   events.on("failed", ({ jobId }) => executor.hear(jobId));
+  const close = async (): Promise<void> => {
+    await executor.close();
+    await events.close().catch(() => undefined);
+    await queue.close().catch(() => undefined);
+    await connection.close();
+  };
   return {
-    run: (job) => executor.run(job),
+    run: (job, how = {}) => executor.run(job, how),
+    forget: (job, how = {}) => executor.forget(job, how),
     workers: () => executor.workers(),
-    close: async () => {
-      await executor.close();
-      await events.close().catch(() => undefined);
-      await queue.close().catch(() => undefined);
-      await close();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }

@@ -1,7 +1,7 @@
 /** Keys on the server, and the settings that commands and workers share. */
 import type { JobsOptions } from "bullmq";
+import type { JobDescription } from "diffeo/job";
 import type { Redis } from "ioredis";
-import type { Job } from "../../job/job.ts";
 import { ATTEMPTS } from "../local.ts";
 
 const PREFIX = "diffeo";
@@ -34,9 +34,9 @@ export const SECONDS_KEPT = 7 * 24 * 3600;
  * digest.
  */
 export const entryOf = (
-  job: Job,
+  job: JobDescription,
   digest: string,
-): { name: string; data: Job; opts: JobsOptions } => ({
+): { name: string; data: JobDescription; opts: JobsOptions } => ({
   name: job.kind,
   data: job,
   opts: {

@@ -4,8 +4,7 @@
  */
 
 import { Queue } from "bullmq";
-import { nestsDeeply } from "../../job/depth.ts";
-import type { Job } from "../../job/job.ts";
+import { type JobDescription, nestsDeeply } from "diffeo/job";
 import type { Address } from "./address.ts";
 import { connect } from "./connection.ts";
 import { DEVICES, onPrefix, queueName } from "./names.ts";
@@ -59,7 +58,7 @@ async function failuresOf(queue: Queue, device: string): Promise<JobFailure[]> {
     kind: String(entry.name).slice(0, 100),
     parameters: nestsDeeply(entry.data)
       ? "(nested too deeply to be shown)"
-      : (entry.data as Job | undefined)?.parameters,
+      : (entry.data as JobDescription | undefined)?.parameters,
     attempts: entry.attemptsMade,
     reason: String(entry.failedReason).slice(0, 1000),
   }));

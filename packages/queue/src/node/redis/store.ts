@@ -12,8 +12,8 @@
 import { DiffeoError, fail } from "diffeo/graph";
 import type { Redis } from "ioredis";
 import * as v from "valibot";
-import type { JobResult } from "../../job/executor.ts";
 import { sha256 } from "../digest.ts";
+import type { StoredResult } from "../stored.ts";
 import { bytesKey, chunkKey, resultKey, SECONDS_KEPT } from "./names.ts";
 
 const CHUNK = 4 * 2 ** 20;
@@ -119,7 +119,7 @@ export async function getBytes(client: Redis, digest: string, most: number): Pro
 export async function putResult(
   client: Redis,
   job: string,
-  { bytes, ...about }: JobResult,
+  { bytes, ...about }: StoredResult,
 ): Promise<string> {
   const pipeline = client.pipeline();
   if (chunksOf(bytes) > 1) await putBytes(client, bytes, about.sha256);
@@ -139,11 +139,15 @@ export async function putResult(
 export const hasResult = async (client: Redis, job: string): Promise<boolean> =>
   (await client.exists(resultKey(job))) === 1;
 
+/** Removes the result of a job, so that another can be kept. */
+export const dropResult = async (client: Redis, job: string): Promise<void> =>
+  void (await client.del(resultKey(job)));
+
 /**
  * The result of a job, if there is one. One whose bytes are not there, or are not its own, is
  * taken away: it is made again.
  */
-export async function getResult(client: Redis, job: string): Promise<JobResult | undefined> {
+export async function getResult(client: Redis, job: string): Promise<StoredResult | undefined> {
   const text = await client.get(resultKey(job));
   if (text === null) return undefined;
   const doomed = [resultKey(job)];

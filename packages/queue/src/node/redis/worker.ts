@@ -11,8 +11,8 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { type Job as Entry, Queue, WaitingError, Worker } from "bullmq";
 import { fail } from "diffeo/graph";
+import { type JobDescription, requireDescription } from "diffeo/job";
 import { openPool, type Pool } from "diffeo/node";
-import { type Job, requireJob } from "../../job/job.ts";
 import { type InputCache, openCache } from "../cache.ts";
 import { digestOf, sha256 } from "../digest.ts";
 import type { ProcessScript } from "../local.ts";
@@ -66,7 +66,7 @@ async function doJob(
   { options, client, pool, cache }: Doing,
 ): Promise<void> {
   const { limits, threads, signal, name, say } = options;
-  const job: Job = requireJob(entry.data);
+  const job: JobDescription = requireDescription(entry.data);
   const digest = digestOf(job);
   if (digest !== entry.id)
     fail(

@@ -1,18 +1,18 @@
 /**
- * A job of some work, described. Its result is a function of the description alone,
+ * A job as it travels. Its result is a function of the description alone,
  *
  *   bytes = run_kind(parameters, inputs),   inputs by SHA-256,   digest(job) = SHA-256 of its canonical JSON
  *
  * so that jobs are known by their digests, and whoever has done one has done it for all. No code
  * and no path is in it.
  */
-
-import { fail } from "diffeo/graph";
 import * as v from "valibot";
+import { fail } from "../graph/index.ts";
 import { nestsDeeply } from "./depth.ts";
-import type { Kind } from "./kind.ts";
+import { inputsByName, type Job } from "./job.ts";
 
-export interface Job {
+/** A job as plain data: what a process or a machine is given. */
+export interface JobDescription {
   /** What is to be done: a name such as chess/boards. */
   readonly kind: string;
   /** Of the kind: another one gives other bytes. */
@@ -24,9 +24,11 @@ export interface Job {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** SHA-256 of the files it needs, by what they are to it. */
   readonly inputs: Readonly<Record<string, string>>;
+  /** Which repetition of the same job this is, to compare its result with that of the job. */
+  readonly repeat?: number | undefined;
 }
 
-/** A description is names and numbers; one of more characters is none of ours. */
+/** More characters are refused: a description is names and numbers. */
 const MOST_CHARACTERS = 65_536;
 
 const name = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9]*([/-][a-z0-9]+)*$/), v.maxLength(100));
@@ -38,16 +40,21 @@ const record = <T extends v.GenericSchema>(value: T) =>
     v.record(v.pipe(v.string(), v.maxLength(100)), value),
   );
 
-const schema: v.GenericSchema<unknown, Job> = v.strictObject({
+const schema: v.GenericSchema<unknown, JobDescription> = v.strictObject({
   kind: name,
   version: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
   release: v.pipe(v.string(), v.minLength(1), v.maxLength(100)),
   device: name,
   parameters: record(v.unknown()),
   inputs: record(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))),
+  repeat: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(100))),
 });
 
-/** JSON with the keys of every object in order: one text a value. */
+/**
+ * JSON with the keys of every object in order: one text per value.
+ *
+ * @param value plain data; fields that are undefined are left out
+ */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value === "object" && value !== null) {
@@ -58,8 +65,12 @@ export function canonical(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** A value that should be a job, or an error that says what it is not. */
-export function requireJob(value: unknown): Job {
+/**
+ * The description that a value from elsewhere is.
+ *
+ * @throws DiffeoError of kind `data` that names the first field that is wrong
+ */
+export function requireDescription(value: unknown): JobDescription {
   if (nestsDeeply(value))
     fail(
       "data",
@@ -80,30 +91,34 @@ export function requireJob(value: unknown): Job {
   return fail(
     "data",
     `the description of a job is wrong at ${place.slice(0, 100)}`,
-    "make it with jobOf",
+    "make it with jobOf and describeJob",
   );
 }
 
-/** Where and with what jobs of one run are done. */
-interface JobSetting {
+/** What of a description is not the job's own. */
+export interface DescribeOptions {
+  /** The release of the program. */
   readonly release: string;
-  readonly device: string;
-  readonly inputs?: Readonly<Record<string, string>>;
+  /** The SHA-256 of an input's bytes. */
+  readonly digestOf: (bytes: () => Uint8Array) => string;
+  readonly repeat?: number;
 }
 
-/**
- * The description of a job of a kind; parameters that are none are an error here, not on a worker.
- */
-export const jobOf = <P extends object, R>(
-  kind: Kind<P, R>,
-  parameters: P,
-  { release, device, inputs = {} }: JobSetting,
-): Job =>
-  requireJob({
+/** A job as it travels. */
+export function describeJob(
+  job: Job,
+  { release, digestOf, repeat }: DescribeOptions,
+): JobDescription {
+  const { kind, parameters, device } = job;
+  return requireDescription({
     kind: kind.name,
     version: kind.version,
     release,
     device,
-    parameters: v.parse(kind.parameters, parameters),
-    inputs,
+    parameters,
+    inputs: Object.fromEntries(
+      inputsByName(job).map(([input, { bytes }]) => [input, digestOf(bytes)]),
+    ),
+    repeat,
   });
+}

@@ -2,7 +2,7 @@
  * The i-th of n shards of a list of jobs: every n-th, beginning with the i-th, so that each has
  * long and short ones.
  */
-import { fail } from "diffeo/graph";
+import { fail } from "../graph/index.ts";
 
 export interface Shard {
   /** From 1 to `of`. */

@@ -1,0 +1,50 @@
+/** What jobs of one process share: opened once, and closed when others were used more recently. */
+import type { JobContext } from "./kind.ts";
+
+interface Kept {
+  readonly value: Promise<unknown>;
+  readonly dispose: (value: never) => Promise<void>;
+}
+
+/** What is kept open: the least recently used goes where more would be open than these. */
+const MOST_KEPT = 2;
+
+/** Keeps things open by name. */
+export interface Keeper extends AsyncDisposable {
+  /** What a job of these inputs keeps: `scope` names the kind and the inputs. */
+  readonly scoped: (scope: string) => JobContext["keep"];
+  /** Closes all of it. */
+  dispose(): Promise<void>;
+}
+
+/** Opens a keeper: what does jobs in one process has one. */
+export function openKeeper(): Keeper {
+  const kept = new Map<string, Kept>();
+  const drop = async (name: string): Promise<void> => {
+    const { value, dispose } = kept.get(name) as Kept;
+    kept.delete(name);
+    // What could not be opened has been an error of the job that opened it.
+    await value.then(dispose as (value: unknown) => Promise<void>, () => undefined);
+  };
+  const dispose = async (): Promise<void> => {
+    for (const name of [...kept.keys()]) await drop(name);
+  };
+  return {
+    scoped:
+      (scope) =>
+      async (own, open, close = async () => undefined) => {
+        const name = `${scope} ${own}`;
+        const there = kept.get(name);
+        kept.delete(name);
+        const value = (there?.value ?? open()) as ReturnType<typeof open>;
+        kept.set(name, { value, dispose: close });
+        if (kept.size > MOST_KEPT) await drop([...kept.keys()][0]);
+        return value.catch((error: unknown) => {
+          if (kept.get(name)?.value === value) kept.delete(name);
+          throw error;
+        });
+      },
+    dispose,
+    [Symbol.asyncDispose]: dispose,
+  };
+}
