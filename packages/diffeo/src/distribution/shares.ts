@@ -54,7 +54,10 @@ function dirichletVariate(random: Sequence, a: Float64Array, out: Float64Array):
   for (let k = 0; k < a.length; k++) out[k] = logGammaVariate(random, a[k]);
   const most = out.reduce((x, y) => Math.max(x, y));
   let left = 0;
-  for (let k = 0; k < a.length; k++) left += out[k] = Math.exp(out[k] - most);
+  for (let k = 0; k < a.length; k++) {
+    out[k] = Math.exp(out[k] - most);
+    left += out[k];
+  }
   for (let k = 0; k < a.length; k++) out[k] /= left;
 }
 

@@ -6,6 +6,7 @@ export {
   type FitName,
   fits,
 } from "./approximate.ts";
+export { type CalibrateOptions, type Calibration, calibrate, type Ranks } from "./calibrate.ts";
 export {
   type CarryOptions,
   carriedStep,

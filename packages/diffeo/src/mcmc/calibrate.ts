@@ -1,0 +1,200 @@
+/**
+ * Simulation-based calibration (S. Talts, M. Betancourt, D. Simpson, A. Vehtari, A. Gelman, 2018):
+ *
+ *   θ ~ p(θ),   y ~ p(y | θ),   θ_1 … θ_L ~ p(θ | y)   ⇒   the rank of θ among θ_1 … θ_L is uniform
+ *
+ * Datasets run side by side, one per chain of one graph. With 21 bins the statistic χ² has 20
+ * degrees of freedom, P(χ² > x) = e^{−x/2} Σ_{k<10} (x/2)^k/k!.
+ */
+import { constant, fail, type Tensor, vmap } from "../graph/index.ts";
+import { mapValues } from "../host/index.ts";
+import { fold, type Key } from "../random/index.ts";
+import { type Data, dataArrays } from "./data.ts";
+import type { PosteriorModel } from "./model.ts";
+import type { StatementModel } from "./notation.ts";
+import type { Bounded, Parameter, Standardised, Values } from "./parameters.ts";
+import { type NamedDraws, priorPredictive } from "./predict.ts";
+import { chainsOf, elementNames, openPosteriorSampler } from "./sample-posterior.ts";
+import { run } from "./statements.ts";
+
+/** Options of `calibrate`. */
+export interface CalibrateOptions {
+  readonly key: Key;
+  /** What the model needs besides its observations: covariates, sizes. */
+  readonly data?: Data;
+  /** Default 256, in rounds of 64. */
+  readonly datasets?: number;
+  /** Transitions per draw that counts. Default 5. */
+  readonly thin?: number;
+  /** Default 300. */
+  readonly warmup?: number;
+  /** Default 0.9. */
+  readonly targetAcceptance?: number;
+  readonly device?: string;
+  /** Called after each round. */
+  readonly onRound?: (done: number, of: number) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Ranks of one number. */
+export interface Ranks {
+  /** How many of the true values fall into each of 21 bins of ranks. */
+  readonly counts: readonly number[];
+  /** How often χ² of uniform ranks is larger. */
+  readonly p: number;
+}
+
+/** What `calibrate` found, by the names of parameters' elements. */
+export interface Calibration {
+  readonly datasets: number;
+  readonly ranks: Readonly<Record<string, Ranks>>;
+  readonly diverged: number;
+}
+
+const ROUND = 64;
+const BINS = 21;
+/** Ranks are 0 … 104, five to a bin. */
+const DRAWS = 5 * BINS - 1;
+
+/** P(χ²₂₀ > x) */
+export function chiSquared20(x: number): number {
+  let [term, total] = [1, 1];
+  for (let k = 1; k < (BINS - 1) / 2; k++) {
+    term *= x / 2 / k;
+    total += term;
+  }
+  return Math.exp(-x / 2) * total;
+}
+
+function pOf(counts: readonly number[]): number {
+  const all = counts.reduce((a, b) => a + b, 0);
+  const expected = all / BINS;
+  return chiSquared20(counts.reduce((s, n) => s + (n - expected) ** 2 / expected, 0));
+}
+
+/** A parameter whose coordinates do not look at what was simulated. */
+function withData(parameter: Parameter, data: Values): Parameter {
+  const [place, ...shape] = (Array.isArray(parameter) ? parameter : [parameter]) as [
+    Parameter,
+    ...number[],
+  ];
+  if ("map" in place) return parameter;
+  const fixed = mapValues(
+    place as unknown as Record<string, ((before: Values, data: Values) => Tensor) | undefined>,
+    (f) => f && ((before: Values) => f(before, data)),
+  );
+  return [fixed as Bounded | Standardised, ...shape];
+}
+
+/** The model of many datasets, row c of the simulated data belonging to chain c. */
+function ofRows(model: StatementModel, shared: Data, first: Data): PosteriorModel {
+  const whole = mapValues(dataArrays({ ...shared, ...first }), (a) => constant(a, "float64"));
+  const common = mapValues(dataArrays(shared), (a) => constant(a, "float64"));
+  const declared = model.parameters as (data: Data) => Readonly<Record<string, Parameter>>;
+  return {
+    parameters: () =>
+      mapValues(declared({ ...shared, ...first }), (parameter) => withData(parameter, whole)),
+    logDensity: (values, data) =>
+      vmap(
+        (one: Values, own: Values) =>
+          run(model.program, { ...common, ...own }, ({ name }) => one[name]).logDensity,
+      )(values, data),
+  };
+}
+
+/** The rows of one round, as data by name. */
+const rowsAt = (draws: NamedDraws, from: number, count: number): Data =>
+  mapValues(draws, ({ shape: [, , ...shape], data }) => {
+    const size = shape.reduce((a, b) => a * b, 1);
+    return {
+      shape: [count, ...shape],
+      dtype: "float64" as const,
+      data: data.slice(from * size, (from + count) * size),
+    };
+  });
+
+/** One dataset alone. */
+const oneOf = (draws: NamedDraws): Data =>
+  mapValues(draws, ({ shape: [, , ...shape], data }) => {
+    const size = shape.reduce((a, b) => a * b, 1);
+    return { shape, dtype: "float64" as const, data: data.slice(0, size) };
+  });
+
+/**
+ * Whether posteriors of simulated data cover what they were simulated from: the check of a model,
+ * of its sampler, and of both together. A p far below 1/(the number of parameters) says that
+ * something is wrong.
+ *
+ * @throws where the prior cannot be sampled
+ * @example
+ * import { halfNormal, normal } from "diffeo/distribution";
+ * import { mul } from "diffeo/graph";
+ * import { key } from "diffeo/random";
+ *
+ * const m = model(({ parameter, observe }, data) => {
+ *   const slope = parameter("slope", normal(0, 1));
+ *   const sigma = parameter("sigma", halfNormal(1));
+ *   observe("y", normal(mul(slope, data.x), sigma));
+ * });
+ * const { ranks } = await calibrate(m, { key: key(1), data: { x: [1, 2, 3] } });
+ * ranks.slope.p;
+ */
+export async function calibrate(
+  model: StatementModel,
+  options: CalibrateOptions,
+): Promise<Calibration> {
+  const { key, data = {}, datasets = 256, thin = 5, onRound, signal } = options;
+  const { warmup = 300, targetAcceptance = 0.9, device } = options;
+  if (!(Number.isSafeInteger(datasets) && datasets >= 1 && Number.isSafeInteger(thin) && thin >= 1))
+    fail("usage", `calibrate: ${datasets} datasets, thin ${thin}`, "give integers from 1");
+  const rounds = Math.ceil(datasets / ROUND);
+  const { prior, predictive } = await priorPredictive(model, {
+    key: fold(key, "prior"),
+    data,
+    draws: rounds * ROUND,
+  });
+  const names = Object.keys(predictive);
+  if (names.length === 0)
+    fail("usage", "calibrate: the model observes nothing", "add an observe statement");
+  const shared = Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
+  const sampler = openPosteriorSampler(ofRows(model, shared, oneOf(predictive)), {
+    chains: ROUND,
+    block: ROUND,
+    draws: DRAWS * thin,
+    warmup,
+    targetAcceptance,
+    device,
+  });
+  const counts: Record<string, number[]> = {};
+  let diverged = 0;
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const posterior = await sampler({
+        key: fold(key, round),
+        data: rowsAt(predictive, round * ROUND, ROUND),
+        ...(signal && { signal }),
+      });
+      for (const chain of posterior.chains) diverged += chain.diverged.reduce((a, b) => a + b, 0);
+      for (const [name, draws] of Object.entries(posterior.draws)) {
+        const shape = draws.shape.slice(2);
+        elementNames(name, shape).forEach((element, i, all) => {
+          counts[element] ??= new Array<number>(BINS).fill(0);
+          const own = counts[element];
+          chainsOf(draws, i).forEach((chain, c) => {
+            const truth = prior[name].data[(round * ROUND + c) * all.length + i];
+            const rank = chain.filter((v, at) => at % thin === 0 && v < truth).length;
+            own[Math.floor((rank * BINS) / (DRAWS + 1))]++;
+          });
+        });
+      }
+      onRound?.(round + 1, rounds);
+    }
+  } finally {
+    await sampler.dispose();
+  }
+  return {
+    datasets: rounds * ROUND,
+    ranks: mapValues(counts, (own) => ({ counts: own, p: pOf(own) })),
+    diverged,
+  };
+}
