@@ -48,8 +48,14 @@ const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["study"],
     ["node"],
   ],
+  "packages/studies": [
+    ["study"],
+    ["problem"],
+    ["gradient-noise", "gssm", "sample-where", "where-to-train"],
+    ["node"],
+  ],
   "packages/queue": [["node"]],
-  "apps/cli": [["shell"], ["chess", "density", "infer", "studio", "table"], ["queue"]],
+  "apps/cli": [["shell"], ["chess", "density", "infer", "studio", "study", "table"], ["queue"]],
   "apps/studio": [["shell"], ["controls", "view"], ["pages"]],
 };
 
@@ -59,6 +65,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   "packages/picture": [],
   "packages/chess": ["diffeo", "diffeo-picture", "diffeo-models"],
   "packages/tables": ["diffeo", "diffeo-picture"],
+  "packages/studies": ["diffeo", "diffeo-picture", "diffeo-chess", "diffeo-tables"],
   "packages/queue": ["diffeo"],
   "apps/cli": [
     "diffeo",
@@ -66,6 +73,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     "diffeo-chess",
     "diffeo-tables",
     "diffeo-queue",
+    "diffeo-studies",
     "diffeo-studio",
   ],
   "apps/studio": ["diffeo", "diffeo-chess", "diffeo-tables", "diffeo-models"],

@@ -148,6 +148,10 @@ export const commands: Group = {
       about: "list what is on a server: jobs, workers and failures",
       load: () => import("./queue/list.ts"),
     },
+    study: {
+      about: "run a study of what the paper claims; continues where it was stopped",
+      load: () => import("./study/study.ts"),
+    },
     devices: { about: "list the devices that can run a graph", load: () => import("./devices.ts") },
     studio: {
       about: "serve the studio, the web app, to this machine's browsers",

@@ -94,6 +94,7 @@ export { type Fit, fitDensity } from "./dkef/fit.ts";
 export type { Fitted } from "./dkef/fitted.ts";
 export {
   type GradientNoise,
+  type NoiseOver,
   type OpenGradientNoise,
   openGradientNoise,
 } from "./dkef/gradient-noise.ts";
@@ -202,6 +203,8 @@ export {
   isUci,
   preparationOf,
   tableNames,
+  type UciName,
   uciSets,
 } from "./table/uci.ts";
+export { preparedUci } from "./table/uci-table.ts";
 export { type Whitening, whiteningMap } from "./table/whitening.ts";

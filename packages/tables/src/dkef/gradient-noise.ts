@@ -1,11 +1,11 @@
 /**
- * How much of the gradient of a training step is the chance of its slices. At parameters θ and one
- * batch of points, over draws of the slices v alone,
+ * How much of the gradient of a training step is chance. At parameters θ,
  *
- *   noise = Σᵢ Var_v[gᵢ]        signal = ‖E_v g‖²        g = ∇_θ of the loss of a step, through its α
+ *   noise = Σᵢ Var[gᵢ]        signal = ‖E g‖²        g = ∇_θ of the loss of a step, through its α
  *
- * Exact score matching has no slices and no noise; what variance reduction takes away is what two
- * losses differ by here.
+ * over the slices of one batch of points, or over points and slices together. Exact score matching
+ * has no slices and no noise of the first kind; what variance reduction takes away is what two
+ * losses differ by there.
  */
 import { fail } from "diffeo/graph";
 import { fold, permutation } from "diffeo/random";
@@ -22,9 +22,12 @@ export interface GradientNoise {
   readonly signal: number;
 }
 
+/** What is sampled again for each gradient. */
+export type NoiseOver = "slices" | "points and slices";
+
 export interface OpenGradientNoise {
-  /** At the parameters of a step, by so many draws of the slices. */
-  at(theta: Float32Array, draws?: number): Promise<GradientNoise>;
+  /** At the parameters of a step, by so many gradients. Default over 16 draws of the slices. */
+  at(theta: Float32Array, draws?: number, over?: NoiseOver): Promise<GradientNoise>;
   dispose(): Promise<void>;
 }
 
@@ -33,16 +36,15 @@ export function openGradientNoise(data: Prepared, options: FitOptions): OpenGrad
   const settings = settingsOf(options, data.train.shape[0]);
   const { batch } = settings;
   const { steps, root, draws: drawn } = openFitting(data, settings);
-  const order = permutation(fold(root, "noise"), data.train.shape[0]).data;
-  const x = pickRows(data.train, order.subarray(0, batch));
+  const batchOf = (i: number) => {
+    const own = i === 0 ? fold(root, "noise") : fold(fold(root, "noise"), i);
+    return pickRows(data.train, permutation(own, data.train.shape[0]).data.subarray(0, batch));
+  };
+  const first = batchOf(0);
   return {
-    at: async (theta, draws = 16) => {
+    at: async (theta, draws = 16, over = "slices") => {
       if (!(Number.isInteger(draws) && draws >= 2))
-        fail(
-          "usage",
-          `a variance of ${draws} draws of the slices`,
-          "give a whole number of them, at least 2",
-        );
+        fail("usage", `a variance of ${draws} gradients`, "give an integer, at least 2");
       const sum = new Float64Array(theta.length);
       let squares = 0;
       for (let i = 0; i < draws; i++) {
@@ -50,6 +52,7 @@ export function openGradientNoise(data: Prepared, options: FitOptions): OpenGrad
           drawn("noise alpha", i, batch / 2),
           drawn("noise loss", i, batch / 2),
         ] as const;
+        const x = over === "slices" ? first : batchOf(i);
         const gradient = (await steps.gradient(theta, x, ...own)).data as Float32Array;
         gradient.forEach((g, k) => {
           sum[k] += g;

@@ -11,7 +11,7 @@ import { readBytes, writeFileAtomic } from "diffeo/node";
 import { fold, key } from "diffeo/random";
 import { type Prepared, type PrepareOptions, prepare, prune } from "../table/prepare.ts";
 import { generate, type SyntheticName } from "../table/synthetic.ts";
-import { allColumns, parseTable, selectColumns, type Table, without } from "../table/table.ts";
+import { allColumns, selectColumns, type Table, without } from "../table/table.ts";
 import {
   type DatasetName,
   isSynthetic,
@@ -22,6 +22,7 @@ import {
   type UciSet,
   uciSets,
 } from "../table/uci.ts";
+import { preparedUci, prunedUci } from "../table/uci-table.ts";
 import { readTable } from "./table-file.ts";
 
 const pathOf = ({ file }: UciSet, folder: string): string => join(folder, file);
@@ -51,19 +52,10 @@ async function fetched(set: UciSet, folder: string): Promise<string> {
 export const uciFile = async (name: UciName, folder: string): Promise<Uint8Array> =>
   readBytes(await fetched(uciSets[name], folder));
 
-const pruned = (table: Table, { prune: threshold }: UciSet): Table =>
-  threshold === undefined ? table : prune(table, threshold);
-
 /** A named UCI table with its own columns dropped, from a folder that holds the file or will. */
 export async function uciTable(name: UciName, folder: string): Promise<Table> {
   const set: UciSet = uciSets[name];
-  return pruned(await readTable(await fetched(set, folder), without(set.drop)), set);
-}
-
-/** The same of the bytes of its file. */
-function parseUci(name: UciName, file: Uint8Array): Table {
-  const set: UciSet = uciSets[name];
-  return pruned(parseTable(new TextDecoder().decode(file), set.file, without(set.drop)), set);
+  return prunedUci(await readTable(await fetched(set, folder), without(set.drop)), set);
 }
 
 export interface TableOptions {
@@ -102,13 +94,13 @@ export async function tableOf(
  * generated, of none.
  */
 export function preparedOf(dataset: DatasetName, seed: number, file?: Uint8Array): Prepared {
-  const read = (name: UciName): Table =>
-    parseUci(
-      name,
-      file ?? fail("usage", `${name} is the table of a file`, "give the file's bytes"),
+  if (isUci(dataset))
+    return preparedUci(
+      dataset,
+      seed,
+      file ?? fail("usage", `${dataset} is the table of a file`, "give the file's bytes"),
     );
-  const table = isUci(dataset) ? read(dataset) : generated(dataset);
-  return prepare(table, fold(key(seed), "data"), preparationOf(dataset));
+  return prepare(generated(dataset), fold(key(seed), "data"), preparationOf(dataset));
 }
 
 export interface PreparedOptions extends TableOptions {

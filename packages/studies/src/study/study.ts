@@ -1,0 +1,48 @@
+/**
+ * What a study is: tasks, each of which leaves one record, and what follows from all records. A
+ * record is a function of its task and the files it needs, so tasks can run anywhere and in any
+ * order. Seeds pair tasks: two tasks of one seed see the same data and noise wherever they can.
+ */
+import type * as v from "valibot";
+
+/** A task with what came of it: one line of `records.json`. */
+export interface StudyRecord<T = unknown, R = unknown> {
+  readonly task: T;
+  readonly result: R;
+}
+
+/** What a task runs with. */
+export interface TaskContext {
+  /** The bytes of the file that the task needs. */
+  readonly file: () => Promise<Uint8Array>;
+  /** Says which share of the task is done. */
+  readonly report: (share: number) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** What is printed and written of all records. */
+export interface StudyReport {
+  /** Markdown below the title, of tables and sentences. */
+  readonly text: string;
+  /** SVG by file name, without an ending. */
+  readonly figures: Readonly<Record<string, string>>;
+}
+
+export interface Study<T extends object = object, R = unknown> {
+  readonly name: string;
+  /** What it asks, in a sentence. */
+  readonly about: string;
+  /** Raised when the same task gives another record. */
+  readonly version: number;
+  /** Seeds unless told otherwise. */
+  readonly seeds: number;
+  /** All tasks, the longest first, so that processes end together. */
+  readonly tasks: (seeds: number) => readonly T[];
+  readonly nameOf: (task: T) => string;
+  readonly task: v.GenericSchema<unknown, T>;
+  readonly result: v.GenericSchema<unknown, R>;
+  /** The name of the file that a task needs: a UCI dataset. Default none. */
+  readonly file?: (task: T) => string | undefined;
+  readonly run: (task: T, context: TaskContext) => Promise<R>;
+  readonly report: (records: readonly StudyRecord<T, R>[]) => Promise<StudyReport>;
+}

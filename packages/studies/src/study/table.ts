@@ -1,0 +1,30 @@
+/** Tables of reports, in Markdown. */
+import { deviation, median } from "./paired.ts";
+
+/** Three significant digits, as people write them. */
+export function show(value: number): string {
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "–";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size >= 1e5 || size < 1e-3) return value.toExponential(1).replace("e+", "e");
+  return size >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
+}
+
+const mean = (values: readonly number[]): number =>
+  values.reduce((a, b) => a + b, 0) / values.length;
+
+/** Mean ± standard deviation. */
+export const spread = (values: readonly number[]): string =>
+  values.length === 0
+    ? "–"
+    : values.length === 1
+      ? show(values[0])
+      : `${show(mean(values))} ± ${show(deviation(values))}`;
+
+/** The median and the greatest: for values with heavy tails. */
+export const middle = (values: readonly number[]): string =>
+  values.length === 0 ? "–" : `${show(median(values))} (${show(Math.max(...values))})`;
+
+/** A table; the first row is its head. */
+export const markdown = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");

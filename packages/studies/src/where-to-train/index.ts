@@ -1,0 +1,58 @@
+/** The study where-to-train: which loss, in which space, for which map? */
+import * as v from "valibot";
+import { type StudyMap, studyMaps } from "../problem/maps.ts";
+import type { Study } from "../study/study.ts";
+import { type LossName, lossNames } from "./losses.ts";
+import { lawNames, type WhereToTrainResult, type WhereToTrainTask, whereToTrain } from "./run.ts";
+
+const mapNames = Object.keys(studyMaps) as StudyMap[];
+const simplexMaps: readonly StudyMap[] = ["additiveLogistic", "isometricLogRatio", "stickBreaking"];
+/** `y` takes longest. */
+const order: readonly LossName[] = ["y", "posterior", "bounded", "weighted", "y-metric", "x"];
+
+const tasksOf = (seeds: number): WhereToTrainTask[] =>
+  order.flatMap((loss) =>
+    lawNames.flatMap((law) =>
+      (law === "colours" ? simplexMaps : mapNames).flatMap((map) =>
+        loss === "posterior" && law !== "colours"
+          ? []
+          : Array.from({ length: seeds }, (_, seed) => ({ law, map, loss, seed })),
+      ),
+    ),
+  );
+
+const number = v.number();
+const measured = v.nullable(number);
+
+export const study: Study<WhereToTrainTask, WhereToTrainResult> = {
+  name: "where-to-train",
+  about: "training the score in x, with Jacobian weights, or in y, by map and law",
+  version: 1,
+  seeds: 10,
+  tasks: tasksOf,
+  nameOf: ({ law, map, loss, seed }) => `${law}-${map}-${loss}-${seed}`,
+  task: v.strictObject({
+    law: v.picklist(lawNames),
+    map: v.picklist(mapNames),
+    loss: v.picklist(lossNames),
+    seed: v.pipe(number, v.safeInteger()),
+  }),
+  result: v.strictObject({
+    errors: v.array(
+      v.strictObject({
+        t: number,
+        x: measured,
+        y: measured,
+        yMedian: measured,
+        effective: number,
+        greatest: number,
+      }),
+    ),
+    samples: v.optional(
+      v.strictObject({ distanceX: measured, distanceY: measured, nats: measured }),
+    ),
+    grid: v.optional(v.strictObject({ legal: number, variation: number })),
+  }),
+  run: whereToTrain,
+  report: async (records) => (await import("./report.ts")).report(records),
+};
