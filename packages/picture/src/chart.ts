@@ -22,11 +22,13 @@ export const COLOURS = {
   grey: "#6e7781",
 } as const;
 
+/** A panel of a chart: options of Observable Plot under a heading. */
 export interface Panel extends Plot.PlotOptions {
   /** What stands above it. */
   readonly heading: string;
 }
 
+/** What a chart shows: panels side by side under one heading. */
 export interface ChartOptions extends Heading {
   readonly panels: readonly Panel[];
   /** Panels a row. Default all. */
@@ -70,6 +72,7 @@ function panelAt(
   return `${textAt(x + INDENT, y + 14, heading, 'font-weight="bold"')}${plot}`;
 }
 
+/** A chart of panels as SVG. */
 export function chart(options: ChartOptions): string {
   const { panels, width = 380, height = 284, columns: across = panels.length } = options;
   const rows = Math.ceil(panels.length / across);

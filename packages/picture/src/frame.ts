@@ -6,6 +6,7 @@ import * as Plot from "@observablehq/plot";
 import { chartDocument } from "#document";
 import { escapeText, FAINT, FONT_FAMILY, INK, wellFormed } from "./svg.ts";
 
+/** A line of a legend: a label and its mark. */
 export interface LegendEntry {
   readonly label: string;
   readonly colour: string;

@@ -5,6 +5,7 @@
 import type * as Plot from "@observablehq/plot";
 import { EDGE, framed, type Heading, plotGroup } from "./frame.ts";
 
+/** What a grid of small plots shows. */
 export interface GridOptions extends Heading {
   /** Of every row its plots; undefined leaves a place empty. */
   readonly cells: readonly (readonly (Plot.PlotOptions | undefined)[])[];
@@ -19,6 +20,7 @@ const GAP = 6;
 /** Around the plots, so that what stands on an edge is whole. */
 const ROOM = 6;
 
+/** A grid of small plots as SVG. */
 export function grid(options: GridOptions): string {
   const { cells, side, left = 56, bottom = 40 } = options;
   const [rows, columns] = [cells.length, Math.max(...cells.map((row) => row.length))];

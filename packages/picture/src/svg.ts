@@ -1,7 +1,9 @@
 /** What figures share: colours and the font. */
 export const INK = "#1f2328";
+/** The colour of text and lines that stay in the background. */
 export const FAINT = "#6b737d";
 export const FONT_FAMILY = "DejaVu Sans, Verdana, Arial, sans-serif";
+/** The font of pictures, as an attribute of SVG. */
 export const FONT = `font-family="${FONT_FAMILY}"`;
 
 const ENTITIES: Readonly<Record<string, string>> = {

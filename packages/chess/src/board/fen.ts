@@ -17,6 +17,7 @@ export interface TextProblem {
   readonly remedy: string;
 }
 
+/** How a placement is read. */
 export interface FenOptions {
   /** Whether `?` may stand for a square that is not known. Default false. */
   readonly unknown?: boolean;

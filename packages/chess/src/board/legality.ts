@@ -14,6 +14,7 @@ import { type Board, type Positions, SQUARES, unpack } from "./position.ts";
 
 /** One bit a flaw; a legal board has none. */
 export const FLAWS = { kings: 1, adjacent: 2, pawns: 4, material: 8, checks: 16 } as const;
+/** The name of a flaw of a board, such as `kings` or `pawns`. */
 export type Flaw = keyof typeof FLAWS;
 
 /**
@@ -67,8 +68,13 @@ export function flawsOf(board: Board): Flaw[] {
   return (Object.keys(FLAWS) as Flaw[]).filter((flaw) => bits & FLAWS[flaw]);
 }
 
+/**
+ * Whether a board is strictly legal: one king each, pawns inside, feasible material, and kings
+ * that are not both in check nor adjacent.
+ */
 export const isLegal = (board: Board): boolean => flawBits(board) === 0;
 
+/** The shares of positions that pass each part of the check of legality, and all of it. */
 export interface LegalityShares {
   readonly oneKingEach: number;
   readonly pawnsInside: number;

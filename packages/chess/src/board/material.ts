@@ -8,6 +8,7 @@ import { type Board, EMPTY, isLight, type Positions, SQUARES, TYPES, unpack } fr
 /** The worth of each class, black's negative. */
 export const WORTH: readonly number[] = [1, 3, 3, 5, 9, 0, -1, -3, -3, -5, -9, 0, 0];
 
+/** The material balance of a board, white minus black, with P 1, N 3, B 3, R 5, Q 9. */
 export function balanceOf(board: Board): number {
   let balance = 0;
   for (let square = 0; square < SQUARES; square++) balance += WORTH[board[square]];
@@ -28,6 +29,7 @@ export interface Material {
   readonly balance: Int16Array;
 }
 
+/** Counts the material of positions. */
 export function materialOf(positions: Positions): Material {
   const { count } = positions;
   const types = new Uint8Array(TYPES * count);

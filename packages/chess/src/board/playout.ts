@@ -16,6 +16,7 @@ import { legalMoves, MOST_MOVES, type Move, make, promotes, toOf } from "./moves
 import { type Board, EMPTY, type Positions } from "./position.ts";
 import { PositionSet } from "./set.ts";
 
+/** How games are played at random. */
 export interface PlayoutOptions {
   /** α, how much captures are favoured. Default 2.3. */
   readonly capture?: number;

@@ -13,13 +13,19 @@
  */
 import { fail } from "diffeo/graph";
 
+/**
+ * The letters of the pieces in the order of their classes, as FEN writes them: capitals are white.
+ */
 export const PIECES = "PNBRQKpnbrqk";
 /** Pieces by type and colour; 'empty' is the class after them. */
 export const TYPES = 12;
+/** The class of an empty square. */
 export const EMPTY = 12;
+/** Classes of a square: the 12 pieces and empty. */
 export const CLASSES = 13;
 /** A square that is not known, as in a position to be completed; no class of a packed data set. */
 export const UNKNOWN = 13;
+/** Squares of a board. */
 export const SQUARES = 64;
 export const POSITION_BYTES = 32;
 

@@ -16,9 +16,15 @@ import { EMPTY, type Positions, SQUARES, UNKNOWN, unpack } from "../board/positi
 import { meanAndSd } from "../measure/histogram.ts";
 import type { BoardOptions, BoardSampler, Boards } from "./sample.ts";
 
+/**
+ * The methods by which `completeBoards` completes a position: by guidance, by repeated steps, or
+ * by plain replacement of the known squares.
+ */
 export const COMPLETIONS = ["guided", "resample", "replacement"] as const;
+/** The name of a method of completion. */
 export type Completion = (typeof COMPLETIONS)[number];
 
+/** How `completeBoards` completes positions. */
 export interface CompleteOptions extends Omit<BoardOptions, "count" | "partial" | "known"> {
   /** Default guided where the network gives posteriors, resample where not. */
   readonly completion?: Completion;
@@ -81,6 +87,7 @@ export function hideSquares(positions: Positions, share: number, key: Key): Uint
   return boards;
 }
 
+/** How well hidden squares were recovered, and how legal the completed boards are. */
 export interface CompletionMeasures {
   readonly boards: number;
   /** Share of known squares that are as they were. */

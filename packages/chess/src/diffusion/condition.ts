@@ -16,6 +16,10 @@ import { isLegal } from "../board/legality.ts";
 import { WORTH } from "../board/material.ts";
 import { type Board, CLASSES, EMPTY, PIECES, SQUARES } from "../board/position.ts";
 
+/**
+ * A condition on a board, such as `pieces<=20` or `legal`. `parseCondition` makes one from its
+ * text.
+ */
 export interface BoardCondition {
   readonly text: string;
   readonly holds: (board: Board) => boolean;
@@ -53,6 +57,11 @@ const RELATIONS: Readonly<
   ">=": { holds: (a, b) => a >= b, bounds: (b) => ({ least: b }) },
 };
 
+/**
+ * A condition from its text, such as `legal`, `Q=0`, `pieces<=20` or `balance>=3`.
+ *
+ * @throws DiffeoError of kind `usage` where the text is not a condition
+ */
 export function parseCondition(text: string): BoardCondition {
   if (text.trim() === "legal") return { text, holds: isLegal };
   const [, name, relation = "", number = ""] =

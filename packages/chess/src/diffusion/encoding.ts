@@ -24,6 +24,12 @@ export function classShares(positions: Positions): number[] {
 export const chessSpec = (positions: Positions, epsilon = 0.01): CategoricalSpec =>
   standardise(classShares(positions), { grid: [8, 8], epsilon });
 
+/**
+ * The encoding of positions as points on a simplex per square, with the class shares of
+ * `positions`.
+ *
+ * @param epsilon how far the point of a class lies from its vertex. Default 0.01
+ */
 export const chessEncoding = (positions: Positions, epsilon = 0.01): Categorical =>
   categorical(chessSpec(positions, epsilon));
 

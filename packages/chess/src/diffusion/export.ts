@@ -16,12 +16,14 @@ import { denoiserMean, denoiserPosterior, denoiserScore } from "diffeo/categoric
 import { fail, type OnnxModel, type Target, type Tensor, trace, writeOnnx } from "diffeo/graph";
 import { asConstants } from "diffeo/model";
 
+/** The functions of a model that can be exported, by name. */
 export const exports = {
   score: denoiserScore,
   denoise: denoiserMean,
   posterior: denoiserPosterior,
 } as const;
 
+/** The name of a function of a model that `exportOnnx` writes. */
 export type ExportName = keyof typeof exports;
 
 /** What is exported, as a function of x and t. */
@@ -47,6 +49,12 @@ interface ExportOptions {
   readonly target: Target;
 }
 
+/**
+ * A function of a model as the bytes of an ONNX file, with what it needs to be used in the file's
+ * metadata.
+ *
+ * @throws DiffeoError of kind `usage` where the model has no such output
+ */
 export function exportOnnx(model: Model, { what, batch, target }: ExportOptions): OnnxModel {
   const { spec, encoding, denoiser } = model;
   const f = exportFunction(model, what);

@@ -36,8 +36,10 @@ export interface OpenParticleBoardOptions extends Omit<CompileOptions, "keep" | 
 /** What a call may choose. */
 export type ParticleBoardCall = Omit<ParticleCall, "observed" | "tEnd">;
 
+/** How `completeByParticles` completes a position. */
 export interface ParticleBoardOptions extends OpenParticleBoardOptions, ParticleBoardCall {}
 
+/** What `completeByParticles` found: boards, and how well their weights were spread. */
 export interface ParticleBoards
   extends Pick<
     ParticleResult,

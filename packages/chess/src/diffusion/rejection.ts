@@ -11,6 +11,7 @@ import { type BoardCondition, requirePossible } from "./condition.ts";
 import type { Boards } from "./sample.ts";
 import { joinTraces, selectTrace } from "./trace.ts";
 
+/** How many boards are wanted, and which conditions they meet. */
 export interface RejectionOptions {
   readonly count: number;
   /** Default none: the boards are the first `count`. */
@@ -21,6 +22,7 @@ export interface RejectionOptions {
   readonly batch: number;
 }
 
+/** Boards that meet the conditions, and how many were looked at for them. */
 export interface Accepted extends Boards {
   /** How many boards were looked at until the last that is wanted passed. */
   readonly drawn: number;
@@ -29,7 +31,11 @@ export interface Accepted extends Boards {
 /** A few boards cost little more than one, and one more round costs as much as the first. */
 const FEW = 8;
 
-/** @param draw boards `first` … `first` + `count` of the run */
+/**
+ * Samples boards in their order until enough meet the conditions.
+ *
+ * @param draw boards `first` … `first` + `count` of the run
+ */
 export async function drawAccepted(
   draw: (first: number, count: number) => Promise<Boards>,
   { count, conditions = [], tries = 100 * count, batch }: RejectionOptions,

@@ -55,6 +55,10 @@ export interface OpenBoardsOptions extends Omit<CompileOptions, "keep" | "type">
  * last by the denoising.
  */
 export const BOARD_SOLVER: SolverName = "dpmSolver2MSde";
+/**
+ * Steps of the sampler that boards are drawn with by default; one evaluation of the network
+ * follows them.
+ */
 export const BOARD_STEPS = 49;
 
 /** How times are spaced: by name, fitted to the model's own errors, or as they are given. */
@@ -95,6 +99,7 @@ export interface BoardOptions extends Pick<DrawOptions, "driftScale" | "signal">
   readonly onStep?: (progress: Progress) => void | Promise<void>;
 }
 
+/** Sampled positions, and the report of the sampler. */
 export interface Boards extends Omit<SampleResult, "samples"> {
   readonly positions: Positions;
   /** Where `frames` were asked for. */
@@ -137,6 +142,11 @@ export function requireDrawable(
     );
 }
 
+/**
+ * Compiles the sampler of a model once, for many calls.
+ *
+ * @throws DiffeoError of kind `data` where the model is not one of chess positions
+ */
 export async function openBoards(
   model: Model,
   options: OpenBoardsOptions = {},

@@ -16,6 +16,7 @@ import type { Progress } from "diffeo/sampler";
 import { formatFen } from "../board/fen.ts";
 import { boardAt, CLASSES, PIECES, type Positions, SQUARES } from "../board/position.ts";
 
+/** Frames of a reverse diffusion: the mixture of classes of each square at some times. */
 export interface BoardTrace {
   /** The time of each frame, falling to 0. */
   readonly times: readonly number[];

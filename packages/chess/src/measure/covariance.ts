@@ -44,6 +44,7 @@ export function crossCovariance(positions: Positions): Float64Array {
   return covariance;
 }
 
+/** The cosine of the angle between two cross-covariances, 1 where they are proportional. */
 export function covarianceCosine(a: Float64Array, b: Float64Array): number {
   return inner(a, b) / Math.sqrt(inner(a, a) * inner(b, b));
 }

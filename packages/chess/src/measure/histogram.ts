@@ -24,12 +24,17 @@ export function histogram(
   return bins.map((n) => n / count);
 }
 
+/** The total variation distance of two distributions on the same bins, ½ Σ │pᵢ − qᵢ│. */
 export function totalVariation(p: ArrayLike<number>, q: ArrayLike<number>): number {
   let sum = 0;
   for (let i = 0; i < p.length; i++) sum += Math.abs(p[i] - q[i]);
   return sum / 2;
 }
 
+/**
+ * The 1-Wasserstein distance of two distributions on the integers 0, 1, …: the sum of differences
+ * of their distribution functions.
+ */
 export function wasserstein(p: ArrayLike<number>, q: ArrayLike<number>): number {
   let sum = 0;
   let gap = 0;
@@ -40,6 +45,7 @@ export function wasserstein(p: ArrayLike<number>, q: ArrayLike<number>): number 
   return sum;
 }
 
+/** The mean and the standard deviation of numbers, with divisor n. */
 export function meanAndSd(values: ArrayLike<number>): {
   readonly mean: number;
   readonly sd: number;

@@ -18,6 +18,9 @@ import { independentSquares, marginalDistance, squareMarginals } from "./margina
 import { distinctShare, exactCopies, nearestDistances } from "./neighbours.ts";
 import { twoSampleAuc } from "./two-sample.ts";
 
+/**
+ * How like real positions a set of positions is: legality, counts of pieces, distances and copies.
+ */
 export interface BoardMeasures {
   /** How many positions were measured. */
   readonly count: number;
@@ -102,6 +105,7 @@ export interface Reference {
  */
 const MOST_NEIGHBOURS = 100_000;
 
+/** What `measure` needs besides positions. */
 export interface BoardMeasureOptions {
   /**
    * What draws the halves of the two-sample test and its real positions, and independent squares.
@@ -114,7 +118,13 @@ export interface BoardMeasureOptions {
 const typeHistograms = ({ types }: Material): Float64Array[] =>
   Array.from({ length: TYPES }, (_, k) => histogram(types, SQUARES + 1, k, TYPES));
 
-/** @param training what samples may be copies of; by default the positions themselves */
+/**
+ * Sums up real positions once, to compare samples with them.
+ *
+ * @throws DiffeoError of kind `data` where there are none
+ *
+ * @param training what samples may be copies of; by default the positions themselves
+ */
 export function referenceOf(positions: Positions, training = positions): Reference {
   if (positions.count === 0)
     fail("data", "there are no real positions to compare with", "give at least one");
@@ -133,6 +143,13 @@ export function referenceOf(positions: Positions, training = positions): Referen
 const firstOf = (positions: Positions, count: number): Positions =>
   range(positions, 0, Math.min(count, positions.count));
 
+/**
+ * Measures how like real positions samples are.
+ *
+ * @param samples what is measured
+ * @param reference real positions, from `referenceOf`
+ * @throws DiffeoError of kind `data` where there are no samples
+ */
 export function measure(
   samples: Positions,
   reference: Reference,
@@ -219,6 +236,9 @@ const drawn = (positions: Positions, count: number, key: Key): Positions =>
     choice(fold(key, "opponents"), positions.count, count, { replace: false }).data,
   );
 
+/**
+ * Measures of samples, of as many real positions, and of as many boards with independent squares.
+ */
 export interface Comparison {
   readonly samples: BoardMeasures;
   readonly real: BoardMeasures;

@@ -21,6 +21,7 @@ import {
 import { histogram, meanAndSd, quantiles } from "./histogram.ts";
 import { squareMarginals } from "./marginals.ts";
 
+/** Statistics of a set of positions, under the names of its JSON file. */
 export interface Statistics {
   readonly positions: number;
   readonly piece_order: string;
@@ -52,7 +53,11 @@ export interface Statistics {
 
 const round = (x: number, digits = 5): number => Number(x.toFixed(digits));
 
-/** @param sides the side to move of each: 0 white, 1 black, 2 unknown */
+/**
+ * Statistics of positions, rounded as they are written to a file.
+ *
+ * @param sides the side to move of each: 0 white, 1 black, 2 unknown
+ */
 export function statisticsOf(positions: Positions, sides?: Uint8Array): Statistics {
   const material = materialOf(positions);
   const shares = legalityShares(positions);

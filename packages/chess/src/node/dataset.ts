@@ -32,6 +32,11 @@ export async function writeDataset(path: string, { count, bytes }: Positions): P
   await writeFileAtomic(path, [header, bytes]);
 }
 
+/**
+ * Reads a data set that `writeDataset` wrote.
+ *
+ * @throws DiffeoError of kind `data` where the file is missing or damaged
+ */
 export async function readDataset(path: string): Promise<Positions> {
   try {
     return decodeDataset(await readFile(path), path);

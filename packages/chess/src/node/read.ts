@@ -21,8 +21,10 @@ import { hashWords, PositionSet } from "../board/set.ts";
 import { datasetFormat, decodeDataset } from "./dataset.ts";
 import { type OpenFile, openFile, readLines } from "./lines.ts";
 
+/** A format of files of positions. */
 export type Format = TextFormat | "positions";
 
+/** How positions are read from files. */
 export interface ReadOptions {
   /** The format of all files; by default each file's name or content tells. */
   readonly format?: Format;
@@ -42,6 +44,7 @@ export interface ReadOptions {
   readonly stdin?: Readable;
 }
 
+/** Positions that were read, and what was left out. */
 export interface Reading {
   readonly positions: Positions;
   /** The side to move of each: 0 white, 1 black, 2 unknown. */

@@ -39,6 +39,7 @@ const recordKind: JsonKind<v.GenericSchema<unknown, StudyRecord>> = {
   ),
 };
 
+/** Writes the record of a run into the folder of its study, whole or not at all. */
 export const saveScaleRecord = (out: string, record: StudyRecord): Promise<void> =>
   writeFileAtomic(
     join(runsFolder(out), `${scaleTaskName(record)}.json`),

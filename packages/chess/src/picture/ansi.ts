@@ -6,6 +6,7 @@
 import { CLASSES, EMPTY, isLight, PIECES, SQUARES, UNKNOWN } from "../board/position.ts";
 import type { Picture } from "./svg.ts";
 
+/** How boards are printed on a terminal. */
 export interface AnsiOptions {
   /** Colours and chess glyphs; otherwise plain letters. Default true. */
   readonly colour?: boolean;

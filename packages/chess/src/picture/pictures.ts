@@ -11,7 +11,12 @@ const SAID: Readonly<Record<Flaw, string>> = {
   checks: "both in check",
 };
 
-/** @param about lines above the verdict */
+/**
+ * Positions as pictures, each captioned with whether it is legal and what is wrong where it is
+ * not.
+ *
+ * @param about lines above the verdict
+ */
 export const boardPictures = (
   positions: Positions,
   about: (board: Board) => string = () => "",

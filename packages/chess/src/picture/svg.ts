@@ -9,6 +9,7 @@ import { escapeText, FONT, INK } from "diffeo-picture";
 import { pieceSvg } from "../board/pieces.ts";
 import { CLASSES, EMPTY, isLight, PIECES, SQUARES, UNKNOWN } from "../board/position.ts";
 
+/** A board as it is drawn, with its caption. */
 export interface Picture {
   /** 64 classes, or 64 × 13 probabilities with 'empty' last. */
   readonly board: ArrayLike<number>;
@@ -18,6 +19,7 @@ export interface Picture {
   readonly marked?: Iterable<number>;
 }
 
+/** How boards are laid out on a sheet. */
 export interface SheetOptions {
   /** Boards in a row; by default about as many as rows, at most 6. */
   readonly columns?: number;

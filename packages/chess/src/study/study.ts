@@ -13,7 +13,9 @@ import { materialOf } from "../board/material.ts";
 import type { Boards } from "../diffusion/sample.ts";
 import { meanAndSd } from "../measure/histogram.ts";
 
+/** The solvers that the study of drift scales compares. */
 export const STUDY_SOLVERS = ["domainPreserving", "eulerMaruyama"] as const;
+/** The name of a solver of the study. */
 export type StudySolver = (typeof STUDY_SOLVERS)[number];
 
 /** What decides the boards of a run. */
@@ -27,6 +29,7 @@ export interface StudyTask {
   readonly model: string;
 }
 
+/** What one run of the study gave. */
 export interface StudyRecord extends StudyTask, LegalityShares {
   readonly pieces: { readonly mean: number; readonly sd: number };
   /**
@@ -44,6 +47,7 @@ interface StudyOptions {
   readonly model: string;
 }
 
+/** The name of a run of the study: its solver and its drift scale. */
 export const scaleTaskName = ({ method, w }: Pick<StudyTask, "method" | "w">): string =>
   `${method}-${w}`;
 

@@ -4,6 +4,7 @@
  */
 import { fail } from "../graph/index.ts";
 
+/** A shard of a list of jobs. */
 export interface Shard {
   /** From 1 to `of`. */
   readonly index: number;
@@ -18,5 +19,6 @@ export function parseShard(text: string): Shard {
   return { index, of };
 }
 
+/** The elements of a list that belong to a shard. */
 export const ofShard = <T>(all: readonly T[], { index, of }: Shard): T[] =>
   all.filter((_, i) => i % of === index - 1);

@@ -13,7 +13,13 @@ const WORD =
 export const hasFont = (system = true): boolean =>
   new Resvg(WORD, { font: { loadSystemFonts: system } }).getBBox() !== undefined;
 
-/** @param zoom pixels of the picture for one of the SVG */
+/**
+ * Renders SVG as the bytes of a PNG.
+ *
+ * @param zoom pixels per unit of the SVG. Default 2
+ *
+ * @param zoom pixels of the picture for one of the SVG
+ */
 export const renderPng = (svg: string, zoom = 2): Uint8Array =>
   new Resvg(svg, {
     fitTo: { mode: "zoom", value: zoom },

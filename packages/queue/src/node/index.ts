@@ -30,5 +30,6 @@ export const serveQueue = async (
 export const readQueues = async (address: Address): Promise<QueueOverview> =>
   (await import("./redis/overview.ts")).readQueues(address);
 
+/** Removes the jobs that wait and those that failed. Results stay. */
 export const clearQueues = async (address: Address): Promise<void> =>
   (await import("./redis/overview.ts")).clearQueues(address);

@@ -4,6 +4,7 @@
  */
 import { fail } from "diffeo/graph";
 
+/** Where a queue is, and how it is shown: without its password. */
 export interface Address {
   /** As a person may read it. */
   readonly shown: string;
@@ -43,7 +44,14 @@ function decoded(text: string): string {
   }
 }
 
-/** @param password where the address has none of its own: it then stands in no list of processes */
+/**
+ * The address of a queue from its text: redis://, rediss:// (TLS) or unix://.
+ *
+ * @throws DiffeoError of kind `usage` where the text is not an address; it is not repeated, for it
+ * may hold a password
+ *
+ * @param password where the address has none of its own: it then stands in no list of processes
+ */
 export function parseAddress(text: string, password?: string): Address {
   const url = parsed(text);
   const { protocol, hostname, pathname } = url;

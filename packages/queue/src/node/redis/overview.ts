@@ -11,6 +11,7 @@ import { DEVICES, onPrefix, queueName } from "./names.ts";
 import { refusalOf } from "./refusal.ts";
 import { listWorkers, type WorkerState } from "./workers.ts";
 
+/** How many jobs of a queue wait, run and failed. */
 export interface QueueState {
   readonly device: string;
   readonly waiting: number;
@@ -18,6 +19,7 @@ export interface QueueState {
   readonly failed: number;
 }
 
+/** A job that failed, and why. */
 export interface JobFailure {
   readonly device: string;
   readonly job: string;
@@ -27,6 +29,7 @@ export interface JobFailure {
   readonly reason: string;
 }
 
+/** What is on a server: queues, workers and failures. */
 export interface QueueOverview {
   readonly address: string;
   readonly queues: readonly QueueState[];

@@ -24,6 +24,7 @@ import { refusalOf } from "./refusal.ts";
 import { getBytes, hasResult, MOST_RESULT, putResult } from "./store.ts";
 import { heartbeat } from "./workers.ts";
 
+/** Which queue a worker serves, with what, and within which limits. */
 export interface WorkerOptions {
   readonly address: Address;
   readonly name: string;

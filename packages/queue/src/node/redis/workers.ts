@@ -23,6 +23,7 @@ const schema = v.object({
   active: v.number(),
 });
 
+/** What a worker reports of itself: name, host, device, limits and counts of jobs. */
 export type WorkerState = v.InferOutput<typeof schema>;
 
 const EVERY_MS = 2000;
