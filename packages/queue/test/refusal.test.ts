@@ -153,3 +153,28 @@ describe.runIf(hasServer)("a worker with `once`", () => {
     await server.stop();
   });
 });
+
+describe.runIf(hasServer)("a server that is frozen", () => {
+  it("holds neither a command nor a worker that is stopped", async () => {
+    const server = await startServer();
+    const { url, folder } = server;
+    const stop = new AbortController();
+    const { child, ended } = start(scripts.worker, [url, "one", "5", folder]);
+    const executor = await openQueue({
+      ...{ address: parseAddress(url), device: "cpu", release: RELEASE },
+      ...{ signal: stop.signal, say: () => undefined },
+    });
+    const settled = runJobs(executor, [jobOf(still, { ms: 60_000, n: 1 }, { inputs: {} })]);
+    const client = new Redis({ path: url.slice(7), maxRetriesPerRequest: null });
+    while ((await client.llen("diffeo:jobs-cpu:active")) === 0)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    process.kill(server.pid(), "SIGSTOP");
+    child.kill("SIGTERM");
+    stop.abort();
+    expect(await settled).toEqual([{ error: stop.signal.reason }]);
+    await executor.close();
+    expect((await ended).code).toBe(0);
+    client.disconnect();
+    await server.stop();
+  });
+});

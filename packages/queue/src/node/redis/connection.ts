@@ -13,6 +13,7 @@ export interface Connection {
 }
 
 const FIRST_MS = 10_000;
+const GOODBYE_MS = 1000;
 const LONGEST_PAUSE_MS = 2000;
 
 /** What to do about the errors that servers give. */
@@ -22,6 +23,16 @@ function adviceFor(message: string): string {
   if (/certificate|TLS|SSL|self.signed/i.test(message))
     return "give the authority's certificate in NODE_EXTRA_CA_CERTS";
   return "start a Redis or Valkey server there, or mend the address";
+}
+
+/** Waits for `task`, at most a time: a server that is frozen answers no good-bye. */
+export async function atMost(task: Promise<unknown>, ms = GOODBYE_MS): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([task.catch(() => undefined), late]);
+  clearTimeout(timer);
 }
 
 /** @param say is told, once each time, that the connection is lost and that it is back */
@@ -40,6 +51,14 @@ export async function connect(
     retryStrategy: (times) =>
       ready ? Math.min(LONGEST_PAUSE_MS, 50 * 2 ** Math.min(times, 10)) : null,
   });
+  // BullMQ duplicates the connection for calls that block, and waits for them where it closes.
+  const duplicates: Redis[] = [];
+  const duplicate = client.duplicate.bind(client);
+  client.duplicate = (override) => {
+    const made = duplicate(override);
+    duplicates.push(made);
+    return made;
+  };
   client.on("error", (error: Error) => {
     reason ??= error;
   });
@@ -69,8 +88,8 @@ export async function connect(
     close: async () => {
       ready = false;
       // A server that is gone is not told good-bye.
-      if (client.status === "ready") await client.quit().catch(() => client.disconnect());
-      else client.disconnect();
+      if (client.status === "ready") await atMost(client.quit());
+      for (const each of [client, ...duplicates]) each.disconnect();
     },
   };
 }

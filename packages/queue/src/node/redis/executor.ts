@@ -12,7 +12,7 @@ import { descriptionOf, digestOf, inputsOf } from "../digest.ts";
 import { ATTEMPTS } from "../local.ts";
 import { acceptResult, Misfit } from "../stored.ts";
 import type { Address } from "./address.ts";
-import { connect } from "./connection.ts";
+import { atMost, connect } from "./connection.ts";
 import { entryOf, onPrefix, queueName, resultKey } from "./names.ts";
 import { refusalOf } from "./refusal.ts";
 import { dropResult, getResult, putBytes } from "./store.ts";
@@ -289,8 +289,8 @@ export async function openQueue(options: QueueOptions): Promise<Executor> {
   events.on("failed", ({ jobId }) => executor.hear(jobId));
   const close = async (): Promise<void> => {
     await executor.close();
-    await events.close().catch(() => undefined);
-    await queue.close().catch(() => undefined);
+    await atMost(events.close());
+    await atMost(queue.close());
     await connection.close();
   };
   return {

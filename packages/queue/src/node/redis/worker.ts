@@ -18,7 +18,7 @@ import { digestOf, sha256 } from "../digest.ts";
 import type { ProcessScript } from "../local.ts";
 import { JOB, type ProcessJob, type ProcessResult } from "../runner.ts";
 import type { Address } from "./address.ts";
-import { connect } from "./connection.ts";
+import { atMost, connect } from "./connection.ts";
 import { onPrefix, queueName } from "./names.ts";
 import { refusalOf } from "./refusal.ts";
 import { getBytes, hasResult, MOST_RESULT, putResult } from "./store.ts";
@@ -51,6 +51,8 @@ export interface WorkerOptions {
 const MOST_LOST = 10;
 /** Seconds after which a worker that heard nothing asks whether there are jobs. */
 const ASK_SECONDS = 2;
+/** Time for the jobs of a worker that is stopped to go back to the queue. */
+const STOP_MS = 3000;
 
 const short = (digest: string | undefined): string => `${(digest ?? "").slice(0, 12)}…`;
 
@@ -187,10 +189,14 @@ export async function serveQueue(
     signal.addEventListener("abort", () => resolve(), { once: true });
     if (once) whenDrained(queue, () => counts.active === 0, signal).then(resolve);
   });
-  await worker.close();
-  await queue.close();
+  const leave = async (): Promise<void> => {
+    await worker.close();
+    await queue.close();
+    await end();
+  };
+  // The jobs of a worker that is stopped go back to the queue; a frozen server takes none back.
+  await (signal.aborted ? atMost(leave(), STOP_MS) : leave());
   await pool.close();
-  await end();
   await close();
   refused.signal.throwIfAborted();
   return { done: counts.done, failed: counts.failed };
