@@ -28,6 +28,7 @@ import {
 } from "../graph/index.ts";
 import { normalPoint, normalShare } from "../host/index.ts";
 import { type Domain, domain } from "./domain.ts";
+import { nearestMultiple } from "./recorded.ts";
 
 export interface EmpiricalOptions {
   /** Values in increasing order between which F is linear. */
@@ -125,14 +126,6 @@ function requireDistribution({ knots, shares, step, low, high }: EmpiricalOption
     fail("usage", `empirical: the step is ${step}`, "give a number above 0");
   if (!((low ?? -Infinity) < knots[0] && (high ?? Infinity) > (knots.at(-1) as number)))
     fail("usage", "empirical: a knot is beyond a bound", "give bounds outside the knots");
-}
-
-/** The multiple of a step that is nearest to a value, without the digits that rounding adds. */
-export function nearestMultiple(value: number, step: number): number {
-  const nearest = Math.round(value / step);
-  // 3 · 0.1 is 0.30000000000000004, 3/10 is 0.3.
-  const inverse = Math.round(1 / step);
-  return Math.abs(inverse * step - 1) < 1e-12 ? nearest / inverse : nearest * step;
 }
 
 /** Numbers by their own distribution function. */

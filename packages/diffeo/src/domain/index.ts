@@ -4,11 +4,12 @@
  */
 export { bent, SPLINE_BOUND } from "./bent.ts";
 export { type Cell, type Domain, type DomainDefinition, domain } from "./domain.ts";
-export { type EmpiricalOptions, empirical, nearestMultiple } from "./empirical.ts";
+export { type EmpiricalOptions, empirical } from "./empirical.ts";
 export { correlation, correlationMatrix, covariance, covarianceMatrix } from "./matrix.ts";
 export { mixed, mixedLabel, OTHER } from "./mixed.ts";
 export { type OrderedOptions, ordered } from "./ordered.ts";
 export { logUnitIn, type Product, type ProductPart, product } from "./product.ts";
+export { nearestMultiple, type RecordedOptions } from "./recorded.ts";
 export { type AngleOptions, angle, ball, sphere } from "./round.ts";
 export {
   between,

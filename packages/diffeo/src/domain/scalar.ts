@@ -15,21 +15,33 @@ import {
   requireInterval,
   within,
 } from "./domain.ts";
+import { type RecordedOptions, recordedNumber, requireRecorded } from "./recorded.ts";
 import { type PositiveMap, positiveMaps } from "./spec.ts";
 
 /** Any numbers. */
-export function real(size = 1): Domain {
+export function real(size = 1, recorded: RecordedOptions = {}): Domain {
   requireCount(size, 1, "real: size");
+  requireRecorded(recorded, "real");
+  const written = recordedNumber(recorded);
   return domain({
     kind: "real",
-    spec: { kind: "real", ...(size !== 1 && { size }) },
+    spec: { kind: "real", ...(size !== 1 && { size }), ...copied(recorded) },
     map: identity(),
     dimension: size,
     fault: () => undefined,
+    decode: (y) => Array.from(y, written),
   });
 }
 
-export interface PositiveOptions {
+/** Options as a spec has them. */
+const copied = <T extends RecordedOptions>({
+  range,
+  ...rest
+}: T): Omit<T, "range"> & {
+  range?: number[];
+} => ({ ...rest, ...(range && { range: [...range] }) });
+
+export interface PositiveOptions extends RecordedOptions {
   /** The bound below, by default 0 unless `below` is given. */
   readonly above?: number;
   /** The bound above: numbers less than it. */
@@ -52,23 +64,23 @@ export function positive(options: PositiveOptions = {}): Domain {
   const bound = below ?? options.above ?? 0;
   if (!Number.isFinite(bound))
     fail("usage", `positive: the bound is ${bound}`, "give a finite number, or use real");
+  requireRecorded(options, "positive");
   const sign = below === undefined ? 1 : -1;
+  const [low, high] =
+    sign === 1 ? [bound, Number.POSITIVE_INFINITY] : [Number.NEGATIVE_INFINITY, bound];
+  const written = recordedNumber(options, low, high);
   const grown = map === "exp" ? expMap() : softplusMap();
   const inside = (y: number): boolean => sign * (y - bound) > 0;
   return domain({
     kind: "positive",
-    spec: { kind: "positive", ...options },
+    spec: { kind: "positive", ...copied(options) },
     map: bound === 0 && sign === 1 ? grown : chain(grown, affine({ scale: sign, shift: bound })),
     dimension: 1,
     fault: ([y]) =>
       inside(y)
         ? undefined
         : boundFault(y, [bound], `not ${sign === 1 ? "above" : "below"} ${bound}`),
-    decode: (y) => [
-      sign === 1
-        ? within(y[0], bound, Number.POSITIVE_INFINITY)
-        : within(y[0], Number.NEGATIVE_INFINITY, bound),
-    ],
+    decode: (y) => [written(within(y[0], low, high))],
   });
 }
 
@@ -77,22 +89,24 @@ const boundFault = (y: number, bounds: readonly number[], what: string): string 
   bounds.includes(y) ? `${y} is the bound itself, which is not inside` : `${y} is ${what}`;
 
 /** Numbers strictly between two bounds. */
-export function between(low: number, high: number): Domain {
+export function between(low: number, high: number, recorded: RecordedOptions = {}): Domain {
   requireInterval(low, high, "between");
+  requireRecorded(recorded, "between");
+  const written = recordedNumber(recorded, low, high);
   return domain({
     kind: "between",
-    spec: { kind: "between", low, high },
+    spec: { kind: "between", low, high, ...copied(recorded) },
     map: sigmoidMap(low, high),
     dimension: 1,
     fault: ([y]) =>
       y > low && y < high
         ? undefined
         : boundFault(y, [low, high], `not between ${low} and ${high}`),
-    decode: (y) => [within(y[0], low, high)],
+    decode: (y) => [written(within(y[0], low, high))],
   });
 }
 
-export interface IntegerOptions {
+export interface IntegerOptions extends RecordedOptions {
   readonly least?: number;
   readonly most?: number;
 }
@@ -107,15 +121,17 @@ function spread({ least, most }: IntegerOptions): Domain {
 /** Whole numbers, with bounds that belong to them. */
 export function integer(options: IntegerOptions = {}): Domain {
   const { least = Number.MIN_SAFE_INTEGER, most = Number.MAX_SAFE_INTEGER } = options;
-  for (const [name, bound] of Object.entries(options))
+  for (const [name, bound] of Object.entries({ least, most }))
     if (!Number.isSafeInteger(bound))
       fail("usage", `integer: ${name} is ${bound}`, "give a whole number, or leave it out");
   if (least > most)
     fail("usage", `integer: least is ${least}, most is ${most}`, "give least ≤ most");
+  requireRecorded(options, "integer");
   const under = spread(options);
+  const written = recordedNumber(options, least - 1, most + 1);
   return domain({
     kind: "integer",
-    spec: { kind: "integer", ...options },
+    spec: { kind: "integer", ...copied(options) },
     map: under.map,
     dimension: 1,
     noise: 1,
@@ -127,7 +143,7 @@ export function integer(options: IntegerOptions = {}): Domain {
       ((k as number) > most ? `${k} is more than ${most}` : undefined),
     // Large numbers have no room for a fraction: the sum may round to the next one.
     encode: ([k], u) => [within((k as number) + u[0], k as number, (k as number) + 1)],
-    decode: (y) => [Math.min(most, Math.max(least, Math.floor(y[0])))],
+    decode: (y) => [written(Math.min(most, Math.max(least, Math.floor(y[0]))))],
   });
 }
 

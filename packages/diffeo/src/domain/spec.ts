@@ -54,19 +54,27 @@ const mixed = v.strictObject({
 
 export type MixedSpec = v.InferOutput<typeof mixed>;
 
+/** How numbers are recorded. */
+const recorded = {
+  step: v.optional(v.pipe(finite, v.gtValue(0))),
+  range: v.optional(v.pipe(v.array(finite), v.length(2))),
+};
+
 const plain = v.variant("kind", [
   empirical,
   mixed,
-  v.strictObject({ kind: v.literal("real"), size: v.optional(count) }),
+  v.strictObject({ kind: v.literal("real"), size: v.optional(count), ...recorded }),
   v.strictObject({
     kind: v.literal("positive"),
+    ...recorded,
     above: v.optional(finite),
     below: v.optional(finite),
     map: v.optional(v.picklist(positiveMaps)),
   }),
-  v.strictObject({ kind: v.literal("between"), low: finite, high: finite }),
+  v.strictObject({ kind: v.literal("between"), low: finite, high: finite, ...recorded }),
   v.strictObject({
     kind: v.literal("integer"),
+    ...recorded,
     least: v.optional(finite),
     most: v.optional(finite),
   }),

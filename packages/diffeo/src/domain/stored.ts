@@ -16,9 +16,9 @@ import { type DomainSpec, domainSchema, type SingleSpec } from "./spec.ts";
 function single(spec: SingleSpec): Domain {
   switch (spec.kind) {
     case "real":
-      return real(spec.size);
+      return real(spec.size, without(spec, "kind", "size"));
     case "between":
-      return between(spec.low, spec.high);
+      return between(spec.low, spec.high, without(spec, "kind", "low", "high"));
     case "ball":
       return ball(spec.size, spec);
     case "sphere":

@@ -56,13 +56,17 @@ const rain = mixedNumber([0, -9], amounts);
 const table: readonly (readonly [string, Domain])[] = [
   ["real", real()],
   ["real, three of them", real(3)],
+  ["real in quarters from −2 to 1.5", real(1, { step: 0.25, range: [-2, 1.5] })],
   ["positive", positive()],
   ["positive by softplus", positive({ map: "softplus" })],
   ["above −2.5", positive({ above: -2.5 })],
   ["below 7", positive({ below: 7, map: "softplus" })],
   ["between 0 and 120", between(0, 120)],
   ["between −1e-3 and 1e-3", between(-1e-3, 1e-3)],
+  ["positive in thousands", positive({ step: 1000 })],
+  ["between, in tenths", between(0, 1, { step: 0.1 })],
   ["integer", integer()],
+  ["count that was seen from 2 to 9", integer({ least: 0, range: [2, 9] })],
   ["integer from −3 to 5", integer({ least: -3, most: 5 })],
   ["integer up to 4", integer({ most: 4 })],
   ["count", count()],
@@ -189,7 +193,8 @@ describe.each(table)("%s", (_, own) => {
 
 describe("cells that are y", () => {
   const plain = table.filter(
-    ([, own]) => own.noise === 0 && own.kind !== "category" && own !== mixed,
+    ([name, own]) =>
+      own.noise === 0 && own.kind !== "category" && own !== mixed && !name.includes(" in "),
   );
   it.each(plain)("%s: x → cells → x is the identity", async (_, own) => {
     const x = normal(key("round"), [30, own.dimension], { dtype: "float64" }).data;
@@ -263,6 +268,34 @@ describe("what is not inside", () => {
     ],
   ])("of %s %# is said", (_, own, cells, message) => {
     expect(own.fault(cells)).toMatch(message);
+  });
+});
+
+describe("numbers as they are recorded", () => {
+  it.each([
+    [real(1, { step: 0.05 }), 1.2751, 1.3],
+    [real(1, { step: 0.3 }), 0.9004, 0.9],
+    [real(1, { step: 0.1 }), 0.3000001, 0.3],
+    [real(1, { step: 1000 }), -1499, -1000],
+    [real(1, { step: 0.5 }), -0.2, 0],
+    [real(1, { range: [0, 7] }), 7.4, 7],
+    [positive({ step: 0.1 }), 0.01, 0.1],
+    [positive({ below: 1, step: 0.5 }), 0.9, 0.5],
+    [between(0, 100, { step: 1, range: [2, 98] }), 99.7, 98],
+    [between(0, 100, { step: 1 }), 99.7, 99],
+    // No multiple is inside.
+    [between(0, 1, { step: 5 }), 0.4, 0.4],
+    [integer({ least: 0, range: [3, 8] }), 12.3, 8],
+  ])("$0.spec: $1 comes out as $2", (own, y, cell) => {
+    expect(own.decode([y])).toEqual([cell]);
+  });
+
+  it.each([
+    [() => real(1, { step: -1 }), /the step is -1/],
+    [() => positive({ range: [3, 1] }), /the range is 3 to 1/],
+    [() => integer({ range: [Number.NaN, 1] }), /the range is NaN to 1/],
+  ])("what is no step and no range is refused", (make, message) => {
+    expect(make).toThrow(message);
   });
 });
 

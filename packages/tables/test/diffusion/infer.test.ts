@@ -1,4 +1,5 @@
 import { category, type Domain, integer, positive, product } from "diffeo/domain";
+import { key, normal } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import { rowsIn } from "../../src/diffusion/encode/rows.ts";
 import { formatRule, parseRule } from "../../src/diffusion/schema/columns.ts";
@@ -199,6 +200,37 @@ describe("inference", () => {
     ]);
   });
 
+  it("finds the step and the range that numbers are recorded in", () => {
+    const z = Array.from({ length: 40 }, (_, i) => (i * 37) % 41);
+    const rows = z.map((v) =>
+      [(v / 10 + 1).toFixed(1), 250 * v - 500, ((v + 1) / 100).toFixed(2), v].join(","),
+    );
+    const text = `p,r,u,n\n${rows.join("\n")}\n`;
+    expect(specs(text).map(([, spec]) => spec)).toEqual([
+      { kind: "positive", step: 0.1, range: [1, 5] },
+      { kind: "integer", step: 250, range: [-500, 9500] },
+      { kind: "between", low: 0, high: 1, step: 0.01, range: [0.01, 0.41] },
+      { kind: "integer", least: 0, range: [0, 40] },
+    ]);
+    // A rule says where numbers are, not how they are written.
+    const rules = ["p=real", "u=positive", "n=count", "r=real"];
+    expect(specs(text, rules).map(([, spec]) => spec)).toEqual([
+      { kind: "real", step: 0.1 },
+      { kind: "real", step: 250 },
+      { kind: "positive", step: 0.01 },
+      { kind: "integer", least: 0 },
+    ]);
+  });
+
+  it("takes numbers of many rows by their own distribution function", () => {
+    const z = Array.from(normal(key("many"), [1000], { dtype: "float64" }).data, (v) =>
+      (30 + v).toFixed(2),
+    );
+    const [[, spec, reason]] = specs(`a,b\n${z.map((v) => `${v},x`).join("\n")}\n`);
+    expect(spec).toMatchObject({ kind: "empirical", step: 0.01 });
+    expect(reason).toMatch(/^numbers from 2\d\.\d+ to 3\d\.\d+, multiples of 0.01$/);
+  });
+
   it("reads decimal commas where they part no cells, and asks where they may part thousands", () => {
     const text = "n;p;w;v\n3;2,5;1,5 l;1,250\n4;-7;2 l;2\n5;0;2 l;\n";
     expect(specs(text)).toEqual([
@@ -337,7 +369,7 @@ describe("inference", () => {
       't.csv: 2 columns cannot be read: line 9, column 1 ("a"): "l3.5" is not a number, though most are; line 4, column 2 ("b c"): "4..5" is not a number, though most are. Mend these cells, or leave the columns out by --column a=drop --column \'b c=drop\'.',
     );
     // What stands for a missing number is none; in a column of texts it is a label.
-    expect(specs(`a\n${stray(7, "?").join("\n")}\n`)[0][1]).toEqual({ kind: "positive" });
+    expect(specs(`a\n${stray(7, "?").join("\n")}\n`)[0][1]).toMatchObject({ kind: "positive" });
     expect(specs("a\nx\n?\nx\n")[0][1]).toEqual({ kind: "category", labels: ["?", "x"] });
     expect(() => specs("n,who\n1,x\n")).toThrow(
       "t.csv has one row, which shows no distribution. Give more rows.",

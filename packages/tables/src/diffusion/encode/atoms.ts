@@ -105,7 +105,10 @@ const placesOf = ({ domain }: ProductPart, values: readonly number[]): Float64Ar
 const wholesIn = ([least, most]: readonly [number, number]): number[] =>
   Array.from({ length: most - least + 1 }, (_, i) => least + i);
 
-/** The range of a part's atoms: beyond what was seen as far as that goes, but for its bounds. */
+/**
+ * The range of a part's atoms: beyond what was seen as far as that goes and there is room, but for
+ * its bounds.
+ */
 function rangeOf(
   part: ProductPart,
   seen: readonly number[],
@@ -116,7 +119,8 @@ function rangeOf(
     ([a, b], v) => [Math.min(a, v), Math.max(b, v)],
     [Infinity, -Infinity],
   );
-  const margin = high - low + 8;
+  const room = Math.max(0, Math.floor((MOST_ATOMS - 1 - (high - low)) / 2));
+  const margin = spec.range ? Math.min(high - low + 8, room) : high - low + 8;
   const range = [
     Math.max(spec.least ?? -Infinity, low - margin),
     Math.min(spec.most ?? Infinity, high + margin),

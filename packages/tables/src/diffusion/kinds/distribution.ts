@@ -4,6 +4,7 @@
  * between them bins of about √N rows.
  */
 import { type EmpiricalOptions, nearestMultiple } from "diffeo/domain";
+import { bounds } from "./column-cells.ts";
 
 /** Digits after the point that a step may have. */
 const MOST_DIGITS = 9;
@@ -41,6 +42,16 @@ export function stepOf(numbers: readonly number[]): number | undefined {
   let factor = 0;
   for (const unit of units) factor = divisor(factor, unit);
   return nearestMultiple(units.size >= ENOUGH_FOR_FACTOR ? factor : 1, 1) / scale;
+}
+
+/** Rows below which neither a step nor a range shows. */
+const LEAST_RECORDED = 20;
+
+/** How numbers are recorded: their step, and the range that was seen. */
+export function recordedOf(numbers: readonly number[]): { step?: number; range?: number[] } {
+  if (numbers.length < LEAST_RECORDED) return {};
+  const step = stepOf(numbers);
+  return { ...(step !== undefined && { step }), range: bounds(numbers) };
 }
 
 /** A value and how many rows have it. */

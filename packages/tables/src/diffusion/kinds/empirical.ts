@@ -11,12 +11,14 @@ import type { Column, ColumnKind, Meaning } from "./kind.ts";
 
 /** Rows below which a distribution function says little. */
 const LEAST_ROWS = 50;
+/** Rows from which it says more than a smooth map of the domain leaves to learn. */
+const MANY_ROWS = 1000;
 /** The share of rows that repeat values, from which a column has heaps. */
 const LEAST_HEAPED = 0.05;
 /** Integers of so small a range have a chance each already. */
 const SMALL_RANGE = 63;
 
-/** Where numbers have heaps or are integers of a wide range. */
+/** Where rows are many, or numbers have heaps. */
 function recognised({ numbers }: Column): Meaning | undefined {
   if (!numbers || numbers.length < LEAST_ROWS) return undefined;
   const [low, high] = bounds(numbers);
@@ -26,7 +28,7 @@ function recognised({ numbers }: Column): Meaning | undefined {
   if (counts.length < 2) return undefined;
   const heaps = heapsOf(counts, step);
   const heaped = counts.reduce((s, { value, count }) => s + (heaps.has(value) ? count : 0), 0);
-  if (heaped < LEAST_HEAPED * numbers.length) return undefined;
+  if (heaped < LEAST_HEAPED * numbers.length && numbers.length < MANY_ROWS) return undefined;
   return {
     domain: empiricalDomain(distributionOf(numbers, step)),
     reason: `numbers ${rangeText(numbers)}${step === undefined ? "" : `, multiples of ${step}`}${heaps.size > 0 ? `, ${heaps.size} of them more often than their neighbours` : ""}`,

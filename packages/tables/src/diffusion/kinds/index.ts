@@ -37,5 +37,6 @@ export const columnKinds: readonly ColumnKind[] = [
 
 export { areNames } from "./category.ts";
 export { columnAt, columnOf, numbersIn, presentNumbers } from "./column-cells.ts";
+export { recordedOf } from "./distribution.ts";
 export type { Filler, Meaning, TableLayout } from "./kind.ts";
 export { placedSphere } from "./poles.ts";

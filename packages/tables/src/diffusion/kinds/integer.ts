@@ -1,6 +1,7 @@
 /** Integers, with bounds that belong to them. */
 import { integer as integerDomain } from "diffeo/domain";
 import { bounds } from "./column-cells.ts";
+import { recordedOf } from "./distribution.ts";
 import type { ColumnKind } from "./kind.ts";
 
 export const integer: ColumnKind = {
@@ -10,8 +11,11 @@ export const integer: ColumnKind = {
   recognised: ({ numbers }) => {
     if (!numbers?.every(Number.isSafeInteger)) return undefined;
     const [low, high] = bounds(numbers);
+    const { step, range } = recordedOf(numbers);
+    const least = low >= 0 ? { least: 0 } : {};
+    const seen = { ...(step !== undefined && step > 1 && { step }), ...(range && { range }) };
     return {
-      domain: low >= 0 ? integerDomain({ least: 0 }) : integerDomain(),
+      domain: integerDomain({ ...least, ...seen }),
       reason: `integers from ${low} to ${high}${low < 0 ? ", some below 0" : ""}`,
     };
   },

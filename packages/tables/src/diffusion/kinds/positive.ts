@@ -1,6 +1,7 @@
 /** Numbers above a bound, or below one. */
 import { positive as positiveDomain } from "diffeo/domain";
 import { rangeText } from "./column-cells.ts";
+import { recordedOf } from "./distribution.ts";
 import type { ColumnKind } from "./kind.ts";
 
 export const positive: ColumnKind = {
@@ -9,7 +10,10 @@ export const positive: ColumnKind = {
   make: () => positiveDomain(),
   recognised: ({ numbers }) =>
     numbers?.every((v) => v > 0)
-      ? { domain: positiveDomain(), reason: `all above 0, ${rangeText(numbers)}` }
+      ? {
+          domain: positiveDomain(recordedOf(numbers)),
+          reason: `all above 0, ${rangeText(numbers)}`,
+        }
       : undefined,
   numbersOf: ({ spec }) =>
     spec?.kind === "positive" && spec.above === undefined && spec.below === undefined

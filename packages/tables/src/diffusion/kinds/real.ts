@@ -1,6 +1,7 @@
 /** Any numbers. */
 import { real as realDomain } from "diffeo/domain";
 import { rangeText } from "./column-cells.ts";
+import { recordedOf } from "./distribution.ts";
 import type { ColumnKind } from "./kind.ts";
 
 export const real: ColumnKind = {
@@ -8,6 +9,9 @@ export const real: ColumnKind = {
   counts: [0],
   make: () => realDomain(),
   recognised: ({ numbers }) =>
-    numbers && { domain: realDomain(), reason: `numbers ${rangeText(numbers)}` },
+    numbers && {
+      domain: realDomain(1, recordedOf(numbers)),
+      reason: `numbers ${rangeText(numbers)}`,
+    },
   numbersOf: ({ spec }) => (spec?.kind === "real" ? [] : undefined),
 };

@@ -3,7 +3,7 @@
  * without a rule is of the first kind that recognises it (`kinds/index.ts`), so that every table of
  * cells has an answer; what cannot be read is collected and said at once.
  */
-import type { Domain } from "diffeo/domain";
+import { type Domain, domainOf } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { type CellTable, isEmpty } from "../../table/cells.ts";
 import { quote } from "../../table/quote.ts";
@@ -17,6 +17,8 @@ import {
   type Meaning,
   numbersIn,
   placedSphere,
+  presentNumbers,
+  recordedOf,
   type TableLayout,
 } from "../kinds/index.ts";
 import { type ColumnRule, parseRule, wholeOf } from "./columns.ts";
@@ -127,7 +129,18 @@ function declaredBy(
   const { spec } = domain as Domain;
   if (spec?.kind === "sphere") return placedSphere(table, columns);
   if (spec?.kind === "simplex") return saidWhole(table, columns, spec);
-  return { domain: domain as Domain, reason: "as specified" };
+  return { domain: withStep(table, columns, domain as Domain), reason: "as specified" };
+}
+
+/** Kinds of which a rule says where numbers are, and cells in which steps they are recorded. */
+const STEPPED = ["real", "positive", "between"];
+
+/** A domain of one column of numbers with the step that its cells have. */
+function withStep(table: CellTable, [name, ...others]: readonly string[], domain: Domain): Domain {
+  const numbers = numbersIn(table, name);
+  if (others.length > 0 || !numbers || !STEPPED.includes(domain.spec?.kind ?? "")) return domain;
+  const { step } = recordedOf(presentNumbers(numbers));
+  return step === undefined ? domain : domainOf({ ...domain.spec, step });
 }
 
 /** What the cells of a column suggest: one of the kinds, of which the last is for any. */
