@@ -84,16 +84,29 @@ async function worthOf(
   io: Io,
   model: TableModel,
   rows: readonly (readonly OpenCell[])[],
-  { seed }: FitCommand,
+  { seed, minutes }: FitCommand,
   say: (text: string) => void,
 ): Promise<Evaluated | undefined> {
+  const limit = minutes === undefined ? {} : { minutes: MEASURED * minutes };
   const { whole, evaluated } = await measuring(io, (how) =>
-    evaluateHeldOut(model, rows, { seed, ...how }),
+    evaluateHeldOut(model, rows, { seed, ...limit, ...how }),
   );
   say(tornRows(model, rows.length, whole));
   if (!evaluated)
     say("not measured: too few rows; diffeo table evaluate measures it on other rows\n");
   return evaluated;
+}
+
+/** The share of --minutes that is left for the evaluation. */
+const MEASURED = 0.2;
+
+/** The options of a fit that has read its rows and is to be evaluated in its time. */
+function inTime(options: FitCommand, began: number): FitCommand {
+  const { minutes, evaluate } = options;
+  if (minutes === undefined) return options;
+  const spent = (performance.now() - began) / 60_000;
+  const left = (evaluate ? 1 - MEASURED : 1) * minutes - spent;
+  return { ...options, minutes: Math.max(left, 0.05 * minutes) };
 }
 
 /** What was fitted, a line each. */
@@ -130,10 +143,10 @@ async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
     },
   );
   const say = (text: string): void => void (json || io.stdout.write(text));
-  const { inferred, rows } = await readRows(file, column, say);
   const began = performance.now();
+  const { inferred, rows } = await readRows(file, column, say);
   const schema = { columns: namedDomains(inferred), layout: layoutOf(inferred) };
-  const fitted = await runFit(io, rows, schema, options, say);
+  const fitted = await runFit(io, rows, schema, inTime(options, began), say);
   if (!fitted) return;
   const { model } = fitted;
   await saveTableModel(out, model);
@@ -185,7 +198,7 @@ export const declare: Declare = (command, io) =>
         )
         .option(
           "--minutes <x>",
-          "about how long training may take, at the pace it begins with",
+          "about how long the command may take, from reading the file to the report",
           positive,
         )
         .option(

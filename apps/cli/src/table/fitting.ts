@@ -52,10 +52,23 @@ const triedLine = ({ map, gain, error, kept }: TriedMap): string =>
 
 const fitted = { given: "given cells", whole: "rows", flow: "a flow" } as const;
 
+/** Seconds below which nobody needs to know how long training takes. */
+const SHORT = 30;
+
+/** How long training will take, where it is long. */
+function estimateLine(network: TableProgress["network"], seconds: number, steps: number): string {
+  if (seconds < SHORT) return "";
+  const minutes = seconds / 60;
+  const about = minutes < 10 ? minutes.toFixed(1) : minutes.toFixed(0);
+  const then = network === "whole" ? "" : "; the network of rows comes after it";
+  return `fitting ${fitted[network]} takes about ${about} minutes for ${steps} steps${then}; --minutes and --steps limit it\n`;
+}
+
 /** A line of progress for each network of each seed. */
 function progressLines({ stderr }: Io, seeds: number) {
   let bar: ReturnType<typeof progress> | undefined;
   let [seed, stage, planned] = ["", "", 0];
+  let isEstimated = false;
   const end = (): void => {
     bar?.end();
     bar = undefined;
@@ -68,7 +81,19 @@ function progressLines({ stderr }: Io, seeds: number) {
       end();
       seed = seeds > 1 ? `, seed ${one}` : "";
     },
-    onProgress: ({ network, step, steps, loss, validation }: TableProgress) => {
+    onProgress: ({
+      network,
+      step,
+      steps,
+      seconds,
+      secondsLeft,
+      loss,
+      validation,
+    }: TableProgress) => {
+      if (!isEstimated && seconds > 2 && step < steps) {
+        isEstimated = true;
+        stderr.write(estimateLine(network, seconds + secondsLeft, steps));
+      }
       if (network !== stage) end();
       bar ??= progress(stderr, steps, `fitting ${fitted[network]}${seed}`, step);
       [stage, planned] = [network, steps];

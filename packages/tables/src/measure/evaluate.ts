@@ -89,6 +89,8 @@ export interface EvaluateOptions {
   readonly samples?: number;
   /** Rows whose likelihood is taken at most. Default 1,000. */
   readonly scored?: number;
+  /** About how long it may take: fewer rows are scored where there is less time. Default: no end. */
+  readonly minutes?: number;
   readonly seed?: number;
   readonly signal?: AbortSignal;
   /** Called with what is measured next, and with how much of all is done. */
@@ -258,6 +260,26 @@ function stagesOf({ signal, onStage }: EvaluateOptions, stages: number) {
   };
 }
 
+/** Rows by which the time of a likelihood is known. */
+const TIMED = 20;
+/** The share of its time that an evaluation spends on likelihoods of rows. */
+const LIKELIHOOD_SHARE = 0.3;
+
+/** The likelihoods of the first rows, of so many as there is time for. */
+async function likelihoodsInTime(
+  law: TableLaw,
+  rows: readonly OpenCells[],
+  minutes: number | undefined,
+): Promise<Float64Array> {
+  if (minutes === undefined || rows.length <= TIMED) return law.logLikelihood(rows);
+  const began = performance.now();
+  const first = await law.logLikelihood(rows.slice(0, TIMED));
+  const pace = (performance.now() - began) / TIMED;
+  const most = Math.floor((LIKELIHOOD_SHARE * minutes * 60_000) / pace);
+  if (most <= TIMED) return first;
+  return law.logLikelihood(rows.slice(0, most));
+}
+
 /** Stages of an evaluation beside those of each baseline. */
 const STAGES = 6;
 
@@ -290,16 +312,19 @@ export async function evaluateTable(
   const rows = Array.from(order, (i) => usual[i]);
   const { samples = Math.min(5000, Math.max(300, 5 * rows.length)) } = options;
   const stage = stagesOf(options, STAGES + 3);
-  const scored = rows.slice(0, most);
   await stage("drawing rows");
   const drawn = await law.draw(samples, seed);
   await stage("likelihoods of rows");
-  const own = await law.logLikelihood(scored);
+  const own = await likelihoodsInTime(law, rows.slice(0, most), options.minutes);
+  const scored = rows.slice(0, own.length);
   await stage("filling in missing cells");
   const compared: Compared = { rows, filled: await filledRows(law, rows, seed) };
   const torn = rows.length - wholeRows(rows).length;
   await stage("likelihoods of samples");
-  const among = await law.logLikelihood(drawn.slice(0, rankedAmong(rows.length)));
+  const isShort = scored.length < Math.min(most, rows.length);
+  const among = await law.logLikelihood(
+    drawn.slice(0, isShort ? scored.length : rankedAmong(rows.length)),
+  );
   const ranked = torn === 0 ? own : await law.logLikelihood(compared.filled.slice(0, among.length));
   await stage("baselines");
   const baselines = await baselineScores(domain, rows, training, scored);
@@ -327,7 +352,7 @@ export async function evaluateTable(
     model,
     baselines: others,
     clusters: clusterMasses(features.of(drawn), features.of(known), fold(keyOf(seed), "clusters")),
-    ...(training && { privacy: privacyBy(features, drawn, scored, training) }),
+    ...(training && { privacy: privacyBy(features, drawn, rows.slice(0, most), training) }),
   };
   return { evaluation, drawn, compared: compared.filled };
 }

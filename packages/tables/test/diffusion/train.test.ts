@@ -151,7 +151,7 @@ describe("training", () => {
       patience: 100,
       minutes: 0.01,
     });
-    expect(step).toBe(steps);
+    expect(step).toBeLessThanOrEqual(steps);
     expect(steps).toBeLessThan(1e5);
     expect(performance.now() - began).toBeLessThan(20_000);
   });

@@ -182,12 +182,23 @@ const reportsOf = (
     onMeasured && ((weights) => onMeasured(samplerOf(coordinates, network, weights, engine))),
 });
 
-/** What all networks of a fit are trained with; two networks share the time. */
-function trainingOf(options: FitTableOptions, networks: 1 | 2): TrainingOptions {
+/** Minutes of a fit that are left, of which the least is enough for one step. */
+function clockOf(minutes: number | undefined): () => number | undefined {
+  const began = performance.now();
+  return () =>
+    minutes === undefined
+      ? undefined
+      : Math.max(LEAST_MINUTES, minutes - (performance.now() - began) / 60_000);
+}
+
+const LEAST_MINUTES = 1e-4;
+
+/** What all networks of a fit are trained with. */
+function trainingOf(options: FitTableOptions): TrainingOptions {
   const { columns, layout, held, given, ...training } = options;
   const { givenStore, flow, flowStore, onProgress, onMeasured, ...rest } = training;
-  const { seed = 0, minutes } = rest;
-  return { ...rest, seed, minutes: minutes === undefined ? undefined : minutes / networks };
+  const { seed = 0 } = rest;
+  return { ...rest, seed };
 }
 
 /** The network of given parts, with the standard that it works in. */
@@ -228,18 +239,27 @@ export async function fitTable(
 ): Promise<TableModel> {
   requireFit(rows, options);
   const { columns, held = 0.1, seed = 0, given: wanted = true, flow: kind } = options;
+  const left = clockOf(options.minutes);
   const prepared = preparedRows(rows, columns, held, seed);
   const { coordinates, hasMissing } = prepared;
   const isGiven = hasMissing || (wanted && coordinates.domain.parts.length > 1);
-  const training = trainingOf(options, isGiven ? 2 : 1);
-  const given = isGiven ? await trainedGiven(prepared, options, training) : undefined;
+  const training = trainingOf(options);
+  // Both networks, and what is between them, share the time.
+  const given = isGiven
+    ? await trainedGiven(
+        prepared,
+        options,
+        partOf({ ...training, minutes: left() }, 0.5, undefined),
+      )
+    : undefined;
   const whole = hasMissing ? await withoutMissing(prepared, given, training) : prepared;
+  const rest = { ...training, minutes: left() };
   const { flow, seen, unseen } = await pointsInX(coordinates, whole, kind, {
-    ...partOf(training, FLOW_SHARE, options.flowStore),
+    ...partOf(rest, FLOW_SHARE, options.flowStore),
     ...reportsOf(options, coordinates, "flow"),
   });
   const { network, parameters, best, validation } = await trainScore(seen, unseen, {
-    ...(flow ? partOf(training, 1 - FLOW_SHARE, training.store) : training),
+    ...{ ...rest, minutes: left() },
     ...reportsOf(options, { ...coordinates, flow }, "whole"),
     head: headOf(coordinates),
   });

@@ -97,13 +97,15 @@ const REPORTS = 400;
 /** Batches of held-out rows that a measurement sees, the same each time. */
 const VALIDATION_BATCHES = 16;
 /**
- * Where time is limited, this share of it goes to finding out how long a step takes, and at least
- * so many steps.
+ * Where time is limited, this share of it goes to finding out how long a step takes; more, up to
+ * another share, as long as the steps timed are fewer than `TIMED`; and in any case two steps.
  */
-const PACED = 0.02;
+const [PACED, MOST_OF_IT] = [0.02, 0.08];
 /** Milliseconds of it at most: by then the pace is known. */
 const MOST_PACED = 30_000;
-const TIMED = 16;
+const [LEAST_TIMED, TIMED] = [2, 16];
+/** How far beyond its time a run may go whose steps turn out slower than at its beginning. */
+const OVERTIME = 1.15;
 
 /** Steps for so many rows of training: 400 passes, within bounds. */
 export const usualSteps = (rows: number): number =>
@@ -170,17 +172,23 @@ function graphsOf(
 }
 
 /**
- * The usual milliseconds of a task, by the latter half of the runs that so much time allows: the
- * first wake what sleeps.
+ * The usual milliseconds of a task, by the latter half of the runs that so much time allows, or up
+ * to `most` while they are few: the first wake what sleeps.
  */
 async function paceOf(
   task: () => Promise<unknown>,
   milliseconds: number,
+  most: number,
   signal: AbortSignal | undefined,
 ): Promise<number> {
   const paces: number[] = [];
-  const end = performance.now() + Math.min(MOST_PACED, milliseconds);
-  while (paces.length < TIMED || performance.now() < end) {
+  const began = performance.now();
+  const isDue = (): boolean => {
+    const spent = performance.now() - began;
+    if (paces.length < LEAST_TIMED) return true;
+    return spent < Math.min(MOST_PACED, milliseconds) || (paces.length < TIMED && spent < most);
+  };
+  while (isDue()) {
     signal?.throwIfAborted();
     const from = performance.now();
     await task();
@@ -201,7 +209,11 @@ async function fitting(
 ): Promise<number> {
   const began = performance.now();
   const budget = minutes * 60_000;
-  const [a, b] = [await paceOf(step, PACED * budget, signal), await paceOf(measure, 0, signal)];
+  const most = MOST_OF_IT * budget;
+  const [a, b] = [
+    await paceOf(step, PACED * budget, most, signal),
+    await paceOf(measure, 0, most, signal),
+  ];
   const left = budget - (performance.now() - began);
   const whole = Math.floor((left - MEASUREMENTS * VALIDATION_BATCHES * b) / a);
   // With fewer steps than measurements there is one after each.
@@ -274,7 +286,7 @@ export async function trainParameters(
   task: ParameterTask,
   options: TrainingOptions,
 ): Promise<TrainedParameters> {
-  const { seed = 0, patience = 6, rate = 2e-3, signal, onProgress } = options;
+  const { seed = 0, patience = 6, rate = 2e-3, minutes, signal, onProgress } = options;
   const { store = memoryStore() } = options;
   const root = fold(keyOf(seed), task.name);
   const like = task.init(fold(root, "network"));
@@ -325,6 +337,7 @@ export async function trainParameters(
         const secondsLeft = (seconds / (at - from)) * (steps - at);
         onProgress?.({ step: at, steps, loss, validation: choice.last(), seconds, secondsLeft });
       },
+      ...(minutes !== undefined && { seconds: OVERTIME * 60 * minutes }),
       signal: signal ? AbortSignal.any([signal, choice.enough]) : choice.enough,
     });
     const { best, validation, weights } = await choice.best(reached, state.ema);
