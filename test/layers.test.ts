@@ -51,7 +51,7 @@ const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "packages/studies": [
     ["study"],
     ["problem"],
-    ["gradient-noise", "gssm", "sample-where", "where-to-train"],
+    ["equal-pieces", "gradient-noise", "gssm", "sample-where", "where-to-train"],
     ["node"],
   ],
   "packages/queue": [["node"]],

@@ -9,6 +9,7 @@ export const studies = {
   "where-to-train": () => load(import("./where-to-train/index.ts")),
   gssm: () => load(import("./gssm/index.ts")),
   "gradient-noise": () => load(import("./gradient-noise/index.ts")),
+  "equal-pieces": () => load(import("./equal-pieces/index.ts")),
   "sample-where": () => load(import("./sample-where/index.ts")),
 } as const satisfies Readonly<Record<string, Load>>;
 

@@ -8,6 +8,7 @@ import { Argument, Option } from "commander";
 import { fail } from "diffeo/graph";
 import { type Input, inputOf } from "diffeo/job";
 import { inFolder, readBytes, tidyTemporaries, writeFileAtomic } from "diffeo/node";
+import { readPositions, shippedModel } from "diffeo-chess/node";
 import {
   type Study,
   type StudyName,
@@ -35,6 +36,8 @@ import { writePicture } from "../shell/pictures.ts";
 interface StudyCommand extends JobOptions {
   readonly out?: string;
   readonly data: string;
+  readonly model: string;
+  readonly positions?: string;
   readonly seeds?: number;
   readonly only?: string;
   readonly report?: boolean;
@@ -52,10 +55,11 @@ async function writeReport(
   study: Study,
   out: string,
   records: readonly StudyRecord<object>[],
-  json: boolean,
+  { json = false, positions: real }: StudyCommand,
 ): Promise<void> {
   await saveStudyRecords(study, out, records);
-  const { text, figures } = await study.report(records);
+  const positions = real === undefined ? undefined : (await readPositions(real)).positions;
+  const { text, figures } = await study.report(records, { positions });
   const page = `# ${study.name}: ${study.about}\n\n${text}`;
   await writeFileAtomic(join(out, "table.md"), page);
   for (const [name, svg] of Object.entries(figures)) await writePicture(io, join(out, name), svg);
@@ -66,15 +70,12 @@ async function writeReport(
 async function filesOf(
   study: Study,
   tasks: readonly object[],
-  { data }: StudyCommand,
+  { data, model }: StudyCommand,
 ): Promise<ReadonlyMap<string, Input<Uint8Array>>> {
   const names = new Set(tasks.flatMap((task) => study.file?.(task) ?? []));
   const files = new Map<string, Input<Uint8Array>>();
   for (const name of names)
-    files.set(
-      name,
-      inputOf(isUci(name) ? await uciFile(name, data) : await readBytes(join(data, name))),
-    );
+    files.set(name, inputOf(await (isUci(name) ? uciFile(name, data) : readBytes(model))));
   return files;
 }
 
@@ -114,7 +115,7 @@ async function runAll(
 }
 
 async function study(io: Io, name: StudyName, options: StudyCommand): Promise<void> {
-  const { out = `studies/${name}`, only, json = false } = options;
+  const { out = `studies/${name}`, only } = options;
   const chosen = await studyNamed(name);
   await outputs([tableFile(out, chosen)]);
   const all = chosen.tasks(options.seeds ?? chosen.seeds);
@@ -135,7 +136,7 @@ async function study(io: Io, name: StudyName, options: StudyCommand): Promise<vo
     const records = await readStudyRecords(chosen, out);
     if (records.length === 0)
       fail("data", `${out} holds no records of ${name}`, `run diffeo study ${name} first`);
-    await writeReport(io, chosen, out, records, json);
+    await writeReport(io, chosen, out, records, options);
     const there = await namesOf();
     const left = tasks.filter((task) => !there.has(chosen.nameOf(task))).length;
     if (left > 0) io.stderr.write(`${left} tasks are still open; the same command continues\n`);
@@ -148,6 +149,8 @@ export const declare: Declare = (command, io) => {
     .addArgument(new Argument("<name>", "the study").choices(Object.keys(studies)))
     .option("--out <folder>", "where records, table and figures go (default: studies/NAME)")
     .option("--data <folder>", "where the UCI files are, or are fetched to", "data")
+    .option("--model <file>", "the chess model of equal-pieces", shippedModel)
+    .option("--positions <file>", "real positions, beside which equal-pieces measures boards")
     .option("--seeds <n>", "seeds 0 … n − 1 (default: those of the study)", integer(1, 10_000))
     .option("--only <text>", "tasks whose names begin so")
     .addOption(new Option("--report", "write table and figures from the records that are there"))

@@ -3,6 +3,7 @@
  * record is a function of its task and the files it needs, so tasks can run anywhere and in any
  * order. Seeds pair tasks: two tasks of one seed see the same data and noise wherever they can.
  */
+import type { Positions } from "diffeo-chess";
 import type * as v from "valibot";
 
 /** A task with what came of it: one line of `records.json`. */
@@ -18,6 +19,12 @@ export interface TaskContext {
   /** Says which share of the task is done. */
   readonly report: (share: number) => void;
   readonly signal?: AbortSignal;
+}
+
+/** What a report compares records with, where it is given. */
+export interface ReportData {
+  /** Real chess positions. */
+  readonly positions?: Positions | undefined;
 }
 
 /** What is printed and written of all records. */
@@ -41,8 +48,11 @@ export interface Study<T extends object = object, R = unknown> {
   readonly nameOf: (task: T) => string;
   readonly task: v.GenericSchema<unknown, T>;
   readonly result: v.GenericSchema<unknown, R>;
-  /** The name of the file that a task needs: a UCI dataset. Default none. */
+  /** The name of the file that a task needs: a UCI dataset, or `chess model`. Default none. */
   readonly file?: (task: T) => string | undefined;
   readonly run: (task: T, context: TaskContext) => Promise<R>;
-  readonly report: (records: readonly StudyRecord<T, R>[]) => Promise<StudyReport>;
+  readonly report: (
+    records: readonly StudyRecord<T, R>[],
+    data: ReportData,
+  ) => Promise<StudyReport>;
 }
