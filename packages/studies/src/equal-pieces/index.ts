@@ -11,7 +11,7 @@ import {
 
 const values: Readonly<Record<EqualWay, readonly number[]>> = {
   guidance: [2, 8, 14, 26, 30],
-  tempering: [0.9, 0.95, 0.98, 1.02, 1.05, 1.1],
+  tempering: [0.6, 0.8, 0.9, 1.1, 1.25, 1.5],
   w: [0.8, 0.9, 0.95, 0.975, 1, 1.02, 1.04, 1.1],
   pool: [0, 1, 2, 3, 4],
 };
