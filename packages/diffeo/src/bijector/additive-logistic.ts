@@ -56,6 +56,10 @@ function deviations(
   return { each: sub(shifted, mean), omitted: sub(shifted0, mean) };
 }
 
+/**
+ * The additive logistic map onto the open simplex, yᵢ = eˣⁱ/(1 + Σ eˣʲ): the inverse of log-ratios
+ * to the coordinate left out.
+ */
 export function additiveLogistic(): Bijector {
   const forward = (x: Tensor): Tensor => exp(sub(x, normaliser(x)));
 

@@ -23,6 +23,7 @@ import {
 } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 
+/** Which coordinates a coupling leaves, and what scales and shifts the others. */
 export interface AffineCouplingOptions {
   /**
    * Which coordinates stay: a number of them, the first ones; or a mask with one entry a
@@ -38,6 +39,7 @@ export interface AffineCouplingOptions {
   readonly flip?: boolean;
 }
 
+/** An affine coupling (RealNVP): y_b = x_b e^{s(x_a)} + m(x_a), where the coordinates x_a stay. */
 export function affineCoupling({
   keep,
   conditioner,

@@ -35,6 +35,7 @@ import { batchOf, filled } from "./event.ts";
 const valuesOf = (value: Operand): Float64Array | undefined =>
   value instanceof Tensor ? undefined : reference([asTensor(value, "float64")], new Map())[0];
 
+/** The scale and the shift of an affine map. */
 export interface AffineOptions {
   /** a: a number, one for each coordinate, or a tensor; never 0. By default 1. */
   readonly scale?: Operand;
@@ -42,6 +43,11 @@ export interface AffineOptions {
   readonly shift?: Operand;
 }
 
+/**
+ * y = a x + b, coordinate by coordinate.
+ *
+ * @throws DiffeoError of kind `usage` where a scale is 0
+ */
 export function affine({ scale = 1, shift = 0 }: AffineOptions = {}): Bijector {
   if (valuesOf(scale)?.some((a) => a === 0 || !Number.isFinite(a)))
     fail(

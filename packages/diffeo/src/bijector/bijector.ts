@@ -8,6 +8,10 @@
  */
 import { fail, type Tensor } from "../graph/index.ts";
 
+/**
+ * A smooth invertible map φ: x ↦ y. Everything else is derived from `forward`, `inverse` and
+ * `logDet`; a map may override what it has in closed form.
+ */
 export interface Bijector {
   readonly name: string;
   /** How many trailing axes make one event: 1 for vectors, 3 for a grid of vectors. */

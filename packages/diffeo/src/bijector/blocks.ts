@@ -17,6 +17,7 @@ import {
   timeDerivative,
 } from "./derive.ts";
 
+/** A map, and how many coordinates it takes. */
 export interface Block {
   readonly map: Bijector;
   /** How many coordinates of x it takes. */
@@ -25,6 +26,7 @@ export interface Block {
   readonly sizeY?: number;
 }
 
+/** Maps on consecutive parts of a vector, side by side. */
 export function blocks(parts: readonly Block[]): Bijector {
   if (parts.length === 0) fail("usage", "blocks: no blocks", "give at least one");
   const odd = parts.find(({ map }) => map.eventRank !== 1);

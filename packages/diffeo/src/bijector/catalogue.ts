@@ -25,6 +25,7 @@ import { timeAffine } from "./time-affine.ts";
 import { unitBall } from "./unit-ball.ts";
 import { whereMask } from "./where-mask.ts";
 
+/** A map of the catalogue, with the shape of an event to try it on. */
 export interface MapEntry {
   readonly name: string;
   readonly map: Bijector;
@@ -79,6 +80,7 @@ const matrix = [
   [-0.2, 0.6, 1.1],
 ];
 
+/** One of every kind of map: all property tests run over it, and so does `diffeo check`. */
 export const catalogue: readonly MapEntry[] = [
   { name: "identity", map: identity(), event: [3], domain: "Rⁿ" },
   {

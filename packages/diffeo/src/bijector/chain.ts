@@ -24,6 +24,11 @@ import {
 } from "./derive.ts";
 import { eventOf } from "./event.ts";
 
+/**
+ * The composition of maps, the first one first.
+ *
+ * @throws DiffeoError of kind `usage` where a map other than the last is an embedding
+ */
 export function chain(...maps: readonly Bijector[]): Bijector {
   if (maps.length === 0)
     fail("usage", "chain: no maps", "give at least one, the first to act first");

@@ -10,6 +10,9 @@ import type { Bijector } from "./bijector.ts";
 import { rowSquares } from "./coefficient.ts";
 import { everyCoordinate, filled } from "./event.ts";
 
+/**
+ * A function of one variable with its inverse and its slope: `coordinatewise` makes a map of it.
+ */
 export interface Coordinate {
   readonly name: string;
   /** y = f(x, t); strictly monotone in x. */

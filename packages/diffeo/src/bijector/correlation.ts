@@ -114,6 +114,7 @@ function against(x: Tensor, v: Tensor): Tensor {
   return below(concat(columns, -1));
 }
 
+/** Correlation matrices of k variables from k(k − 1)/2 free numbers, by their Cholesky factor. */
 export function correlationMap(): Bijector {
   /** k − j at every place. */
   const powers = (x: Tensor): Tensor => {

@@ -19,7 +19,12 @@ import {
 } from "./derive.ts";
 import { alignToEvent, batchOf, flattenEvent } from "./event.ts";
 
-/** @param siteRank how many axes the grid has: 1 for a sequence, 2 for a board */
+/**
+ * The same map on every site of a grid.
+ *
+ *
+ * @param siteRank how many axes the grid has: 1 for a sequence, 2 for a board
+ */
 export function each(phi: Bijector, siteRank = 1): Bijector {
   const eventRank = phi.eventRank + siteRank;
   const at = (t: Tensor): Tensor => alignToEvent(t, siteRank);

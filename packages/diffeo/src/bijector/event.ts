@@ -20,8 +20,10 @@ import {
 import { broadcastShapes, sameShape } from "../graph/ndarray.ts";
 import type { Bijector } from "./bijector.ts";
 
+/** The batch axes of a tensor's shape, before its event axes. */
 export const batchOf = (x: Tensor, eventRank: number): Shape =>
   x.shape.slice(0, x.shape.length - eventRank);
+/** The event axes of a tensor's shape, the last ones. */
 export const eventOf = (x: Tensor, eventRank: number): Shape =>
   x.shape.slice(x.shape.length - eventRank);
 

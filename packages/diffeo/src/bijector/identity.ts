@@ -3,6 +3,7 @@ import { fill } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 
+/** y = x. */
 export const identity = (): Bijector =>
   coordinatewise({
     name: "identity",

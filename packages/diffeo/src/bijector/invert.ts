@@ -21,6 +21,12 @@ import {
   timeDerivative,
 } from "./derive.ts";
 
+/**
+ * φ⁻¹ as a map.
+ *
+ * @throws DiffeoError of kind `usage` where φ is an embedding, which has no inverse around its
+ * image
+ */
 export function invert(phi: Bijector): Bijector {
   const back = (y: Tensor, t?: Tensor): Tensor => phi.inverse(y, t);
   return {

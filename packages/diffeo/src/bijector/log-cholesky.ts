@@ -194,6 +194,10 @@ function choleskyCotangent(l: Tensor, c: Tensor): Tensor {
   return q;
 }
 
+/**
+ * Symmetric positive-definite matrices, as the lower triangle row by row, from their Cholesky
+ * factor with a logarithmic diagonal.
+ */
 export function logCholesky(): Bijector {
   return {
     name: "log-Cholesky",

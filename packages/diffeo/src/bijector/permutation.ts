@@ -7,7 +7,13 @@ import { constant, fail, type Tensor, take } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { batchOf, filled } from "./event.ts";
 
-/** @param order π: which coordinate of x stands at each place of y, every one once */
+/**
+ * The coordinates in another order, yᵢ = x_{order[i]}.
+ *
+ * @throws DiffeoError of kind `usage` where `order` is not a permutation of 0 … n − 1
+ *
+ * @param order π: which coordinate of x stands at each place of y, every one once
+ */
 export function permutation(order: readonly number[]): Bijector {
   const n = order.length;
   const back = order.map((_, i) => order.indexOf(i));

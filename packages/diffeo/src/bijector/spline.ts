@@ -40,6 +40,7 @@ import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 import { filled } from "./event.ts";
 
+/** Bins and slopes of a spline. */
 export interface SplineOptions {
   /**
    * […, n, K] before a softmax makes them widths of the K bins that fill [−B, B]. All equal: equal
@@ -61,6 +62,10 @@ const LEAST = 1e-3;
 /** softplus(0 + UNIT) + LEAST = 1 */
 const UNIT = Math.log(Math.expm1(1 - LEAST));
 
+/**
+ * Monotone rational-quadratic splines, one per coordinate, and the identity outside [−bound,
+ * bound].
+ */
 export function rationalQuadraticSpline({
   widths,
   heights,

@@ -35,6 +35,7 @@ function parts(y: Tensor): readonly [Tensor, Tensor] {
   return [slice(y, ...whole, [0, n - 1]), slice(y, ...whole, [n - 1, n])];
 }
 
+/** The unit sphere without a pole, Rⁿ → Sⁿ, by stereographic projection: an embedding. */
 export function stereographic(): Bijector {
   const s = (x: Tensor): Tensor => add(inner(x, x), 1);
   // d(1/s) = −2 x·v/s²; y = (2x/s, 1 − 2/s).

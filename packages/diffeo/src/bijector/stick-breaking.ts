@@ -27,6 +27,7 @@ import type { Bijector } from "./bijector.ts";
 import { columnsOf, rowSquares } from "./coefficient.ts";
 import { inOpenSimplex, remainders } from "./simplex.ts";
 
+/** Where the centre of the simplex lies. */
 export interface StickBreakingOptions {
   /** Whether x = 0 is the centre of the simplex. Default true. */
   readonly centred?: boolean;
@@ -37,6 +38,7 @@ const after = (x: Tensor): Tensor => cumsum(x, -1, { exclusive: true, reverse: t
 const upTo = (x: Tensor): Tensor => cumsum(x, -1);
 const from = (x: Tensor): Tensor => cumsum(x, -1, { reverse: true });
 
+/** The open simplex by breaking a stick: coordinate i takes a share σ(xᵢ − oᵢ) of what is left. */
 export function stickBreaking({ centred = true }: StickBreakingOptions = {}): Bijector {
   const sizeOf = (x: Tensor): number => x.shape.at(-1) as number;
   const offset = (x: Tensor): Tensor =>

@@ -4,6 +4,7 @@ import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 import { alignToEvent, requireTime } from "./event.ts";
 
+/** Scale and shift as functions of time. */
 export interface TimeAffineOptions {
   /** a(t), of the shape of t; never 0. */
   readonly scale: (t: Tensor) => Tensor;
@@ -11,6 +12,7 @@ export interface TimeAffineOptions {
   readonly shift?: (t: Tensor) => Tensor;
 }
 
+/** y = a(t) x + b(t), a map that changes with time. */
 export function timeAffine({ scale, shift }: TimeAffineOptions): Bijector {
   const a = (t?: Tensor): Tensor => alignToEvent(scale(requireTime(t, "timeAffine")), 1);
   const c = (t?: Tensor): Tensor => {

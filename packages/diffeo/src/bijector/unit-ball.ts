@@ -25,6 +25,7 @@ import { formsOf } from "./coefficient.ts";
 
 const inner = (a: Tensor, b: Tensor): Tensor => sum(mul(a, b), -1, { keepDims: true });
 
+/** The open unit ball, y = x/√(1 + ‖x‖²). */
 export function unitBall(): Bijector {
   const s = (x: Tensor): Tensor => add(inner(x, x), 1);
   const along = (x: Tensor, v: Tensor): Tensor =>

@@ -30,7 +30,11 @@ import {
 import { alignToEvent, filled, sumEvent } from "./event.ts";
 import { identity } from "./identity.ts";
 
-/** @param mask 0 and 1 in nested numbers, or a bool tensor */
+/**
+ * One map where a mask holds and another elsewhere, by default the identity.
+ *
+ * @param mask 0 and 1 in nested numbers, or a bool tensor
+ */
 export function whereMask(
   mask: Nested | Tensor,
   inside: Bijector,

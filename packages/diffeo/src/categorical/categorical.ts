@@ -38,6 +38,7 @@ export interface CategoricalSpec {
   readonly map?: SimplexMap;
 }
 
+/** An encoding of grids of classes as points on a simplex per site, and back. */
 export interface Categorical extends CategoricalSpec {
   /** n, the numbers of a site. */
   readonly channels: number;
@@ -62,6 +63,7 @@ export interface Categorical extends CategoricalSpec {
   mixtureOfSimplex(y: ArrayLike<number>): Float32Array;
 }
 
+/** The grid whose encoding is standardised, and how far classes lie from the vertices. */
 export interface StandardiseOptions {
   readonly grid: Shape;
   /** Default 0.01, or for more than 50 classes what leaves half to the one in front. */
@@ -194,6 +196,7 @@ const codePoints = (map: SimplexMap, { mean, scale }: CategoricalSpec, c: number
     codesOf(map, mean.length, c).flatMap((code) => code.map((l, j) => (l - mean[j]) / scale)),
   );
 
+/** The encoding that a specification describes. */
 export function categorical(spec: CategoricalSpec): Categorical {
   const { grid, classes, epsilon, mean, scale, map = "additiveLogistic" } = spec;
   const n = classes - 1;

@@ -73,6 +73,7 @@ const tweedie = (x0: Tensor, { x, m, sigma }: Noisy): Tensor =>
   div(sub(mul(m, x0), x), square(sigma));
 const expectedCode = (logits: Tensor, { codes }: Noisy): Tensor => matmul(softmax(logits), codes);
 
+/** What a network's outputs can mean, by name: noise, score or posterior. */
 export const parameterisations = {
   noise: {
     outputs: channels,
@@ -103,11 +104,13 @@ export const parameterisations = {
   },
 } as const satisfies Readonly<Record<string, Convention>>;
 
+/** The name of what a network's outputs mean. */
 export type Parameterisation = keyof typeof parameterisations;
 
 /** What a network is given of x_t: the point as it is, or the log-likelihoods of its classes. */
 export type Sees = "points" | "likelihoods";
 
+/** A network with what its outputs mean: it gives score, mean and posterior of grids. */
 export interface Denoiser {
   readonly network: Network;
   /** Default points. */
@@ -132,6 +135,7 @@ export const weights = ["none", "jacobian", "bounded"] as const;
  */
 export const BOUND = 1e4;
 
+/** How the errors of sites are weighted. */
 export interface LossOptions {
   /** Default none: the parameterisation's own loss. */
   readonly weight?: (typeof weights)[number];

@@ -21,6 +21,7 @@ import { denoiserMean } from "./denoiser.ts";
 import type { Model } from "./model.ts";
 import { gridsOf } from "./training.ts";
 
+/** At how many times, and with which noise, errors are measured. */
 export interface ErrorOptions extends Omit<CompileOptions, "keep" | "type"> {
   readonly key: Key;
   /** How many times, at equal steps of the log signal-to-noise ratio. Default 64. */
@@ -32,7 +33,12 @@ export interface ErrorOptions extends Omit<CompileOptions, "keep" | "type"> {
   readonly signal?: AbortSignal;
 }
 
-/** @param classes of grids that the model is to be measured on, one after the other */
+/**
+ * Measures the squared error of a denoiser at some times: what a time grid is fitted to.
+ *
+ *
+ * @param classes of grids that the model is to be measured on, one after the other
+ */
 export async function errorsByTime(
   model: Model,
   classes: Uint8Array,

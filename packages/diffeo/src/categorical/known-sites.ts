@@ -29,7 +29,11 @@ import type { Known, KnownPoints } from "../sampler/index.ts";
 import type { Categorical } from "./categorical.ts";
 import type { KnownClasses } from "./evidence.ts";
 
-/** @param classes of grids one after the other; a class beyond the encoding's is an unknown site */
+/**
+ * Sites whose class is known, as a sampler's option `known`.
+ *
+ * @param classes of grids one after the other; a class beyond the encoding's is an unknown site
+ */
 export function knownSites(
   encoding: Categorical,
   classes: Uint8Array,

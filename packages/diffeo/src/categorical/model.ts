@@ -34,6 +34,7 @@ export interface ModelSpec {
   readonly sde?: SdeSpec;
 }
 
+/** A trained denoiser of grids: its encoding, network and parameters. */
 export interface Model {
   readonly spec: ModelSpec;
   readonly encoding: Categorical;

@@ -43,6 +43,7 @@ export interface DrawGridsOptions
   readonly known?: { readonly classes: Uint8Array } & Pick<Known, "resample" | "strength">;
 }
 
+/** How `sampleGrids` samples. */
 export interface SampleGridsOptions extends OpenGridsOptions, DrawGridsOptions {}
 
 /** Draws grids: their classes, one grid after the other. */

@@ -38,6 +38,7 @@ import {
   where,
 } from "../graph/index.ts";
 
+/** Bounds on a sum over sites: what each class adds, and the least and the most of the sum. */
 export interface SiteSum<N = number> {
   /** v: what a site of each class adds, a whole number. */
   readonly values: readonly number[];

@@ -18,6 +18,7 @@ import type { LossOptions } from "./denoiser.ts";
 import type { Model } from "./model.ts";
 import { compileDenoiserStep, denoiserBatch, type Focus, type Grids } from "./training.ts";
 
+/** How a denoiser is trained. */
 export interface TrainDenoiserOptions
   extends Omit<TrainOptions, "from" | "steps" | "batchSize" | "run" | "rate"> {
   /** Grids of a batch. */

@@ -25,6 +25,7 @@ export const gridNetworks = {
   large: { width: 128, layers: 6, heads: 8 },
 } as const;
 
+/** The name of a network of grids. */
 export type GridNetwork = keyof typeof gridNetworks;
 
 /** Sizes of an exchangeable network by the same names. */
@@ -38,6 +39,7 @@ const exchangeableNetworks = {
 export const suggestedNetwork = (grid: Shape): GridNetwork =>
   sizeOf(grid) <= 36 ? "small" : sizeOf(grid) <= 100 ? "medium" : "large";
 
+/** What is trained on grids, and for how long. */
 export interface TrainGridOptions extends Omit<CompileOptions, "keep" | "type" | "checkFinite"> {
   /**
    * How many classes a site may have; data hold 0 to classes − 1. The last is best the most

@@ -95,6 +95,7 @@ const timeAt = (
     ? focus.from + (focus.to - focus.from) * (u / focus.share)
     : T_MIN + (horizon - T_MIN) * ((u - focus.share) / (1 - focus.share));
 
+/** How batches of grids are drawn. */
 export interface BatchOptions {
   /** Grids of a batch. */
   readonly size: number;

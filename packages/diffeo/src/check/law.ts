@@ -34,6 +34,7 @@ export interface Probe {
   readonly matrix: Diffusion;
 }
 
+/** A property as two sides that must be equal. */
 export interface Law {
   readonly law: string;
   /** The closed form that it holds, if it holds one. */

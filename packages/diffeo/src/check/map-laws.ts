@@ -77,6 +77,7 @@ const ofChain = (symbol: string, f: (phi: Bijector, probe: Probe) => Tensor): La
   remedy: "a closed form of the map disagrees with its forward, inverse and logDet",
 });
 
+/** The properties that every map must have. */
 export const laws: readonly Law[] = [
   {
     law: "φ⁻¹(φ(x)) = x",

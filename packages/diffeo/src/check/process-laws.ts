@@ -56,6 +56,7 @@ const bothWays =
 
 const remedy = "the inverse, logDet or one of the closed forms is wrong; the laws above say which";
 
+/** The properties that processes pushed through a map must have. */
 export const processLaws: readonly Law[] = [
   {
     law: "Itô drift = finite differences of φ",

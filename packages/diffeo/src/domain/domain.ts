@@ -15,6 +15,7 @@ import type { DomainSpec } from "./spec.ts";
 /** A cell of a table: a number, or the label of a category. */
 export type Cell = number | string;
 
+/** Where values live: the map onto them, what is inside, and how cells are read and written. */
 export interface Domain {
   /** What it is called: "positive", "simplex", … */
   readonly kind: string;

@@ -30,6 +30,7 @@ import { normalPoint, normalShare } from "../host/index.ts";
 import { type Domain, domain } from "./domain.ts";
 import { nearestMultiple } from "./recorded.ts";
 
+/** A piecewise linear distribution function, and the step in which values are recorded. */
 export interface EmpiricalOptions {
   /** Values in increasing order between which F is linear. */
   readonly knots: readonly number[];

@@ -16,6 +16,7 @@ import { type Domain, domain, above as next, requireCount, requireInterval } fro
 import { shareMap } from "./simplex.ts";
 import type { SimplexMap } from "./spec.ts";
 
+/** Bounds of increasing numbers. */
 export interface OrderedOptions {
   /** A bound below all of them. */
   readonly above?: number;

@@ -7,6 +7,7 @@ import { fail } from "../graph/index.ts";
 import { type Cell, type Domain, domain } from "./domain.ts";
 import type { SingleSpec } from "./spec.ts";
 
+/** A part of a product: a domain under a name, with its columns. */
 export interface ProductPart {
   readonly name: string;
   readonly domain: Domain;
@@ -16,6 +17,7 @@ export interface ProductPart {
   readonly at: { readonly cells: number; readonly y: number; readonly x: number };
 }
 
+/** Domains side by side: that of the rows of a table. */
 export interface Product extends Domain {
   readonly parts: readonly ProductPart[];
   /** The columns of all cells, in order. */

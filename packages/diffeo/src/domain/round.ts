@@ -119,6 +119,7 @@ function reflection(centre: readonly number[]): (y: readonly number[]) => number
   };
 }
 
+/** What a whole turn is. */
 export interface AngleOptions {
   /** What a whole turn is: 360 for degrees, 24 for the hours of a day. Default 2π. */
   readonly period?: number;

@@ -41,6 +41,7 @@ const copied = <T extends RecordedOptions>({
   range?: number[];
 } => ({ ...rest, ...(range && { range: [...range] }) });
 
+/** Bounds of positive numbers, and the map onto them. */
 export interface PositiveOptions extends RecordedOptions {
   /** The bound below, by default 0 unless `below` is given. */
   readonly above?: number;
@@ -106,6 +107,7 @@ export function between(low: number, high: number, recorded: RecordedOptions = {
   });
 }
 
+/** Bounds of integers. */
 export interface IntegerOptions extends RecordedOptions {
   readonly least?: number;
   readonly most?: number;

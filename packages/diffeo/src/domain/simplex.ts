@@ -26,6 +26,7 @@ export function shareMap(name: SimplexMap): Bijector {
   return { additiveLogistic, isometricLogRatio, stickBreaking }[name]();
 }
 
+/** The total of the parts, and the map onto them. */
 export interface SimplexOptions {
   /** What the parts sum to. Default 1. */
   readonly total?: number;
@@ -137,6 +138,7 @@ function withZeros(shares: readonly number[], bound: number): number[] {
   return kept.map((v) => v / sum);
 }
 
+/** How far the points of labels lie from the vertices. */
 export interface CategoryOptions {
   /** ε. Default 0.01. */
   readonly soften?: number;

@@ -10,9 +10,13 @@ const names = v.pipe(v.array(name), v.minLength(1), v.maxLength(1000));
 const parts = v.union([count, names]);
 const entries = v.union([order, v.pipe(v.array(name), v.minLength(1), v.maxLength(1275))]);
 
+/** The maps onto positive numbers, by name. */
 export const positiveMaps = ["exp", "softplus"] as const;
+/** The maps onto a simplex, by name. */
 export const simplexMaps = ["additiveLogistic", "isometricLogRatio", "stickBreaking"] as const;
+/** The name of a map onto positive numbers. */
 export type PositiveMap = (typeof positiveMaps)[number];
+/** The name of a map onto a simplex. */
 export type SimplexMap = (typeof simplexMaps)[number];
 
 const simplexMap = v.optional(v.picklist(simplexMaps));
@@ -35,6 +39,7 @@ const bend = v.variant("kind", [
   }),
 ]);
 
+/** How the tails of a map are bent, as plain data. */
 export type Bend = v.InferOutput<typeof bend>;
 
 const empirical = v.strictObject({
@@ -130,4 +135,5 @@ export const domainSchema = v.union([
 ]);
 
 export type SingleSpec = v.InferOutput<typeof single>;
+/** A domain as plain data: what a file holds and `domainOf` reads. */
 export type DomainSpec = v.InferOutput<typeof domainSchema>;

@@ -52,6 +52,7 @@ export type OpenSpec =
   | readonly (number | null)[]
   | { readonly shape: readonly (number | null)[]; readonly dtype?: DType };
 
+/** Where a graph runs, in which type, and what is checked. */
 export interface CompileOptions extends SessionOptions {
   /**
    * `cpu` (default), `webgpu`, `cuda`, `wasm`, the compiler for small graphs, or `reference`, the
@@ -92,6 +93,7 @@ export type OpenSpecs<T> = [Tensor] extends [T]
   ? OpenSpec
   : { readonly [K in keyof T]: OpenSpecs<T[K]> };
 
+/** A compiled function of arrays; `dispose` frees it. */
 export interface Compiled<X extends readonly unknown[], Y> {
   /**
    * Runs it. Arrays are not copied, and are read while it runs: change none before the result is

@@ -6,6 +6,11 @@ import type { OnnxModel } from "../graph/index.ts";
 import { deviceNamed, loadRuntime } from "./runtime.ts";
 import { requireThreads, type Session, type SessionOptions } from "./session.ts";
 
+/**
+ * Opens an ONNX file on a device.
+ *
+ * @throws DiffeoError of kind `usage` where the device is not there
+ */
 export async function openModel(
   model: OnnxModel,
   { device = "cpu", ...options }: SessionOptions & { readonly device?: string } = {},

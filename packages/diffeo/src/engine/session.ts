@@ -1,6 +1,7 @@
 /** What a runtime offers: devices by name, and sessions that run ONNX bytes on one of them. */
 import { type FloatType, fail, type NdArray, type OnnxModel, type Target } from "../graph/index.ts";
 
+/** How a session runs. */
 export interface SessionOptions {
   /**
    * Threads inside one operation; the runtime's own choice if absent. Small graphs are fastest on
@@ -50,6 +51,7 @@ export interface Session {
   dispose(): Promise<void>;
 }
 
+/** A device: how it starts sessions of ONNX files. */
 export interface Device {
   readonly name: string;
   /** Which form of a graph it runs best. */

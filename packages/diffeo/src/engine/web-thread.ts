@@ -6,6 +6,7 @@
 import { DiffeoError, type ErrorKind, type NdArray, type OnnxModel } from "../graph/index.ts";
 import type { Create, Session, SessionOptions } from "./session.ts";
 
+/** Where a page finds the runtime's files, and how many threads it uses. */
 export interface WebOptions {
   /**
    * Where onnxruntime-web's .mjs and .wasm files are served, ending in a slash. By default a

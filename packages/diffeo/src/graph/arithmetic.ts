@@ -30,8 +30,11 @@ export const signNode = unary("sign", {
 });
 const floorNode = unary("floor", { f: Math.floor });
 
+/** −x, element by element. */
 export const neg = (x: Operand): Tensor => negNode([asTensor(x)], {});
+/** │x│, element by element. Its derivative at 0 is 0. */
 export const abs = (x: Operand): Tensor => absNode([asTensor(x)], {});
+/** −1, 0 or 1, element by element. Its derivative is 0. */
 export const sign = (x: Operand): Tensor => signNode([asTensor(x)], {});
 /** The largest integer ≤ x; its derivative is zero almost everywhere. */
 export const floor = (x: Operand): Tensor => floorNode([asTensor(x)], {});
@@ -130,15 +133,21 @@ const minimumNode = binary("minimum", {
   vjp: [(g, a, b) => share(g, b, a), (g, a, b) => share(g, a, b)],
 });
 
+/** a + b, element by element, with broadcasting. */
 export const add = (a: Operand, b: Operand): Tensor => addNode(asTensors(a, b, "add"), {});
+/** a − b, element by element, with broadcasting. */
 export const sub = (a: Operand, b: Operand): Tensor => subNode(asTensors(a, b, "sub"), {});
+/** a b, element by element, with broadcasting. */
 export const mul = (a: Operand, b: Operand): Tensor => mulNode(asTensors(a, b, "mul"), {});
 /** Integer operands divide with truncation. */
 export const div = (a: Operand, b: Operand): Tensor => divNode(asTensors(a, b, "div"), {});
+/** The greater of a and b, element by element, with broadcasting. */
 export const maximum = (a: Operand, b: Operand): Tensor =>
   maximumNode(asTensors(a, b, "maximum"), {});
+/** The lesser of a and b, element by element, with broadcasting. */
 export const minimum = (a: Operand, b: Operand): Tensor =>
   minimumNode(asTensors(a, b, "minimum"), {});
+/** x², element by element. */
 export const square = (x: Operand): Tensor => {
   const t = asTensor(x);
   return mul(t, t);

@@ -105,6 +105,7 @@ export const attentionNode: Make<Heads> = primitive<Heads>({
   },
 });
 
+/** The heads of `attention`, its scale and its bias. */
 export interface AttentionOptions {
   readonly heads: number;
   /** s. Default 1/√d, d being the channels of a head. */

@@ -143,6 +143,11 @@ export const sumNode: Make<{ axes: readonly number[] }> = primitive<{ axes: read
   evaluate: (node, [data]) => reduceEvaluate(node, data, 0, (s, v) => s + v),
 });
 
+/**
+ * The sum over axes, by default over all.
+ *
+ * @param options `keepDims` leaves reduced axes with size 1
+ */
 export function sum(x: Operand, axes?: Axes, options: ReduceOptions = {}): Tensor {
   const t = asTensor(x);
   const list = resolveAxes(t.shape, axes, "sum");

@@ -140,6 +140,7 @@ export const convWeightNode: Make<Geometry> = primitive<Geometry>({
   },
 });
 
+/** How `conv2d` steps and pads. */
 export interface ConvOptions {
   readonly stride?: number;
   /** `same`: output size ⌈n/stride⌉; `valid`: no zeros; or zeros before and after both axes. */

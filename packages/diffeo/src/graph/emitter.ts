@@ -47,6 +47,7 @@ export interface Port {
   readonly dtype: DType;
 }
 
+/** An ONNX file with what is needed to run it. */
 export interface OnnxModel {
   readonly bytes: Uint8Array;
   /** Every element type that occurs in it: not all devices know all. */

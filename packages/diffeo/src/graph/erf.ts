@@ -116,6 +116,7 @@ const erfcNode = unary("erfc", {
   emit: () => internal("erfc is lowered before it is written"),
 });
 
+/** The error function 2/√π ∫₀ˣ e^{−u²} du, element by element. */
 export const erf = (x: Operand): Tensor => erfNode([asTensor(x)], {});
 /** 1 − erf(x), to the last digits also where it is small. */
 export const erfc = (x: Operand): Tensor => erfcNode([asTensor(x)], {});

@@ -22,6 +22,7 @@ const LONGEST = 1000;
 const shortened = (text: string): string =>
   text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 200)} … ${text.slice(-200)}`;
 
+/** An error whose cause a user can remedy: what was wrong, where, and what to do. */
 export class DiffeoError extends Error {
   readonly kind: ErrorKind;
   /**

@@ -137,6 +137,7 @@ const layerNormNode: Make<Epsilon> = primitive<Epsilon>({
   },
 });
 
+/** What `layerNorm` multiplies by, adds, and divides by at least. */
 export interface LayerNormOptions {
   /** γ and β, one number a channel each. Default 1 and 0. */
   readonly scale?: Operand;

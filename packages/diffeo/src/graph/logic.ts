@@ -58,11 +58,16 @@ function ordered(a: Operand, b: Operand, operation: string): [Tensor, Tensor] {
   return pair;
 }
 
+/** Whether a < b, element by element, with broadcasting. */
 export const less = (a: Operand, b: Operand): Tensor => lessNode(ordered(a, b, "less"), {});
+/** Whether a ≤ b, element by element, with broadcasting. */
 export const lessEqual = (a: Operand, b: Operand): Tensor =>
   lessEqualNode(ordered(a, b, "lessEqual"), {});
+/** Whether a > b, element by element, with broadcasting. */
 export const greater = (a: Operand, b: Operand): Tensor => less(b, a);
+/** Whether a ≥ b, element by element, with broadcasting. */
 export const greaterEqual = (a: Operand, b: Operand): Tensor => lessEqual(b, a);
+/** Whether a = b, element by element, with broadcasting. */
 export const equal = (a: Operand, b: Operand): Tensor => equalNode(asTensors(a, b, "equal"), {});
 
 function requireBool(t: Tensor, operation: string): Tensor {
@@ -75,10 +80,13 @@ function requireBool(t: Tensor, operation: string): Tensor {
   return t;
 }
 
+/** a and b, element by element. */
 export const logicalAnd = (a: Tensor, b: Tensor): Tensor =>
   andNode([requireBool(a, "and"), requireBool(b, "and")], {});
+/** a or b, element by element. */
 export const logicalOr = (a: Tensor, b: Tensor): Tensor =>
   orNode([requireBool(a, "or"), requireBool(b, "or")], {});
+/** Not a, element by element. */
 export const logicalNot = (a: Tensor): Tensor => notNode([requireBool(a, "not")], {});
 
 export const whereNode: Make = primitive({

@@ -5,9 +5,13 @@
  */
 import { fail } from "./error.ts";
 
+/** The type of the elements of an array. */
 export type DType = "float32" | "float64" | "int32" | "int64" | "bool";
+/** The types of numbers that graphs compute with. */
 export type FloatType = "float32" | "float64";
+/** The sizes of the axes of an array; `[]` is a single number. */
 export type Shape = readonly number[];
+/** The typed arrays that hold the elements of arrays. An Uint8Array holds bools. */
 export type TypedArray = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array;
 
 /**
@@ -35,9 +39,11 @@ export const isNdArray = (value: unknown): value is NdArray =>
 /** Numbers nested to any depth, e.g. `[[1, 2], [3, 4]]`. */
 export type Nested = number | readonly Nested[];
 
+/** Whether a type is one that graphs compute with. */
 export const isFloat = (dtype: DType): dtype is FloatType =>
   dtype === "float32" || dtype === "float64";
 
+/** The number of elements of a shape. */
 export const sizeOf = (shape: Shape): number => shape.reduce((n, d) => n * d, 1);
 
 /** The largest divisor of n that is at most `limit`. */
@@ -49,6 +55,7 @@ export function divisorNear(n: number, limit: number): number {
 export const sameShape = (a: Shape, b: Shape): boolean =>
   a.length === b.length && a.every((d, i) => d === b[i]);
 
+/** A shape for error messages: `[2, 3]`. */
 export const showShape = (shape: Shape): string => `[${shape.join(", ")}]`;
 
 export function stridesOf(shape: Shape): number[] {
@@ -97,6 +104,7 @@ export function normaliseAxis(axis: number, rank: number, operation: string): nu
   return axis < 0 ? axis + rank : axis;
 }
 
+/** A typed array of zeros for elements of a type. */
 export function allocate(dtype: DType, size: number): TypedArray {
   switch (dtype) {
     case "float32":

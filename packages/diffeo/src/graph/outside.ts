@@ -33,6 +33,7 @@ import {
   type Tensor,
 } from "./tensor.ts";
 
+/** A function of x and t that no graph holds and that is called between graphs. */
 export interface OutsideFunction {
   /** What errors call it. */
   readonly name: string;

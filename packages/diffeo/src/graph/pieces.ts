@@ -312,6 +312,11 @@ function asTensorList(parts: readonly Operand[]): Tensor[] {
   return parts.map((p) => asTensor(p, like?.dtype));
 }
 
+/**
+ * Tensors one after the other along an axis, by default the last.
+ *
+ * @throws DiffeoError of kind `shape` where other axes differ
+ */
 export function concat(parts: readonly Operand[], axis = -1): Tensor {
   if (parts.length === 0) fail("usage", "concat: nothing to join", "give at least one tensor");
   const tensors = asTensorList(parts);

@@ -25,6 +25,11 @@ import {
 import { exp, log } from "./transcendental.ts";
 import { cast } from "./value.ts";
 
+/**
+ * The mean over axes, by default over all.
+ *
+ * @param options `keepDims` leaves reduced axes with size 1
+ */
 export function mean(x: Operand, axes?: Axes, options: ReduceOptions = {}): Tensor {
   const t = asTensor(x);
   requireFloat(t, "mean");

@@ -18,6 +18,8 @@ import { asTensor, type Operand, type Tensor } from "./tensor.ts";
 import { leavesOf, mapTree, withLeaves } from "./tree.ts";
 
 /**
+ * Cumulative combinations along an axis, s_i = a₁ ∘ … ∘ a_i for an associative ∘, in log₂ n steps.
+ *
  * @param combine ∘ of two stretches, each a tree like `elements`, elementwise along the axis; the
  * first comes before the second
  * @param elements a tensor, or a tree of tensors that are as long along the axis

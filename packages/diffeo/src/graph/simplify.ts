@@ -153,6 +153,10 @@ function rewrite(
 
 const smaller: Rule = (t) => fold(t) ?? t.op.simplify?.(t) ?? identityOf.get(t.op)?.(t);
 
+/**
+ * The same outputs by a smaller graph: constants folded, identities applied, equal expressions
+ * shared.
+ */
 export const simplify = (outputs: readonly Tensor[]): Tensor[] =>
   rewrite(outputs, new Interner(), smaller);
 

@@ -24,6 +24,7 @@ import {
 } from "./ndarray.ts";
 
 type AttributeValue = number | string | boolean | readonly number[] | NdArray;
+/** What a node of a graph says besides its inputs. */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 /**
@@ -123,6 +124,10 @@ export interface Make<A extends Attributes = Attributes> {
   readonly op: Primitive;
 }
 
+/**
+ * Defines a primitive: shape rule, derivative, ONNX and evaluation in one object. Returns what
+ * makes its nodes.
+ */
 export function primitive<A extends Attributes>(definition: Primitive<A>): Make<A> {
   const op = definition as unknown as Primitive;
   const make = (inputs: readonly Tensor[], attributes: A): Tensor => {
@@ -207,12 +212,15 @@ export function uniformValue(t: Tensor): number | undefined {
   return Number(first);
 }
 
+/** A tensor of a shape whose elements are all one value. */
 export const fill = (shape: Shape, value: number, dtype: DType): Tensor =>
   constantNode([], {
     value: { shape, dtype, data: convert(new Float64Array(sizeOf(shape)).fill(value), dtype) },
   });
 
+/** Zeros of the shape and the type of a tensor. */
 export const zerosLike = (t: Tensor): Tensor => fill(t.shape, 0, t.dtype);
+/** Ones of the shape and the type of a tensor. */
 export const onesLike = (t: Tensor): Tensor => fill(t.shape, 1, t.dtype);
 
 /** What an operation accepts: a tensor, or numbers that take the type of the tensor beside them. */

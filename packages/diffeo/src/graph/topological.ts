@@ -4,6 +4,7 @@
  */
 import type { Tensor } from "./tensor.ts";
 
+/** All nodes of a graph, each after its inputs. Deep graphs do not overflow the stack. */
 export function topological(outputs: readonly Tensor[]): Tensor[] {
   const placed = new Set<Tensor>();
   for (const root of outputs) {

@@ -31,6 +31,7 @@ export const isSpec = (value: unknown): value is Spec =>
     "shape" in value &&
     Object.entries(value).every(([key, part]) => parts.get(key)?.(part) ?? false));
 
+/** A function of tensors as a graph: its symbolic inputs and its outputs. */
 export interface Trace<Y> {
   /** One a leaf of the arguments, in order, named by argument and path: `x0`, `x1.layers.0.w`. */
   readonly inputs: readonly Tensor[];
@@ -83,5 +84,6 @@ export const fitsShape = (shape: Shape, open: readonly (number | null)[]): boole
     open.map((d, i) => d ?? shape[i]),
   ) && shape.length === open.length;
 
+/** A shape for error messages, where an open size is written `any`. */
 export const showOpenShape = (open: readonly (number | null)[]): string =>
   showShape(open.map((d) => d ?? Number.NaN)).replaceAll("NaN", "any");

@@ -160,15 +160,21 @@ const powNode = binary("pow", {
   },
 });
 
+/** eˣ, element by element. */
 export const exp = (x: Operand): Tensor => expNode([asTensor(x)], {});
+/** The natural logarithm, element by element: −∞ at 0 and NaN below. */
 export const log = (x: Operand): Tensor => logNode([asTensor(x)], {});
 /** eˣ − 1, accurate near 0. */
 export const expm1 = (x: Operand): Tensor => expm1Node([asTensor(x)], {});
 /** log(1 + x), accurate near 0. */
 export const log1p = (x: Operand): Tensor => log1pNode([asTensor(x)], {});
+/** √x, element by element. */
 export const sqrt = (x: Operand): Tensor => sqrtNode([asTensor(x)], {});
+/** sin x, element by element. */
 export const sin = (x: Operand): Tensor => sinNode([asTensor(x)], {});
+/** cos x, element by element. */
 export const cos = (x: Operand): Tensor => cosNode([asTensor(x)], {});
+/** tanh x, element by element. */
 export const tanh = (x: Operand): Tensor => tanhNode([asTensor(x)], {});
 /** σ(x) = 1/(1 + e⁻ˣ) */
 export const sigmoid = (x: Operand): Tensor => sigmoidNode([asTensor(x)], {});
@@ -184,4 +190,5 @@ export const asinh = (x: Operand): Tensor => asinhNode([asTensor(x)], {});
 export const logSigmoid = (x: Operand): Tensor => neg(softplus(neg(x)));
 /** The angle whose tangent is x, between −π/2 and π/2. */
 export const atan = (x: Operand): Tensor => atanNode([asTensor(x)], {});
+/** a to the power of b, element by element, with broadcasting. */
 export const pow = (a: Operand, b: Operand): Tensor => powNode(asTensors(a, b, "pow"), {});

@@ -6,6 +6,7 @@ import { fail } from "./error.ts";
 import { describe, isNdArray } from "./ndarray.ts";
 import { Tensor } from "./tensor.ts";
 
+/** A leaf, or a list or an object of trees. */
 export type Tree<L> = L | readonly Tree<L>[] | { readonly [key: string]: Tree<L> };
 
 const isTensor = (value: unknown): value is Tensor => value instanceof Tensor;

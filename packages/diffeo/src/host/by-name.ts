@@ -4,6 +4,11 @@
  */
 import * as v from "valibot";
 
+/**
+ * A schema of objects with any names, `constructor` among them.
+ *
+ * @param value the schema of each value
+ */
 export const byName = <S extends v.GenericSchema>(
   value: S,
 ): v.GenericSchema<unknown, Readonly<Record<string, v.InferOutput<S>>>> =>

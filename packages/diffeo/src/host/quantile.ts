@@ -17,5 +17,10 @@ export function quantiles(values: ArrayLike<number>, shares: readonly number[]):
   });
 }
 
+/**
+ * A quantile of numbers, linear between order statistics.
+ *
+ * @param share from 0 to 1: 0.5 is the median
+ */
 export const quantile = (values: ArrayLike<number>, share: number): number =>
   quantiles(values, [share])[0];

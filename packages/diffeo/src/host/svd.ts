@@ -8,6 +8,7 @@
  */
 import { fail } from "../graph/index.ts";
 
+/** Singular values and right singular vectors of a matrix. */
 export interface Svd {
   /** σ, descending. */
   readonly values: Float64Array;

@@ -26,6 +26,7 @@ import {
 } from "../graph/index.ts";
 import type { MarginalScore, Sde } from "../sde/index.ts";
 
+/** How denoising score matching weighs times. */
 export interface DenoisingOptions {
   /** λ(t). Default σ(t)², which makes the loss ‖σs + ε‖². */
   readonly weight?: (t: Tensor) => Tensor;
@@ -58,6 +59,12 @@ function stretch(phi: Bijector, x: Tensor, t: Tensor): Tensor {
   );
 }
 
+/**
+ * Denoising score matching: the loss of a score at a random time against the score of the
+ * transition.
+ *
+ * @throws DiffeoError of kind `usage` where the process has no Gaussian transition
+ */
 export function denoising(
   sde: Pick<Sde, "name" | "eventRank" | "transition">,
   options: DenoisingOptions = {},

@@ -23,6 +23,10 @@ import { countOf, type DrawSpec, type Draws, prefixSpec, repeatSpec, withPrefix 
 import { unitSlice } from "./normalised.ts";
 import type { Moments, Slice } from "./slice.ts";
 
+/**
+ * A family of random smooth functions v: how one is drawn, its derivatives, and what of it is
+ * known in closed form.
+ */
 export interface SliceFamily {
   readonly name: string;
   /** The random numbers of one slice at a point of n coordinates. */

@@ -8,12 +8,14 @@
 import { div, expandDims, fill, mul, sqrt, squaredNorm, type Tensor } from "../graph/index.ts";
 import type { SliceFamily } from "./family.ts";
 
+/** The name of the distribution of a direction. */
 export type LinearLaw = "rademacher" | "normal" | "sphere";
 
 /** v/‖v‖·√n */
 const onSphere = (v: Tensor): Tensor =>
   mul(div(v, expandDims(sqrt(squaredNorm(v)), -1)), Math.sqrt(v.shape.at(-1) as number));
 
+/** v(x) = uᵀx with a random direction u: sliced score matching. */
 export const linearSlices = (law: LinearLaw = "rademacher"): SliceFamily => ({
   name: `linear (${law})`,
   draws: (n) => ({ v: { law: law === "rademacher" ? "rademacher" : "normal", shape: [n] } }),

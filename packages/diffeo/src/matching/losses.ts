@@ -24,6 +24,7 @@ import type { Loss, Objective, Terms } from "./objective.ts";
 import { quadraticSlices } from "./quadratic.ts";
 import type { Slice } from "./slice.ts";
 
+/** How many slices are drawn per point. */
 export interface SliceOptions {
   /** How many slices a point, averaged. Default 1. */
   readonly slices?: number;

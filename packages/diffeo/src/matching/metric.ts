@@ -18,6 +18,7 @@ import {
   transpose,
 } from "../graph/index.ts";
 
+/** A metric M = diag(m) + Σ_k a_k a_kᵀ. */
 export interface Metric {
   /** m, of shape […, n], or […, 1] where it is the same for all coordinates. */
   readonly diagonal?: Tensor;

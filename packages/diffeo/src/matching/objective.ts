@@ -50,6 +50,7 @@ export interface Terms {
   readonly slices?: Tensor;
 }
 
+/** An objective of score matching, with what is known of it in closed form. */
 export interface Objective {
   readonly name: string;
   /** Which random numbers a point of n coordinates needs. */

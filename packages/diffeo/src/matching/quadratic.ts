@@ -32,6 +32,7 @@ import type { SliceFamily } from "./family.ts";
 import { gaussianUnitMoments } from "./normalised.ts";
 import type { Slice } from "./slice.ts";
 
+/** The variances of the coefficients of quadratic slices. */
 export interface QuadraticOptions {
   /** σ₁². Default 2/√n. */
   readonly varDiagonal?: number;
@@ -158,6 +159,7 @@ const isInvariant = ({ varDiagonal, varOffDiagonal, linear }: QuadraticOptions):
     ? true
     : varDiagonal !== undefined && varDiagonal === 2 * (varOffDiagonal ?? Number.NaN));
 
+/** Random quadratic functions as slices. */
 export const quadraticSlices = (options: QuadraticOptions = {}): SliceFamily => {
   requireVariances(options);
   return {

@@ -51,6 +51,7 @@ export const couplingFlowSchema = v.strictObject({
 });
 
 type Options = v.InferOutput<typeof couplingFlowSchema>;
+/** Options of a flow of couplings, as plain data. */
 export type CouplingFlowOptions = {
   readonly [K in keyof Options]: Options[K] extends number[] | undefined
     ? readonly number[]
@@ -63,6 +64,7 @@ interface Conditioner<T> {
   readonly last: Affine<T>;
 }
 
+/** The parameters of a flow of couplings. */
 export interface CouplingFlow<T> {
   readonly couplings: readonly Conditioner<T>[];
 }

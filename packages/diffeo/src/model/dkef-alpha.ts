@@ -35,6 +35,7 @@ import { mapValues, partsOf } from "../host/index.ts";
 import { applyMetric, type Draws, type Objective, type Terms } from "../matching/index.ts";
 import { baseScore, DERIVATIVES, type Dkef, kernelRows, type Pairs, pairs } from "./dkef.ts";
 
+/** The matrix G and the vector b of the quadratic in α that a loss is. */
 export interface NormalEquations<T> {
   /** [L, L] */
   readonly g: T;

@@ -46,6 +46,7 @@ import {
 } from "./dkef-features.ts";
 import { filledArray } from "./layers.ts";
 
+/** The parameters of a deep kernel exponential family without α. */
 export interface Dkef<T> {
   /** z_l, [L, n] */
   readonly inducing: T;
@@ -57,6 +58,7 @@ export interface Dkef<T> {
   readonly logLambda: T;
 }
 
+/** How many kernels there are, and how large their feature networks. */
 export interface DkefOptions {
   /** Width of the feature networks. Default 30. */
   readonly width?: number;
@@ -66,6 +68,7 @@ export interface DkefOptions {
   readonly logLambda?: number;
 }
 
+/** The sizes of a deep kernel exponential family. */
 export interface DkefSizes {
   /** L */
   readonly points: number;
@@ -81,6 +84,11 @@ const logBase = (x: Tensor): Tensor => mul(squaredNorm(x), -0.5 / BASE_VARIANCE)
 /** ∇log q₀ */
 export const baseScore = (x: Tensor): Tensor => mul(x, -1 / BASE_VARIANCE);
 
+/**
+ * Initial parameters of a deep kernel exponential family.
+ *
+ * @param inducing the points z_l, [L, n]
+ */
 export function dkefInit(key: Key, inducing: NdArray, options: DkefOptions = {}): Dkef<NdArray> {
   const { width = 30, logScales = [0, 0.5185, 1], logLambda = -2 } = options;
   if (inducing.shape.length !== 2 || inducing.data.length === 0)

@@ -23,6 +23,7 @@ import {
 } from "../graph/index.ts";
 import { fold, type Key, normal } from "../random/index.ts";
 
+/** The weights and the bias of a linear layer or a convolution. */
 export interface Affine<T> {
   readonly w: T;
   readonly b: T;
@@ -111,6 +112,10 @@ export const linearInit = <T>(
 /** x W + b over the last axis. */
 export const linear = ({ w, b }: Affine<Tensor>, x: Tensor): Tensor => add(matmul(x, w), b);
 
+/**
+ * Initial parameters of a convolution with a square kernel: normal weights scaled by fan-in, zero
+ * bias.
+ */
 export const convInit = <T>(
   source: Source<T>,
   size: number,
@@ -125,11 +130,13 @@ export const convInit = <T>(
 /** A convolution with zero padding that keeps the image's size. */
 export const conv = ({ w, b }: Affine<Tensor>, x: Tensor): Tensor => add(conv2d(x, w), b);
 
+/** The scale and the shift of a normalisation. */
 export interface Norm<T> {
   readonly scale: T;
   readonly shift: T;
 }
 
+/** Initial parameters of a normalisation: scale 1, shift 0. */
 export const normInit = <T>(source: Source<T>, channels: number): Norm<T> => ({
   scale: source.fill([channels], 1),
   shift: source.fill([channels], 0),

@@ -53,6 +53,9 @@ interface Row {
   readonly takes: (options: never, grid: Shape) => true | string;
 }
 
+/**
+ * All networks by name: the schema of their options, their parameters, and how they are applied.
+ */
 export const networks = {
   unet: {
     schema: unetSchema,
@@ -128,6 +131,7 @@ export interface Limit {
   readonly numbers: number;
 }
 
+/** A network by its options: its shapes, its initial parameters and how it is applied. */
 export interface Network {
   /** Numbers of a site in and out. */
   readonly channels: number;

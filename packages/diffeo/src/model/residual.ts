@@ -52,6 +52,7 @@ export const residualSchema = v.strictObject({
   time: v.optional(whole),
 });
 
+/** Options of the residual network, as plain data. */
 export type ResidualOptions = Readonly<v.InferOutput<typeof residualSchema>>;
 
 interface Block<T> {

@@ -77,6 +77,7 @@ export const transformerSchema = v.strictObject({
 });
 
 type Options = v.InferOutput<typeof transformerSchema>;
+/** Options of the transformer, as plain data. */
 export type TransformerOptions = {
   readonly [K in keyof Options]: Options[K] extends number[] ? Shape : Options[K];
 };
@@ -99,6 +100,7 @@ interface Block<T> {
   readonly down: T;
 }
 
+/** The parameters of a transformer over sites. */
 export interface Transformer<T> {
   readonly input: Affine<T>;
   /** One array [sites, width], or one an axis. */
@@ -161,6 +163,7 @@ export function transformerFrom<T>(source: Source<T>, options: TransformerOption
   };
 }
 
+/** Initial parameters of a transformer over sites. */
 export const transformerInit = (key: Key, options: TransformerOptions): Transformer<NdArray> =>
   transformerFrom(initialise(key), options);
 

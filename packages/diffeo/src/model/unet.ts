@@ -50,6 +50,7 @@ export const unetSchema = v.strictObject({
   outputs: v.optional(whole),
 });
 
+/** Options of the U-Net, as plain data. */
 export interface UNetOptions {
   /** Channels of the image in and out. */
   readonly channels: number;
@@ -90,6 +91,7 @@ interface Attention<T> {
   readonly out: Affine<T>;
 }
 
+/** The parameters of a U-Net. */
 export interface UNet<T> {
   readonly time1: Affine<T>;
   readonly time2: Affine<T>;
@@ -248,6 +250,7 @@ export function unetFrom<T>(source: Source<T>, options: UNetOptions): UNet<T> {
   };
 }
 
+/** Initial parameters of a U-Net. */
 export const unetInit = (key: Key, options: UNetOptions): UNet<NdArray> =>
   unetFrom(initialise(key), options);
 

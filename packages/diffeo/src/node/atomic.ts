@@ -146,6 +146,11 @@ async function writeAll(path: string, parts: Content, replaced?: Stats): Promise
   }
 }
 
+/**
+ * Writes a file whole or not at all: under another name first, which is then renamed.
+ *
+ * @param parts text or bytes, or pieces of them as they come
+ */
 export async function writeFileAtomic(path: string, parts: Content): Promise<void> {
   const target = await followLinks(path).catch((error: unknown) => {
     throw cannotWrite(path, error);

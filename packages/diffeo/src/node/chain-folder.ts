@@ -14,6 +14,10 @@ import { type RunConfig, RunFolder } from "./run-folder.ts";
 export const chainsFile = (folder: string): string => join(folder, "chains.json");
 
 /**
+ * Opens a folder that keeps chains, to be continued.
+ *
+ * @throws DiffeoError of kind `usage` where a kept run had another configuration
+ *
  * @param resume whether a run is there to be continued, or is to be begun: chains that lie there
  * are then another's, and go
  */

@@ -12,6 +12,11 @@ export const saveModel = (
   type: StoredType = "F16",
 ): Promise<void> => writeFileAtomic(path, serializeModel(model, type));
 
+/**
+ * Reads a trained denoiser.
+ *
+ * @throws DiffeoError of kind `data` where the file is missing or damaged
+ */
 export const loadModel = async (path: string): Promise<Model> =>
   parseModel(await readBytes(path), path);
 

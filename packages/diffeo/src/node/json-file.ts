@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import * as v from "valibot";
 import { DiffeoError } from "../graph/index.ts";
 
+/** A kind of JSON file: its schema, and what errors call it. */
 export interface JsonKind<Schema extends v.GenericSchema> {
   readonly schema: Schema;
   /** What such a file is called: "calibration of w". */

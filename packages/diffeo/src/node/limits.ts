@@ -8,6 +8,7 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { DiffeoError } from "../graph/index.ts";
 
+/** The time and the memory that a job may take. */
 export interface JobLimits {
   /** From the moment a process is given the job. */
   readonly seconds?: number;

@@ -17,6 +17,7 @@ import { join } from "node:path";
 import { DiffeoError, type ErrorKind, fail } from "../graph/index.ts";
 import { type JobLimits, watchLimits } from "./limits.ts";
 
+/** A job of a pool: a name and plain data. */
 export interface PoolJob {
   readonly kind: string;
   readonly parameters: unknown;
@@ -43,6 +44,7 @@ interface RunJobOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Worker processes that are kept. */
 export interface Pool {
   /**
    * The result of a job, as soon as a worker is free and has done it. Jobs are begun in the order
@@ -244,7 +246,12 @@ function emptyFolder(): { readonly path: () => string; readonly remove: () => vo
   return { path: () => (folder ??= make()), remove };
 }
 
-/** @param script what the workers run: it calls `serveJobs` */
+/**
+ * Opens a pool of worker processes; each begins when there is a job for it.
+ *
+ *
+ * @param script what the workers run: it calls `serveJobs`
+ */
 export function openPool(script: URL, options: PoolOptions): Pool {
   const { workers: most, execArgv = process.execArgv, limits = {} } = options;
   const workers = new Set<Worker>();

@@ -19,6 +19,7 @@ const checkpointName = /^step-(\d+)\.safetensors$/;
 const temporary = /\.\d+(-[0-9a-f]{8}\.diffeo)?\.tmp$/;
 const KEPT = 2;
 
+/** What decides the numbers of a run, as its folder keeps it. */
 export interface RunConfig {
   /** Of the program that began the run: for the record, any may continue it. */
   readonly version?: string;
@@ -75,6 +76,7 @@ async function readConfig(path: string): Promise<RunConfig | undefined> {
   }
 }
 
+/** A folder that keeps a run: configuration, metrics and checkpoints. */
 export class RunFolder implements RunStore {
   readonly path: string;
 

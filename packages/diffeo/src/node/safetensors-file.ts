@@ -7,11 +7,21 @@ import {
 } from "../train/safetensors.ts";
 import { readBytes, writeFileAtomic } from "./atomic.ts";
 
+/**
+ * Writes a safetensors file, whole or not at all.
+ *
+ * @param type in which numbers are stored. Default F32
+ */
 export const writeSafetensors = (
   path: string,
   tensors: Tensors,
   type: StoredType = "F32",
 ): Promise<void> => writeFileAtomic(path, serializeSafetensors(tensors, type));
 
+/**
+ * Reads a safetensors file.
+ *
+ * @throws DiffeoError of kind `data` where the file is missing or damaged
+ */
 export const readSafetensors = async (path: string): Promise<Tensors> =>
   parseSafetensors(await readBytes(path), path);

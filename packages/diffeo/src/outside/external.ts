@@ -38,6 +38,7 @@ export type ExternalFunction = (
   t: FloatArray,
 ) => Promise<NdArray | TypedArray | readonly number[]> | NdArray | TypedArray | readonly number[];
 
+/** What an outside function predicts, and how it is called. */
 export interface ExternalOptions extends Partial<PredictionOptions> {}
 
 /** A function on arrays as a score. */

@@ -39,6 +39,7 @@ import {
   type Wiring,
 } from "./wiring.ts";
 
+/** What an ONNX file predicts, its ports and the shape of an event. */
 export interface FromOnnxOptions extends PredictionOptions, PortOptions {
   /**
    * The shape of one event, where the file leaves its sizes open; without it they are checked at
@@ -59,6 +60,12 @@ export interface OnnxScore extends MarginalScore {
   readonly file: OnnxFile;
 }
 
+/**
+ * A score from an ONNX file of any program.
+ *
+ * @throws DiffeoError of kind `data` where the file cannot be one, and `usage` where options do
+ * not fit it
+ */
 export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Promise<OnnxScore> {
   const { name = "the ONNX score", batch, constants = {}, time } = options;
   const file = readOnnxFile(bytes);

@@ -19,6 +19,7 @@ export interface FilePort {
   readonly sizes?: readonly (number | string | null)[];
 }
 
+/** What an ONNX file says of itself: who wrote it, its inputs and its outputs. */
 export interface OnnxFile {
   readonly producer: string;
   readonly irVersion: number;

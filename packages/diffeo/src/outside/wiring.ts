@@ -21,6 +21,7 @@ import { type FilePort, isArrayType, type OnnxFile } from "./onnx-file.ts";
  */
 export type TimeForm = "[batch]" | "[batch, 1]" | "[1]" | "[]";
 
+/** Which ports of a file are x, t and the prediction. */
 export interface PortOptions {
   /** The names of the ports of x and t, where the file leaves a doubt. */
   readonly inputs?: { readonly x?: string; readonly t?: string };

@@ -20,6 +20,7 @@ export interface IntArray extends NdArray {
   readonly data: Int32Array;
 }
 
+/** How indices are chosen. */
 export interface ChoiceOptions {
   /** Whether an index may come twice; by default it may. */
   readonly replace?: boolean;

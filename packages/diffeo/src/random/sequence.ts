@@ -7,6 +7,7 @@ import { type Key, type Keys, keysOf } from "./key.ts";
 import { threefry } from "./threefry.ts";
 import { unit } from "./unit.ts";
 
+/** Random numbers one after the other, for loops on the host. */
 export interface Sequence {
   /** The next number, between 0 and 1, as a uniform one. */
   readonly uniform: () => number;
@@ -17,7 +18,11 @@ export interface Sequence {
 /** Blocks that are made at once, two numbers each. */
 const BLOCKS = 16;
 
-/** @param row which of `Keys` */
+/**
+ * A sequence of random numbers of a key, a function of the key and the row alone.
+ *
+ * @param row which of `Keys`
+ */
 export function sequence(source: Key | Keys, row = 0): Sequence {
   const { words: keys } = keysOf(source, "sequence");
   const words = new Uint32Array(4 * BLOCKS);

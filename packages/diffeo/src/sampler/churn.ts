@@ -14,6 +14,7 @@
 import { add, div, fail, maximum, minimum, mul, sqrt, square, sub } from "../graph/index.ts";
 import type { Solver } from "./solver.ts";
 
+/** How much a step of the probability flow is churned. */
 export interface ChurnOptions {
   /** How far a step goes back before it goes on, as a share of its length. Default 0. */
   readonly churn?: number;

@@ -16,6 +16,7 @@ import { type MarginalScore, type Process, scoreAt, type Transition } from "../s
 import { drawnShape, type Solver } from "./solver.ts";
 import { eulerStep } from "./stochastic.ts";
 
+/** How many Langevin steps correct each step, and how large they are. */
 export interface CorrectorOptions {
   /** Langevin steps after each step. Default 1. */
   readonly steps?: number;
@@ -23,6 +24,10 @@ export interface CorrectorOptions {
   readonly ratio?: number;
 }
 
+/**
+ * Euler–Maruyama steps of the reverse SDE, each corrected by Langevin steps at the time it
+ * reaches.
+ */
 export function predictorCorrector({ steps = 1, ratio = 0.16 }: CorrectorOptions = {}): Solver {
   if (!(Number.isInteger(steps) && steps >= 0 && ratio > 0))
     fail(

@@ -12,6 +12,7 @@ import { fail, type NdArray } from "../graph/index.ts";
 import { mean, sortedWithOrder, sumOfSquares } from "../host/index.ts";
 import { fold, type Key, normal, permutation } from "../random/index.ts";
 
+/** How many directions and deals an energy distance uses. */
 export interface EnergyOptions {
   /** Names the random directions and deals. */
   readonly key: Key;
@@ -21,6 +22,7 @@ export interface EnergyOptions {
   readonly permutations?: number;
 }
 
+/** The energy distance of two samples, with what it would be by chance. */
 export interface EnergyDistance {
   /** D between the two sets as they are: a little above zero even for one law. */
   readonly value: number;

@@ -27,6 +27,7 @@ export interface ErrorByTime {
   readonly values: readonly number[];
 }
 
+/** Between which times, and in how many steps, a grid is fitted to the errors of a model. */
 export interface FittedGridOptions {
   /**
    * The first and the last time, both within those of the errors: T and where the process stops.

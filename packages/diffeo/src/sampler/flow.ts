@@ -13,6 +13,7 @@ import { type ChurnOptions, withChurn } from "./churn.ts";
 import { dormandPrince, type StateField, stagesPerStep } from "./rungekutta.ts";
 import { type Solver, type Stage, type SteppingOptions, velocityOf } from "./solver.ts";
 
+/** Heun's method on the probability flow: order 2, two score evaluations per step. */
 export const heun = ({ churn, ...options }: SteppingOptions & ChurnOptions = {}): Solver =>
   withChurn(heunSteps(options), churn);
 
@@ -32,6 +33,7 @@ const heunSteps = ({ stepIn = "x", onExit = "fail" }: SteppingOptions): Solver =
   },
 });
 
+/** The tolerance of steps that are chosen by their error. */
 export interface RungeKuttaOptions extends SteppingOptions {
   /**
    * Error allowed to a step where neither steps nor a grid are given, relative and absolute.

@@ -17,9 +17,11 @@ export const grids = ["uniform", "quadratic", "logSnr", "karras"] as const;
 /** The name of a time grid. */
 export type GridName = (typeof grids)[number];
 
+/** Times from one to another in equal steps. */
 export const uniformGrid = (from: number, to: number, steps: number): number[] =>
   spaceTimes(steps, (s) => from + s * (to - from), from, to);
 
+/** Times from one to another with equal steps of √t: finer near 0. */
 export const quadraticGrid = (from: number, to: number, steps: number): number[] =>
   spaceTimes(
     steps,

@@ -37,6 +37,7 @@ import { followFlow } from "./adaptive.ts";
 import { type Build, compiler, floatType } from "./compiler.ts";
 import { type StateField, stagesPerStep } from "./rungekutta.ts";
 
+/** How log q is integrated along the probability flow. */
 export interface DensityOptions extends Omit<CompileOptions, "keep"> {
   /**
    * `exact`, or how many draws of random signs estimate the divergence at each point. Default
@@ -54,6 +55,7 @@ export interface DensityOptions extends Omit<CompileOptions, "keep"> {
   readonly signal?: AbortSignal;
 }
 
+/** Log-densities of points, and how they were computed. */
 export interface DensityResult {
   /** log q(y) in nats, one number a point. */
   readonly logDensity: NdArray;

@@ -27,6 +27,7 @@ export interface NoiseRequest {
   readonly dtype: FloatType;
 }
 
+/** Where a sampler's standard normals come from. */
 export type NoiseSource = (draw: NoiseRequest) => Float32Array | Float64Array;
 
 /**

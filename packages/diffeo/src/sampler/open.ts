@@ -43,12 +43,21 @@ import { runAdaptive } from "./run-adaptive.ts";
 import { stageOf } from "./solver.ts";
 import { solverOf } from "./solvers.ts";
 
+/** A sampler that is opened once and called often; `dispose` closes it. */
 export interface OpenSampler<T extends FloatType = FloatType> {
   (options: DrawOptions): Promise<SampleResult<T>>;
   /** Frees the graphs. Calling the sampler afterwards is an error. */
   dispose(): Promise<void>;
 }
 
+/**
+ * Opens a sampler of a process: graphs are compiled at the first call that needs them, and kept.
+ *
+ * @example
+ * const draw = await openSampler(reverse(vp(), (x) => neg(x)), { shape: [2] });
+ * const { samples } = await draw({ key: random.key(7), count: 100 });
+ * await draw.dispose();
+ */
 export async function openSampler<const O extends OpenOptions>(
   process: Process,
   options: Exactly<O, OpenOptions>,

@@ -140,6 +140,7 @@ export interface KnownPoints {
   readonly mask: Tensor;
 }
 
+/** How far a sampler is, with the points as they are then. */
 export interface Progress {
   /** Steps done. */
   readonly step: number;
@@ -166,6 +167,7 @@ export type TypeOf<O> = O extends { readonly type: infer T extends FloatType }
     ? "float64"
     : "float32";
 
+/** Samples, and the report of how they were computed. */
 export interface SampleResult<T extends FloatType = FloatType> {
   /** [count, ...event], in the space of the process. */
   readonly samples: Samples<T>;

@@ -89,12 +89,14 @@ export interface ParticleOptions
   extends Omit<OpenParticleOptions, "observed">,
     Omit<ParticleCall, "observed"> {}
 
+/** Particles with their weights, and how well the weights were spread. */
 export interface ParticleResult extends Weighed {
   /** Score evaluations for each particle. */
   readonly scoreEvaluations: number;
   readonly times: readonly number[];
 }
 
+/** A sampler of weighted particles, opened once and called often. */
 export interface OpenParticles {
   (call: ParticleCall): Promise<ParticleResult>;
   /** Frees the graphs. Calling it afterwards is an error. */

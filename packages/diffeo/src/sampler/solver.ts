@@ -41,6 +41,7 @@ export interface Stage {
   readonly motion: Motion;
 }
 
+/** What a step is computed from. */
 export interface StepInputs {
   readonly point: Tensor;
   readonly t: Tensor;
@@ -50,6 +51,7 @@ export interface StepInputs {
   readonly memory?: { readonly value: Tensor; readonly since: Tensor };
 }
 
+/** An integrator: one step of a process as a graph. */
 export interface Solver {
   /** What errors call it. */
   readonly name: string;

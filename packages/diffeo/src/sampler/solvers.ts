@@ -6,6 +6,7 @@ import { heun, rungeKutta } from "./flow.ts";
 import type { Solver } from "./solver.ts";
 import { domainPreserving, eulerMaruyama, milstein } from "./stochastic.ts";
 
+/** All solvers by name, with their default options. */
 export const solvers = {
   domainPreserving,
   eulerMaruyama,
@@ -18,6 +19,7 @@ export const solvers = {
   ancestral,
 } as const satisfies Readonly<Record<string, () => Solver>>;
 
+/** The name of a solver. */
 export type SolverName = keyof typeof solvers;
 
 /** A solver as it is, or by its name. */

@@ -63,6 +63,7 @@ export function projectionIntegrand(v: Projection, x: Tensor, scoreX: Tensor): T
   return sub(along, mul(div(dot(slope, hvp(v, x, slope)), square(norm2)), 2));
 }
 
+/** The score of a projection, estimated from samples, with its standard error. */
 export interface ProjectionEstimate {
   /** ∂ᵧ log q at each given y. */
   readonly score: Tensor;

@@ -43,6 +43,7 @@ import { checkIndependence } from "./independent-events.ts";
 import type { ReverseProcess } from "./process.ts";
 import { oneEach, type TwistedProcess, twist, untwisted } from "./twist.ts";
 
+/** How an observation guides a process. */
 export interface ConditionOptions {
   /**
    * How x̂₀ follows x. `exact`: with the derivative of the score in it. `simple`: by ∂x̂₀/∂x =

@@ -10,6 +10,7 @@ import { div, exp, expm1, fail, fill, log1p, mul, neg, sqrt, square } from "../g
 import { gaussianPrior } from "./prior.ts";
 import type { GaussianSde } from "./sde.ts";
 
+/** Rate, noise and horizon of an Ornstein–Uhlenbeck process. */
 export interface OrnsteinUhlenbeckOptions {
   /** θ, the rate of return to zero. */
   readonly rate?: number;
@@ -20,6 +21,11 @@ export interface OrnsteinUhlenbeckOptions {
   readonly eventRank?: number;
 }
 
+/**
+ * The Ornstein–Uhlenbeck process dx = −θx dt + σ dw.
+ *
+ * @throws DiffeoError of kind `usage` where rate, noise or horizon is not positive
+ */
 export function ornsteinUhlenbeck({
   rate = 1,
   noise = Math.SQRT2,

@@ -5,6 +5,7 @@ import { add, type FloatType, mul, type Shape, square, type Tensor } from "../gr
 import { sizeOf } from "../graph/ndarray.ts";
 import { type FloatArray, type Keys, normal } from "../random/index.ts";
 
+/** The distribution at the horizon, from which reverse processes start. */
 export interface Prior {
   /** One event a key. */
   readonly sample: (keys: Keys, event: Shape, dtype: FloatType) => FloatArray;

@@ -32,6 +32,7 @@ export interface Motion {
   readonly velocity?: (x: Tensor, t: Tensor) => Tensor;
 }
 
+/** A process that samplers integrate: drift, diffusion, velocity and prior in its own space. */
 export interface Process extends Motion {
   readonly name: string;
   readonly eventRank: number;

@@ -24,6 +24,7 @@ export interface Transition {
   readonly timeAt?: (ratio: Tensor) => Tensor;
 }
 
+/** A stochastic differential equation dx = f dt + G dw on [0, T]. */
 export interface Sde {
   readonly name: string;
   /** How many trailing axes make one event. */

@@ -22,6 +22,7 @@ import {
 import { gaussianPrior } from "./prior.ts";
 import type { GaussianSde } from "./sde.ts";
 
+/** The noise levels of the VE process, and the axes of an event. */
 export interface VeOptions {
   readonly sigmaMin?: number;
   readonly sigmaMax?: number;
@@ -29,6 +30,10 @@ export interface VeOptions {
   readonly eventRank?: number;
 }
 
+/**
+ * The variance-exploding process: data with noise of growing size σ(t), geometric between σ_min
+ * and σ_max.
+ */
 export function ve({ sigmaMin = 0.01, sigmaMax = 50, eventRank = 1 }: VeOptions = {}): GaussianSde {
   if (!(sigmaMin > 0 && sigmaMax > sigmaMin && sigmaMax < Infinity))
     fail(

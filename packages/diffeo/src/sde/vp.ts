@@ -99,6 +99,7 @@ export function cosineSchedule({
   };
 }
 
+/** The noise schedule of the VP process, and the axes of an event. */
 export interface VpOptions {
   /** Default: `linearSchedule()`. */
   readonly schedule?: NoiseSchedule;
@@ -106,6 +107,7 @@ export interface VpOptions {
   readonly eventRank?: number;
 }
 
+/** The variance-preserving process dx = −½β(t) x dt + √β(t) dw. */
 export function vp({ schedule = linearSchedule(), eventRank = 1 }: VpOptions = {}): GaussianSde {
   const { timeAt } = schedule;
   return {

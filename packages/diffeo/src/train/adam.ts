@@ -5,12 +5,14 @@
  */
 import { add, div, fill, mul, pow, sqrt, sub, type Tensor } from "../graph/index.ts";
 
+/** Parameters, and Adam's moving averages of gradients and of their squares. */
 export interface AdamState<T> {
   readonly theta: T;
   readonly m: T;
   readonly v: T;
 }
 
+/** Settings of Adam; defaults are those of its authors. */
 export interface AdamOptions {
   readonly beta1?: number;
   readonly beta2?: number;

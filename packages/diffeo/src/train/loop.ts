@@ -9,6 +9,7 @@ import { mean } from "../host/index.ts";
 import type { Checkpoint, RunStore } from "./run-store.ts";
 import type { StepResult, TrainState } from "./step.ts";
 
+/** What a training loop reports after some steps. */
 export interface TrainReport {
   readonly step: number;
   /** How many steps it averages: those since the last report, or since the run was continued. */
@@ -21,6 +22,7 @@ export interface TrainReport {
   readonly seconds: number;
 }
 
+/** How long a loop trains, on what, and what it reports. */
 export interface TrainOptions {
   /** The step that has been reached, and the one to stop at. */
   readonly from: number;

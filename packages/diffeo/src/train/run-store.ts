@@ -1,10 +1,12 @@
 /** Where a training run keeps what it has reached: the contract, and the store that a page has. */
 import type { Tensors } from "./safetensors.ts";
 
+/** The state of a training run after a step. */
 export interface Checkpoint extends Tensors {
   readonly step: number;
 }
 
+/** Where a training run keeps its state, to be continued from there. */
 export interface RunStore {
   /** Keeps the state after a step, whole or not at all. */
   save(checkpoint: Checkpoint): Promise<void>;

@@ -10,8 +10,10 @@ import { DiffeoError, fail, type NdArray, type Shape, sizeOf } from "../graph/in
 import { checksumBlank, checksumPattern, checksumText } from "../host/crc32.ts";
 import { fromHalf, toHalf } from "../host/half.ts";
 
+/** The type in which a file holds numbers. */
 export type StoredType = "F32" | "F16";
 
+/** Arrays by name with metadata: what a safetensors file holds. */
 export interface Tensors {
   readonly arrays: Readonly<Record<string, NdArray>>;
   readonly metadata: Readonly<Record<string, string>>;

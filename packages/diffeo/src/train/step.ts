@@ -22,11 +22,13 @@ import { type AdamOptions, type AdamState, adam } from "./adam.ts";
 import { clipFactor } from "./clip.ts";
 import { flatten, flattenTensors, unflatten } from "./flat.ts";
 
+/** Parameters, their moving average, and the state of Adam. */
 export interface TrainState<T> extends AdamState<T> {
   /** Moving average of theta. */
   readonly ema: T;
 }
 
+/** How a step of training clips, averages and updates. */
 export interface StepOptions extends AdamOptions, CompileOptions {
   /** Largest global norm of a gradient. Default 1. */
   readonly clip?: number;
@@ -34,6 +36,7 @@ export interface StepOptions extends AdamOptions, CompileOptions {
   readonly emaDecay?: number;
 }
 
+/** What a step of training returns: the new state and its loss. */
 export interface StepResult<T> {
   readonly state: TrainState<T>;
   readonly loss: T;
@@ -41,6 +44,7 @@ export interface StepResult<T> {
   readonly norm: T;
 }
 
+/** A compiled step of training. */
 export type Step<B extends readonly unknown[]> = Compiled<
   [state: TrainState<Tensor>, batch: B, step: Tensor, rate: Tensor],
   StepResult<Tensor>

@@ -21,6 +21,7 @@ import type { Fitted } from "./fitted.ts";
 import { type Mixture, sampleMixture } from "./mixture.ts";
 import { openPath, pathWeights } from "./path.ts";
 
+/** How many particles and temperatures estimate a normaliser. */
 export interface AnnealOptions {
   /** Default 2,048; doubled, up to six times, while fewer than `enough` are effective. */
   readonly particles?: number;
@@ -31,6 +32,7 @@ export interface AnnealOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A normaliser by annealed importance sampling. */
 export interface Annealed extends Normaliser {
   /** Share of transitions accepted. */
   readonly acceptance: number;

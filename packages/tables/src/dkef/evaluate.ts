@@ -22,6 +22,9 @@ export interface PointMeasures {
   readonly logDensity: Float64Array;
 }
 
+/**
+ * Measures each point by a fitted state: its unnormalised log-density and its score matching loss.
+ */
 export async function measurePoints(
   { theta, alpha, parameters }: Fitted,
   points: NdArray,

@@ -16,6 +16,7 @@ import { openFitting } from "./fitting.ts";
 import { type Best, search } from "./search.ts";
 import { type FitOptions, settingsOf } from "./settings.ts";
 
+/** A fitted density, the way there, and where it ended. */
 export interface Fit {
   readonly steps: number;
   /** The step at which patience ended, or the limit was reached. */
@@ -36,6 +37,7 @@ export interface Fit {
   readonly failure?: string;
 }
 
+/** Fits a deep kernel exponential family to prepared points. */
 export async function fitDensity(data: Prepared, options: FitOptions): Promise<Fit> {
   const settings = settingsOf(options, data.train.shape[0]);
   const fitting = openFitting(data, settings);

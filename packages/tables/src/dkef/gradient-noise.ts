@@ -13,6 +13,7 @@ import type { Prepared } from "../table/prepare.ts";
 import { openFitting, pickRows } from "./fitting.ts";
 import { type FitOptions, settingsOf } from "./settings.ts";
 
+/** The noise of a gradient compared with its length. */
 export interface GradientNoise {
   readonly noise: number;
   /**
@@ -25,6 +26,7 @@ export interface GradientNoise {
 /** What is sampled again for each gradient. */
 export type NoiseOver = "slices" | "points and slices";
 
+/** What measures the noise of gradients, opened once. */
 export interface OpenGradientNoise {
   /** At the parameters of a step, by so many gradients. Default over 16 draws of the slices. */
   at(theta: Float32Array, draws?: number, over?: NoiseOver): Promise<GradientNoise>;

@@ -11,6 +11,7 @@ import type { Fitted } from "./fitted.ts";
 
 const FORMAT = "diffeo-dkef-1";
 
+/** The settings of a density, as its file has them. */
 export interface DensitySpec {
   /** The name of its objective. */
   readonly loss: string;
@@ -24,6 +25,7 @@ export interface DensitySpec {
   readonly logZ?: number | undefined;
 }
 
+/** A fitted density with its settings: what a file holds. */
 export interface DensityModel {
   readonly spec: DensitySpec;
   readonly fitted: Fitted;

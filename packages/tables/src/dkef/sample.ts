@@ -12,6 +12,7 @@ import { sampleMixture } from "./mixture.ts";
 import type { DensityModel } from "./model-bytes.ts";
 import { openDensity, openPath } from "./path.ts";
 
+/** How rows of a density are sampled. */
 export interface RowSampleOptions {
   /** Hamiltonian Monte Carlo, or MALA, Langevin steps with a Metropolis test. Default hmc. */
   readonly method?: "hmc" | "mala";
@@ -26,6 +27,7 @@ const ACCEPTANCE = { hmc: 0.75, mala: 0.6 } as const;
 /** Draws of the mixture a start is chosen from. */
 const CANDIDATES = 8;
 
+/** Samples rows of a density, in the units of its table. */
 export async function sampleRows(
   model: DensityModel,
   count: number,

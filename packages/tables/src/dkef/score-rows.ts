@@ -13,6 +13,7 @@ import { whiteningMap } from "../table/whitening.ts";
 import type { DensityModel } from "./model-bytes.ts";
 import { parametersOf } from "./steps.ts";
 
+/** Log-density and score of rows. */
 export interface RowScores {
   readonly logDensity: Float64Array;
   /** ∇ log q, one row a row. */
@@ -37,6 +38,12 @@ export const modelColumns =
       return at;
     });
 
+/**
+ * Log-densities and scores of rows, in the units of the table.
+ *
+ * @throws DiffeoError of kind `data` where columns of the model are missing, or the model has no
+ * normaliser
+ */
 export async function scoreRows(model: DensityModel, table: Table): Promise<RowScores> {
   const { spec, fitted } = model;
   const { logZ, whitening } = spec;

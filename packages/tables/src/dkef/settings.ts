@@ -4,6 +4,7 @@ import { type Objective, type ObjectiveName, objectives } from "diffeo/matching"
 import type { DkefOptions } from "diffeo/model";
 import type { Fitted } from "./fitted.ts";
 
+/** How a density is fitted. */
 export interface FitOptions {
   /** One of the five by name, or an objective of one's own. */
   readonly loss: ObjectiveName | Objective;
@@ -34,6 +35,7 @@ export interface FitOptions {
   readonly signal?: AbortSignal;
 }
 
+/** How far the fit of a density is. */
 export interface DensityFitProgress {
   readonly step: number;
   readonly most: number;

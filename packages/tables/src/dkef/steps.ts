@@ -53,6 +53,7 @@ export interface FitSizes {
   readonly ridgeBatch: number;
 }
 
+/** Compiled steps of a fit: training, validation and the final solve. */
 export interface FitSteps {
   readonly train: Compiled<
     [AdamState<Tensor>, Tensor, Draws<Tensor>, Draws<Tensor>, Tensor],
@@ -233,6 +234,7 @@ function ridgeStep(parts: Parts): FitSteps["ridge"] {
   );
 }
 
+/** Compiles the steps of a fit. */
 export function fitSteps(
   objective: Objective,
   like: Dkef<NdArray>,

@@ -16,6 +16,7 @@ interface ClusterMass {
   readonly error: number;
 }
 
+/** How much of the data and of samples falls into each cluster of the data. */
 export interface Clusters {
   /** Largest first. */
   readonly masses: readonly ClusterMass[];

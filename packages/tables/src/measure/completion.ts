@@ -36,6 +36,7 @@ export interface LabelCompletion {
   readonly gap: Mean;
 }
 
+/** How well a hidden column is completed from the others. */
 export interface ColumnCompletion {
   readonly column: string;
   readonly cells: number;
@@ -51,6 +52,7 @@ export interface HiddenCells {
   readonly numbers?: Coverage & { readonly cells: number };
 }
 
+/** How well a model completes each column from the others. */
 export interface TableCompletion {
   readonly rows: number;
   readonly draws: number;
@@ -59,6 +61,7 @@ export interface TableCompletion {
   readonly several: HiddenCells;
 }
 
+/** Which rows are completed, and how often. */
 export interface CompletionOptions {
   /** Rows that were not trained on. */
   readonly rows: readonly Cells[];

@@ -16,6 +16,7 @@ import type { DensityRun } from "./density-run.ts";
 import { isBetter, massFaults } from "./faults.ts";
 import { type Mean, meanOf } from "./mean.ts";
 
+/** The log-likelihood of a density on held-out rows, compared with a Gaussian's. */
 export interface DensityEvaluation {
   /** The Gaussian's log-likelihood, in the units of the points, and what the density has more. */
   readonly gaussian: Mean & { readonly gain: Mean };
@@ -29,7 +30,11 @@ const SAMPLES = 800;
 const STEPS = 100;
 const doubles = ({ data }: NdArray): Float64Array => Float64Array.from(data as Float32Array);
 
-/** @param model with its normaliser */
+/**
+ * Measures a density on the test points of a table.
+ *
+ * @param model with its normaliser
+ */
 export async function evaluateDensity(
   { spec, fitted }: DensityModel,
   { train, test, n }: Prepared,

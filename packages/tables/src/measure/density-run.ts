@@ -12,12 +12,14 @@ import type { FitOptions } from "../dkef/settings.ts";
 import type { Prepared } from "../table/prepare.ts";
 import { type Measures, measureFitted } from "./measure.ts";
 
+/** How a density is fitted and measured. */
 export interface DensityRunOptions extends FitOptions {
   readonly loss: ObjectiveName;
   /** Draws of plain importance sampling for the state the protocol chooses. Default 10⁶. */
   readonly samples?: number;
 }
 
+/** A fit of a density with its measures. */
 export interface DensityRun {
   readonly fit: Fit;
   /** Of the search alone. */
@@ -56,6 +58,7 @@ async function measured(
   };
 }
 
+/** Fits a density to prepared points and measures it. */
 export async function runDensity(data: Prepared, options: DensityRunOptions): Promise<DensityRun> {
   const { loss, seed, onStep } = options;
   const began = performance.now();

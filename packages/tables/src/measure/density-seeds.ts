@@ -13,6 +13,7 @@ import {
 } from "./density-evaluation.ts";
 import { type DensityRun, type DensityRunOptions, runDensity } from "./density-run.ts";
 
+/** How many seeds are fitted, and how. */
 export interface DensitySeedsOptions<P> extends DensityRunOptions {
   /** How many seeds there are, from `seed` on. */
   readonly seeds: number;
@@ -29,6 +30,7 @@ export interface DensityCandidate<P> {
   readonly validation: number;
 }
 
+/** Fits of several seeds and the best of them. */
 export interface DensitySeeds<P> {
   readonly best: DensityCandidate<P>;
   readonly tried: readonly Pick<DensityCandidate<P>, "seed" | "validation">[];

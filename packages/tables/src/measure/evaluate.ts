@@ -52,6 +52,7 @@ interface SampleMeasures {
   readonly energy: SlicedDistance;
 }
 
+/** What a model of a table is like, compared with data and baselines. */
 export interface TableEvaluation {
   /**
    * Rows that it was measured on, those of them that have missing cells, rows of training that were
@@ -73,6 +74,7 @@ export interface TableEvaluation {
   readonly completion?: TableCompletion;
 }
 
+/** Which rows a model is measured on, and compared with. */
 export interface EvaluateOptions {
   /**
    * Rows that were not trained on. Where cells are missing likelihoods are those of the others, and

@@ -9,6 +9,7 @@ import { modelLaw } from "./law.ts";
 /** Rows, held out and seen, below which there is nothing to measure on. */
 const LEAST = { held: 2, seen: 10 };
 
+/** An evaluation on the rows that a fit held out. */
 export interface HeldOutEvaluation {
   /** Rows that have no missing cells. */
   readonly whole: number;

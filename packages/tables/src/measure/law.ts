@@ -6,10 +6,12 @@ import type { Cell } from "diffeo/domain";
 import type { OpenCell } from "../diffusion/encode/index.ts";
 import type { LogLikelihoodOptions, TableModel } from "../diffusion/query/index.ts";
 
+/** The cells of a row. */
 export type Cells = readonly Cell[];
 /** Cells of which some may be missing. */
 export type OpenCells = readonly OpenCell[];
 
+/** A distribution of rows under a name: a model or a baseline. */
 export interface TableLaw {
   readonly name: string;
   /**
@@ -26,6 +28,7 @@ export interface TableLaw {
   readonly complete?: (rows: readonly OpenCells[], seed: number) => Promise<readonly Cells[]>;
 }
 
+/** How a model is measured as a distribution. */
 export interface ModelLawOptions extends Pick<LogLikelihoodOptions, "spread"> {
   readonly signal?: AbortSignal;
 }

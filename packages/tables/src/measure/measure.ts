@@ -14,6 +14,7 @@ export interface MeasureSummary {
   readonly upperQuartile: number;
 }
 
+/** What a fitted density is like on test points. */
 export interface Measures {
   /** The step whose state was measured. */
   readonly step: number;
@@ -26,6 +27,7 @@ export interface Measures {
   readonly annealed: Annealed;
 }
 
+/** How a fitted density is measured. */
 export interface DensityMeasureOptions {
   /** Draws of plain importance sampling. Default 0: none. */
   readonly samples?: number;
@@ -48,6 +50,7 @@ const summary = (values: Float64Array): MeasureSummary => ({
   upperQuartile: quantile(values, 0.75),
 });
 
+/** Measures a fitted state: score matching, log-density and normalisers on test points. */
 export async function measureFitted(
   fitted: Fitted,
   data: { readonly train: NdArray; readonly test: NdArray },

@@ -58,6 +58,7 @@ export async function uciTable(name: UciName, folder: string): Promise<Table> {
   return prunedUci(await readTable(await fetched(set, folder), without(set.drop)), set);
 }
 
+/** Where a table is read from. */
 export interface TableOptions {
   /** Where the UCI files are, or are fetched to. */
   readonly folder: string;
@@ -103,6 +104,7 @@ export function preparedOf(dataset: DatasetName, seed: number, file?: Uint8Array
   return prepare(generated(dataset), fold(key(seed), "data"), preparationOf(dataset));
 }
 
+/** Which table is prepared, with which seed. */
 export interface PreparedOptions extends TableOptions {
   readonly seed: number;
   /** Columns to leave out, by name or by number from 1. */

@@ -30,6 +30,7 @@ export interface FitFolderOptions {
   readonly version?: string;
 }
 
+/** A folder that keeps the runs of a fit, to be continued. */
 export interface FitFolder {
   readonly mapStore: MapStore;
   /** Where the runs of a fit with such maps are kept. */

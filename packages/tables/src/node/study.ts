@@ -15,6 +15,7 @@ import {
 } from "../study/study.ts";
 import { preparedOf } from "./datasets.ts";
 
+/** What a run of the study needs. */
 export interface FitTaskOptions {
   /** The bytes of a UCI table's file. */
   readonly file?: Uint8Array;
@@ -38,6 +39,7 @@ export async function runTask(task: FitTask, options: FitTaskOptions): Promise<R
 
 const runsFolder = (out: string): string => join(out, "runs");
 
+/** The path of a run's record in the folder of a study. */
 export const recordPath = (out: string, task: FitTask): string =>
   join(runsFolder(out), `${fitTaskName(task)}.json`);
 

@@ -32,6 +32,11 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
+/**
+ * Reads a table of numbers from a CSV file.
+ *
+ * @throws DiffeoError of kind `data` that names the line and the column of what is not a number
+ */
 export const readTable = async (
   path: string,
   select?: Selection,

@@ -8,6 +8,7 @@ import {
 import type { FittedTable } from "../diffusion/network/index.ts";
 import type { TableModel } from "../diffusion/query/index.ts";
 
+/** Writes a model of a table, whole or not at all. */
 export const saveTableModel = (path: string, model: FittedTable): Promise<void> =>
   writeFileAtomic(path, serializeTableModel(model));
 

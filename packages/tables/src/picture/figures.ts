@@ -14,6 +14,7 @@ export type { PairPlots, PairSets } from "./pairs.ts";
 export const pairPlots = async (sets: PairSets): Promise<PairPlots> =>
   (await import("./pairs.ts")).pairPlots(sets);
 
+/** Which columns and rows pictures of a table show. */
 export interface TablePictureOptions extends PairOptions {
   readonly domain: Product;
   readonly calibration?: Calibration;

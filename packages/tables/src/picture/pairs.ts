@@ -10,6 +10,7 @@ import type { Cells } from "../measure/law.ts";
 import { type ShownColumn, type ShownColumns, type ShownDomain, shownColumns } from "./columns.ts";
 import { clouds, DATA, dotsOf, histograms, legend, type Points, SAMPLES, shares } from "./marks.ts";
 
+/** Sets of rows that a picture of pairs compares. */
 export interface PairSets {
   readonly domain: ShownDomain;
   /** One of the two may be empty. */

@@ -29,6 +29,7 @@ function pairs({
   return alone.columns.map((one) => [one, among.get(one.column)]);
 }
 
+/** A completion as lines of text. */
 export function completionLines(completion: TableCompletion): string[] {
   const { rows, draws, alone, several } = completion;
   return [

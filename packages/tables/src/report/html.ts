@@ -12,6 +12,7 @@ import { style } from "./style.ts";
 import { allFaultsOf, novelty, verdictOf } from "./text.ts";
 import { fixed, percent } from "./words.ts";
 
+/** A column as the report lists it. */
 export interface ReportColumn {
   readonly columns: readonly string[];
   readonly kind: string;
@@ -19,6 +20,7 @@ export interface ReportColumn {
   readonly reason?: string;
 }
 
+/** What a report says besides the evaluation. */
 export interface ReportOptions {
   /** What the table is called, and where the model is. */
   readonly source: string;

@@ -9,12 +9,14 @@ import type { Measures } from "../measure/measure.ts";
 import type { Prepared } from "../table/prepare.ts";
 import type { DatasetName } from "../table/uci.ts";
 
+/** A run of the study: a dataset, a loss and a seed. */
 export interface FitTask {
   readonly dataset: DatasetName;
   readonly loss: ObjectiveName;
   readonly seed: number;
 }
 
+/** What a run of the study gave. */
 export interface RunRecord extends FitTask {
   readonly n: number;
   readonly points: { readonly train: number; readonly validation: number; readonly test: number };
@@ -81,6 +83,7 @@ export function recordOf(
   };
 }
 
+/** The name of a run of the study, and of its file. */
 export const fitTaskName = ({ dataset, loss, seed }: FitTask): string =>
   `${dataset}-${loss}-${seed}`;
 

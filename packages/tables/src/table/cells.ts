@@ -7,6 +7,7 @@ import { readCsv, recordCutter } from "./csv.ts";
 import { quote } from "./quote.ts";
 import { delimiterOf, numberOf } from "./table.ts";
 
+/** A table of cells as they are written. */
 export interface CellTable {
   /** What errors call it: a path or a name. */
   readonly source: string;

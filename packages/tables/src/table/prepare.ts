@@ -14,6 +14,7 @@ import { legacyPermutation } from "./numpy.ts";
 import { columnOf, selectColumns, type Table } from "./table.ts";
 import { unitMap, type Whitening, whiteningOf, whitenRows } from "./whitening.ts";
 
+/** How a table is prepared for a fit. */
 export interface PrepareOptions {
   /** Add uniform noise of the size of a column's median step. Default false. */
   readonly dequantise?: boolean;
@@ -28,6 +29,7 @@ export interface PrepareOptions {
   readonly validation?: number;
 }
 
+/** Whitened points, divided into training, validation and test. */
 export interface Prepared {
   readonly n: number;
   readonly columns: readonly string[];
@@ -92,6 +94,7 @@ function dequantised(table: Table, key: Key): Table {
   return { ...table, values: table.values.map((v, i) => v + noise[i] * steps[i % steps.length]) };
 }
 
+/** Prepares a table for a fit: divided at random, whitened by the training rows. */
 export function prepare(table: Table, key: Key, options: PrepareOptions = {}): Prepared {
   const { dequantise = false, whiten = true, noise = 0.05, shuffleSeed = 2019 } = options;
   const testRows = Math.floor(table.rows * (options.test ?? 0.1));

@@ -52,6 +52,7 @@ const mixture: Synthetic = {
   },
 };
 
+/** The synthetic datasets by name. */
 export const synthetics = {
   "two-moons": twoMoons,
   rings,
@@ -59,8 +60,14 @@ export const synthetics = {
   mixture,
 } as const satisfies Readonly<Record<string, Synthetic>>;
 
+/** The name of a synthetic dataset. */
 export type SyntheticName = keyof typeof synthetics;
 
+/**
+ * Rows of a synthetic dataset.
+ *
+ * @throws DiffeoError of kind `usage` where there is none of that name
+ */
 export function generate(name: SyntheticName, rows: number, key: Key): Table {
   if (!Object.hasOwn(synthetics, name))
     fail(

@@ -3,6 +3,7 @@ import { fail } from "diffeo/graph";
 import { readCsv } from "./csv.ts";
 import { quote, quoteList } from "./quote.ts";
 
+/** A table of numbers. */
 export interface Table {
   /** What errors call it: a path or a name. */
   readonly source: string;

@@ -16,6 +16,7 @@ export interface UciSet {
 
 const UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases";
 
+/** The UCI datasets by name: their file, its digest, and how they are prepared. */
 export const uciSets = {
   "red-wine": {
     file: "winequality-red.csv",
@@ -41,10 +42,14 @@ export const uciSets = {
   },
 } as const satisfies Readonly<Record<string, UciSet>>;
 
+/** The name of a UCI dataset. */
 export type UciName = keyof typeof uciSets;
+/** The name of a dataset of the study. */
 export type DatasetName = UciName | SyntheticName;
 
+/** Whether a name is that of a UCI dataset. */
 export const isUci = (name: string): name is UciName => Object.hasOwn(uciSets, name);
+/** Whether a name is that of a synthetic dataset. */
 export const isSynthetic = (name: string): name is SyntheticName => Object.hasOwn(synthetics, name);
 
 /** What a table may be called beside the path of a file. */
