@@ -9,7 +9,7 @@
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { openGrids } from "diffeo/categorical";
+import { fittedTimes, openGrids } from "diffeo/categorical";
 import { loadModel } from "diffeo/node";
 import { fold, key } from "diffeo/random";
 import type { SolverName } from "diffeo/sampler";
@@ -21,7 +21,9 @@ const { values, positionals } = parseArgs({
     count: { type: "string", default: "256" },
     evaluations: { type: "string", default: "50,100" },
     solvers: { type: "string", default: "dpmSolver2MSde,ancestral" },
+    w: { type: "string", default: "1" },
     puzzles: { type: "string" },
+    "puzzle-w": { type: "string", default: "1" },
     "puzzle-evaluations": { type: "string", default: "50" },
     tries: { type: "string", default: "4" },
     batch: { type: "string", default: "64" },
@@ -59,27 +61,29 @@ if (count > 0)
   for (const solver of values.solvers.split(",") as SolverName[]) {
     const draw = await openGrids(model, { solver, ...engine });
     await draw({ count: Math.min(batch, count), key: seed, steps: 2, batch });
-    for (const evaluations of numbers(values.evaluations)) {
+    const runs = numbers(values.w).flatMap((w) =>
+      numbers(values.evaluations).map((evaluations) => [w, evaluations]),
+    );
+    for (const [w, evaluations] of runs) {
+      // The drift scale is another process; times are those of the model all the same.
+      const [steps, grid] = [evaluations - 1, fittedTimes(model, evaluations - 1)];
       const [drawn, wall, processor] = await timed(() =>
-        draw({ count, key: seed, steps: evaluations - 1, batch }),
+        draw({ count, key: seed, steps, grid, batch, driftScale: w }),
       );
       const valid = Array.from({ length: count }, (_, i) => at(drawn, i)).filter((grid) =>
         isSolved(layout, grid),
       );
       const distinct = new Set(valid.map(formatGrid)).size;
       console.log(
-        `${solver} ${evaluations} evaluations: valid ${share(valid.length, count)}, ${distinct} distinct; ` +
+        `${solver} ${evaluations} evaluations, w = ${w}: valid ${share(valid.length, count)}, ${distinct} distinct; ` +
           `${(wall / count).toFixed(4)} s a grid, ${(processor / count).toFixed(4)} s of processors`,
       );
     }
     await draw.dispose();
   }
 
-if (values.puzzles) {
-  const puzzles = readFileSync(values.puzzles, "utf8")
-    .split("\n")
-    .filter((line) => /^[1-9.]{81}$/.test(line))
-    .map((line) => parseGrid(layout, line));
+/** Puzzles that samples solve, by clues. */
+async function solve(puzzles: readonly Uint8Array[], w: number): Promise<void> {
   const tries = Number(values.tries);
   const steps = Number(values["puzzle-evaluations"]) - 1;
   const draw = await openGrids(model, { solver: "dpmSolver2MSde", ...engine });
@@ -87,17 +91,15 @@ if (values.puzzles) {
   let [wall, processor] = [0, 0];
   for (let attempt = 0; attempt < tries; attempt++) {
     const classes = Uint8Array.from(puzzles.flatMap((puzzle) => [...puzzle]));
-    const [drawn, w, p] = await timed(() =>
+    const [drawn, seconds, processors] = await timed(() =>
       draw({
-        count: puzzles.length,
-        key: fold(seed, attempt),
-        steps,
-        batch,
+        ...{ count: puzzles.length, key: fold(seed, attempt), steps, batch, driftScale: w },
+        grid: fittedTimes(model, steps),
         known: { classes },
       }),
     );
-    wall += w;
-    processor += p;
+    wall += seconds;
+    processor += processors;
     puzzles.forEach((puzzle, i) => {
       const grid = at(drawn, i);
       if (puzzle.some((k, s) => k !== BLANK && k !== grid[s]))
@@ -105,19 +107,30 @@ if (values.puzzles) {
       solved[i].push(isSolved(layout, grid));
     });
   }
+  await draw.dispose();
   const clues = puzzles.map((puzzle) => puzzle.filter((k) => k !== BLANK).length);
-  console.log(`puzzles, ${steps + 1} evaluations a sample:`);
-  for (const n of [...new Set(clues)].sort((a, b) => a - b)) {
-    const own = solved.filter((_, i) => clues[i] === n);
-    const hits = own.flat().filter(Boolean).length;
+  console.log(`puzzles, ${steps + 1} evaluations a sample, w = ${w}:`);
+  const report = (name: string, own: readonly boolean[][]): void =>
     console.log(
-      `  ${n} clues: one sample ${share(hits, own.length * tries)}; ` +
+      `  ${name}: one sample ${share(own.flat().filter(Boolean).length, own.length * tries)}; ` +
         `one of ${tries} ${share(own.filter((all) => all.includes(true)).length, own.length)}`,
     );
-  }
+  for (const n of [...new Set(clues)].sort((a, b) => a - b))
+    report(
+      `${n} clues`,
+      solved.filter((_, i) => clues[i] === n),
+    );
+  report("all", solved);
   const all = puzzles.length * tries;
   console.log(
     `  ${(wall / all).toFixed(4)} s a sample, ${(processor / all).toFixed(4)} s of processors`,
   );
-  await draw.dispose();
+}
+
+if (values.puzzles) {
+  const puzzles = readFileSync(values.puzzles, "utf8")
+    .split("\n")
+    .filter((line) => /^[1-9.]{81}$/.test(line))
+    .map((line) => parseGrid(layout, line));
+  for (const w of numbers(values["puzzle-w"])) await solve(puzzles, w);
 }

@@ -204,6 +204,7 @@ export const denoiserMean =
 function classLogits(
   denoiser: Denoiser,
   parameters: Parameters<Tensor>,
+  known?: KnownClasses,
 ): (x: Tensor, t: Tensor) => Tensor {
   if (denoiser.parameterisation !== "posterior")
     fail(
@@ -211,7 +212,7 @@ function classLogits(
       `a network that predicts ${denoiser.parameterisation} gives no class probabilities`,
       "ask for its score or mean, or train one whose parameterisation is posterior",
     );
-  return (x, t) => outputAt(denoiser, parameters, x, t);
+  return (x, t) => outputAt(denoiser, parameters, x, t, known);
 }
 
 /** p(k | x_t) of every site and class, from a network that gives it. */
@@ -223,12 +224,16 @@ export const denoiserPosterior = (
   return (x, t) => softmax(logits(x, t));
 };
 
-/** log p(k | x_t), with the digits that a small probability would lose. */
+/**
+ * log p(k | x_t), with the digits that a small probability would lose; given `known` too where the
+ * network sees likelihoods.
+ */
 export const denoiserLogPosterior = (
   denoiser: Denoiser,
   parameters: Parameters<Tensor>,
+  known?: KnownClasses,
 ): ((x: Tensor, t: Tensor) => Tensor) => {
-  const logits = classLogits(denoiser, parameters);
+  const logits = classLogits(denoiser, parameters, known);
   return (x, t) => logSoftmax(logits(x, t));
 };
 

@@ -32,6 +32,13 @@ export { knownSites, siteLikelihood } from "./known-sites.ts";
 export { denoiserOf, freshModel, type Model, type ModelSpec, modelOf } from "./model.ts";
 export { parseModel, serializeModel, withErrors } from "./model-bytes.ts";
 export {
+  type GridCondition,
+  type GridRules,
+  meets,
+  parseRules,
+  type RuleOptions,
+} from "./rules.ts";
+export {
   type DrawGridsOptions,
   type GridSampler,
   type OpenGridsOptions,
@@ -39,7 +46,7 @@ export {
   type SampleGridsOptions,
   sampleGrids,
 } from "./sample-grids.ts";
-export { type SiteSum, siteSum } from "./site-sums.ts";
+export { type GroupSum, groupSums, type SiteSum, siteSum } from "./site-sums.ts";
 export { type TrainDenoiserOptions, trainDenoiser } from "./train-denoiser.ts";
 export {
   type GridNetwork,

@@ -34,6 +34,7 @@ import {
   sqrt,
   square,
   sub,
+  sum,
   type Tensor,
   where,
 } from "../graph/index.ts";
@@ -132,4 +133,48 @@ export function siteSum(
   if (least === undefined) return logNormal(edge(most as number | Tensor, 0.5));
   if (most === undefined) return logNormal(neg(edge(least, -0.5)));
   return logBetween(edge(least, -0.5), edge(most, 0.5));
+}
+
+/** A sum over some sites, counted in reading order. */
+export interface GroupSum extends SiteSum {
+  readonly sites: readonly number[];
+}
+
+/** Stands for a bound that is not there: beyond every sum, and within the range of float32. */
+const NONE = 1e4;
+
+/**
+ * Σ log ψ of many sums over parts of a grid, from log p(k | x_t), [batch, ...grid, classes]; one
+ * number per grid. Sums are the last axis, so that any number of them is a handful of operations.
+ */
+export function groupSums(logPosterior: Tensor, sums: readonly GroupSum[]): Tensor {
+  const [batch, ...rest] = logPosterior.shape;
+  const classes = rest.at(-1) as number;
+  const sites = rest.slice(0, -1).reduce((a, b) => a * b, 1);
+  const p = reshape(exp(logPosterior), [batch, sites, classes]);
+  const table = (rows: number, entry: (row: number, sum: GroupSum) => number): Tensor =>
+    constant(
+      Array.from({ length: rows }, (_, row) => sums.map((sum) => entry(row, sum))),
+      p.dtype,
+    );
+  const own = table(sites, (site, sum) => (sum.sites.includes(site) ? 1 : 0));
+  const moment = (power: number): Tensor =>
+    matmul(
+      p,
+      table(classes, (k, { values }) => values[k] ** power),
+    );
+  const mean = moment(1);
+  const spread = maximum(sub(moment(2), square(mean)), 0);
+  const over = (t: Tensor): Tensor => sum(mul(t, own), 1);
+  const u = sqrt(add(over(spread), FLOOR));
+  const edge = (of: (sum: GroupSum) => number): Tensor =>
+    div(sub(constant(sums.map(of), p.dtype), over(mean)), u);
+  const below = edge(({ least = -NONE }) => least - 0.5);
+  return sum(
+    logBetween(
+      below,
+      edge(({ most = NONE }) => most + 0.5),
+    ),
+    1,
+  );
 }
