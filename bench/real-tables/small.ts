@@ -2,6 +2,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fold, key, uniform } from "diffeo/random";
+import { pointOf } from "diffeo-tables";
 import { type FitSettings, fitFile, writeRows } from "./fitted.ts";
 import type { Measures } from "./measures.ts";
 import { unzipped } from "./mixed.ts";
@@ -137,15 +138,6 @@ function holed({ names, train }: Split, seed: number) {
 
 type Drawn = readonly (readonly (string | number)[])[];
 
-/** The cell that most draws have, or their median. */
-function pointOf(draws: Drawn, j: number, isLabel: boolean): string | number {
-  const cells = draws.map((row) => row[j]);
-  if (!isLabel) return cells.map(Number).toSorted((a, b) => a - b)[cells.length >> 1];
-  const counts = new Map<string | number, number>();
-  for (const cell of cells) counts.set(cell, (counts.get(cell) ?? 0) + 1);
-  return [...counts].reduce((best, one) => (one[1] > best[1] ? one : best))[0];
-}
-
 async function imputation(
   split: Split,
   work: string,
@@ -173,8 +165,7 @@ async function imputation(
     writeRows(file(what), columns, rows.map(pick));
   const draws: string[] = [];
   for (let k = 0; k < DRAWS; k++) draws.push(await write(`draw${k}`, (own) => own[k]));
-  const isLabel = columns.map((name) => categories.includes(name));
-  const point = await write("point", (own) => columns.map((_, j) => pointOf(own, j, isLabel[j])));
+  const point = await write("point", (own) => pointOf(model.domain.parts, own));
   const paths = { train: file("truth"), holes: file("holes"), draws, point };
   return {
     ...(await ask<Omit<Imputed, "fitting">>("impute", { info, ...paths, count: COUNT })),

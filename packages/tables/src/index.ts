@@ -64,6 +64,8 @@ export {
   type Given,
   type LogLikelihoodOptions,
   openTable,
+  POINT_DRAWS,
+  pointOf,
   type RowLikelihood,
   type RowTensors,
   requireGiven,

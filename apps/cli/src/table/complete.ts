@@ -4,7 +4,7 @@
  */
 import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
-import { requireCompletable, type TableModel } from "diffeo-tables";
+import { POINT_DRAWS, requireCompletable, type TableModel } from "diffeo-tables";
 import { loadTableModel } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer } from "../shell/options.ts";
@@ -23,7 +23,8 @@ import {
 import { type FileRows, openRows } from "./rows.ts";
 
 interface CompleteCommand extends DrawOptions, EvaluationOptions, NumbersOptions {
-  readonly draws: number;
+  readonly draws?: number;
+  readonly point?: boolean;
 }
 
 /** Completed rows that are drawn at once. */
@@ -47,21 +48,24 @@ async function* completed(
   lacking: readonly string[],
   options: CompleteCommand,
 ) {
-  const { draws, evaluations, seed } = options;
+  const { draws, point, evaluations, seed } = options;
   const { columns, parts } = model.domain;
   const places = [...file.columns, ...lacking].map((name) => ({
     at: columns.indexOf(name),
     part: parts.find((part) => part.columns.includes(name)),
   }));
   for await (const { table, rows: open, first } of file.batches(io, "completing")) {
-    const how = { draws, evaluations, seed, first, signal: io.signal };
+    const how = { draws, point, evaluations, seed, first, signal: io.signal };
     const { rows } = await model.complete(open, how);
     yield rows.flatMap((some, i) => {
       const given = places.map(({ at, part }, j) => {
         if (!part) return table.rows[i][j];
         return open[i][at] === null ? undefined : givenCell(table.rows[i][j], part);
       });
-      return some.map((row, k) => [k + 1, ...places.map(({ at }, j) => given[j] ?? row[at])]);
+      return some.map((row, k) => [
+        ...(point ? [] : [k + 1]),
+        ...places.map(({ at }, j) => given[j] ?? row[at]),
+      ]);
     });
   }
 }
@@ -75,7 +79,7 @@ const named = (names: readonly string[]): string =>
   `${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""}`;
 
 async function complete(io: Io, path: string, options: CompleteCommand): Promise<void> {
-  const { model: from, draws, out, force } = options;
+  const { model: from, point, draws = point ? POINT_DRAWS : 1, out, force } = options;
   await outputs(out === undefined ? [] : [{ path: out }], { inputs: [from, path], force });
   const model = await loadTableModel(from, engineOf(options));
   requireSecondNetwork(model);
@@ -93,7 +97,7 @@ async function complete(io: Io, path: string, options: CompleteCommand): Promise
       `give a file with at least one of ${named(lacking)}, or use table sample`,
     );
   const names = [...file.columns, ...lacking];
-  const columns = [numberName(names), ...names];
+  const columns = point ? names : [numberName(names), ...names];
   await writeCells(io, { columns }, completed(io, model, file, lacking, options), options);
 }
 
@@ -106,8 +110,16 @@ export const declare: Declare = (command, io) =>
             "<file>",
             "a CSV file with columns of the model; empty cells, NA and columns that it lacks are filled",
           )
-          .option("--draws <n>", "how often each row is completed", integer(1, 10_000), 1),
-        "where the CSV goes, a column `draw` first",
+          .option(
+            "--point",
+            "complete each row once: by the median of the draws, of labels by the mode",
+          )
+          .option(
+            "--draws <n>",
+            "how often each row is completed (default: 1, and 41 with --point)",
+            integer(1, 10_000),
+          ),
+        "where the CSV goes, a column `draw` first unless --point is set",
         "print columns and rows as JSON",
       ),
     ),

@@ -23,13 +23,19 @@ import {
 import { type FittedTable, givenPredictorOf, type OpenedTable } from "../network/index.ts";
 import { type DrawnRows, type DrawRows, requireDraw } from "./draw.ts";
 import { filledPoints } from "./fill.ts";
+import { POINT_DRAWS, pointOf } from "./point.ts";
 
 /** Cells by the names of their columns. */
 export type Given = Readonly<Record<string, Cell>>;
 
 export interface TableCompleteOptions extends Omit<DrawRows, "count"> {
-  /** How often each row is completed. Default 1. */
+  /** How often each row is completed. Default 1, and 41 for a point. */
   readonly draws?: number;
+  /**
+   * Whether a row is completed once, by one value for each missing cell (`point.ts`): the median of
+   * its draws, of labels the mode. Default no.
+   */
+  readonly point?: boolean;
   /**
    * The number of the first row: rows of a file are drawn alike whole and in batches. Default 0.
    */
@@ -38,7 +44,7 @@ export interface TableCompleteOptions extends Omit<DrawRows, "count"> {
 
 export interface CompletedRows {
   readonly columns: readonly string[];
-  /** Of each row its draws, in the order of the rows. */
+  /** Of each row its draws, or its point, in the order of the rows. */
   readonly rows: readonly (readonly (readonly Cell[])[])[];
   readonly evaluations: number;
 }
@@ -113,11 +119,16 @@ export async function sampleGiven(
   return { columns: model.domain.columns, rows, evaluations: options.evaluations ?? 50 };
 }
 
-/** Completes rows, each as often as `draws` says. */
+/** Completes rows, each as often as `draws` says, or by one point. */
 export async function completeRows(
   model: OpenedTable,
   rows: readonly Row[],
-  { draws = 1, first = 0, ...options }: TableCompleteOptions = {},
+  {
+    point = false,
+    draws = point ? POINT_DRAWS : 1,
+    first = 0,
+    ...options
+  }: TableCompleteOptions = {},
 ): Promise<CompletedRows> {
   if (!(Number.isSafeInteger(draws) && draws >= 1))
     fail("usage", `draws is ${draws}`, "give a whole number, at least 1");
@@ -133,7 +144,7 @@ export async function completeRows(
     if (far) fail("data", `row ${i + 1}: ${namesOf(far.part)}: ${far.fault}`, EMPTY_OR_DROP);
     return own;
   });
-  const found: Cell[][][] = rows.map(() => []);
+  const found: (readonly Cell[])[][] = rows.map(() => []);
   const total = rows.length * draws;
   for (const [from, count] of batches(total, Math.min(total, BATCH))) {
     const some = Array.from({ length: count }, (_, i) => Math.floor((from + i) / draws));
@@ -144,7 +155,10 @@ export async function completeRows(
       first * draws + from,
     );
     filled.forEach((row, i) => {
-      found[some[i]].push(row);
+      const own = found[some[i]];
+      own.push(row);
+      // A point stands for its draws as soon as all are there.
+      if (point && own.length === draws) own.splice(0, draws, pointOf(domain.parts, own));
     });
   }
   return { columns: domain.columns, rows: found, evaluations };

@@ -22,5 +22,6 @@ export type {
 export { type DrawnRows, type DrawRows, drawRows } from "./draw.ts";
 export { filledPoints } from "./fill.ts";
 export type { LogLikelihoodOptions } from "./log-likelihood.ts";
+export { POINT_DRAWS, pointOf } from "./point.ts";
 export { openTable, type TableModel, type TableSampleOptions } from "./table-model.ts";
 export { writtenColumns, writtenRows } from "./write.ts";
