@@ -90,6 +90,8 @@ const HARD_TOLERANCE = 1e-5;
  */
 const [MOVES, ROUNDING] = [11, 16];
 const LARGEST_EVENT = 64;
+/** Points that are looked at beside each of those far out: one alone may be small by chance. */
+const BESIDE = 3;
 /** The root of what float32 can hold: values below may be squared on the way. */
 const FLOAT32_RANGE = 1e18;
 
@@ -136,15 +138,18 @@ export async function checkMap(phi: Bijector, options: CheckOptions): Promise<Ma
   });
   // A value that is small at a point and beyond float32 beside it is a difference of parts that no
   // float32 holds.
-  const beside = perturb(far, 2 ** -23, fold(seed, "beside"));
-  const [double, around] = await at("float64", [far, beside], (probe) => fromX(phi, probe));
+  const beside = Array.from({ length: BESIDE }, (_, i) => {
+    const own = fold(seed, "beside");
+    return perturb(far, 2 ** -23, i === 0 ? own : fold(own, i));
+  });
+  const [double, ...around] = await at("float64", [far, ...beside], (probe) => fromX(phi, probe));
   results.push(judgeFinite(`|x| = ${extreme}: finite in float64`, double, []));
   if (device !== "reference") {
     const [single] = await at("float32", [far], (probe) => fromX(phi, probe));
     results.push(
       judgeFinite(`|x| = ${extreme}: finite in float32, where the value fits`, single, [
         double,
-        around,
+        ...around,
       ]),
     );
   }

@@ -36,7 +36,7 @@ import { convertExact, describe } from "../graph/ndarray.ts";
 import { DeviceArray } from "./device-array.ts";
 import { blame, hasNonFinite, requireNoNaN } from "./finite.ts";
 import { referenceSession } from "./reference.ts";
-import { deviceNamed, loadRuntime } from "./runtime.ts";
+import { deviceNamed, hasRuntime, loadRuntime, ofRuntime } from "./runtime.ts";
 import {
   type Create,
   type OpeningOptions,
@@ -55,8 +55,9 @@ export type OpenSpec =
 /** Where a graph runs, in which type, and what is checked. */
 export interface CompileOptions extends SessionOptions {
   /**
-   * `cpu` (default), `webgpu`, `cuda`, `wasm`, the compiler for small graphs, or `reference`, the
-   * float64 oracle.
+   * `cpu` (default), where each graph runs on the faster of the compiler for small graphs and ONNX
+   * Runtime, as predicted; `wasm`, the compiler, or `onnxruntime` to force one; `webgpu`, `cuda`;
+   * or `reference`, the float64 oracle.
    */
   readonly device?: string;
   /** The float type of inputs that do not state their own. Default float32. */
@@ -325,7 +326,7 @@ function opener(
     create ??= loadRuntime().then((runtime) =>
       options.worker ? runtime.thread() : runtime.create,
     );
-    return (await create)(model, isOwn(name) ? "cpu" : name, own);
+    return (await create)(model, ofRuntime(name), own);
   };
   const { keep: _, ...unkept } = options;
   const place: Place = {
@@ -334,23 +335,19 @@ function opener(
   };
   const open = async (traced: Trace<unknown>): Promise<Session> => {
     if (callsOutside(traced)) return splitSession(traced, open, place);
-    const sweep =
-      name === "cpu" && !options.worker ? sweepOf(traced, options.keep ?? []) : undefined;
-    if (sweep) return sweepSession(sweep, open);
     const device = await deviceNamed(name);
-    if (isOwn(name)) {
-      if (options.worker)
-        fail(
-          "usage",
-          `worker: device "${name}" runs where it is called`,
-          'leave "worker" out, or use device "cpu"',
-        );
-      const session =
-        name === "reference"
-          ? referenceSession(traced)
-          : await (await import("./wasm/index.ts")).wasmSession(traced);
-      if (session) return session;
-    }
+    if (options.worker && isOwn(name))
+      fail(
+        "usage",
+        `worker: device "${name}" runs where it is called`,
+        'leave "worker" out, or use device "cpu"',
+      );
+    if (name === "reference") return referenceSession(traced);
+    const compiled = await ownSession(traced, name, options);
+    if (compiled) return compiled;
+    const swept = name === "cpu" || name === "onnxruntime";
+    const sweep = swept && !options.worker ? sweepOf(traced, options.keep ?? []) : undefined;
+    if (sweep) return sweepSession(sweep, open);
     const model = writeOnnx(traced.outputs, device.target);
     if (model.types.has("float64") && !device.types.includes("float64"))
       fail(
@@ -365,8 +362,36 @@ function opener(
   return open;
 }
 
-/** Devices of this library, which need no runtime; graphs that `wasm` lacks something for run on `cpu`. */
+/** Devices of this library that run on the calling thread alone. */
 const isOwn = (name: string): boolean => name === "reference" || name === "wasm";
+
+/**
+ * A session of the compiler, where that is the device or predicted to be faster; undefined where
+ * ONNX Runtime is to run the graph. Training keeps its state and stays there. A run of the compiler
+ * is too short to need a worker, so that `worker` does not change the choice, and no bit.
+ */
+async function ownSession(
+  traced: Trace<unknown>,
+  name: string,
+  { keep, threads }: OpeningOptions,
+): Promise<Session | undefined> {
+  if (name !== "wasm" && (name !== "cpu" || keep)) return undefined;
+  const { wasmSession, lowered, predict } = await import("./wasm/index.ts");
+  const outputs = lowered(traced, name === "wasm" ? undefined : MOST_NODES);
+  if (!outputs) return undefined;
+  if (name === "cpu") {
+    const { wasm, onnxruntime } = predict(outputs, threads);
+    const faster = wasm <= onnxruntime && wasm < LONG;
+    if (!faster && (await hasRuntime())) return undefined;
+  }
+  return wasmSession(traced, outputs);
+}
+
+/** Graphs of more nodes take long to compile, and are seldom small. */
+const MOST_NODES = 20_000;
+
+/** Microseconds of a run that a thread can wait for. */
+const LONG = 10_000;
 
 const specOf = ({ shape, dtype }: NdArray): Spec => ({ shape, dtype });
 

@@ -3,7 +3,7 @@
  * file.
  */
 import type { OnnxModel } from "../graph/index.ts";
-import { deviceNamed, loadRuntime } from "./runtime.ts";
+import { deviceNamed, loadRuntime, ofRuntime } from "./runtime.ts";
 import { requireThreads, type Session, type SessionOptions } from "./session.ts";
 
 /**
@@ -18,5 +18,5 @@ export async function openModel(
   requireThreads(options);
   await deviceNamed(device);
   const { create } = await loadRuntime();
-  return create(model, device, options);
+  return create(model, ofRuntime(device), options);
 }

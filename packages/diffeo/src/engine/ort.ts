@@ -12,6 +12,15 @@ interface OrtModule {
   readonly Tensor: TensorConstructor;
 }
 
+/** What to raise where the runtime is needed and not there. */
+export const missingRuntime = (remedy: string, cause: unknown): DiffeoError =>
+  new DiffeoError(
+    "device",
+    "this graph needs ONNX Runtime, which is not installed",
+    `${remedy}; small graphs without convolutions run without it`,
+    { cause },
+  );
+
 /** When a task may start. */
 export type Guard = <T>(task: () => Promise<T>) => Promise<T>;
 
@@ -229,6 +238,7 @@ export async function startError(
   remedy: string,
   start: (model: OnnxModel) => Promise<Session>,
 ): Promise<unknown> {
+  if (error instanceof DiffeoError) return error;
   try {
     const trivial = await start(writeOnnx([{ name: "y", tensor: add(input("x", [1]), 1) }]));
     await trivial.dispose();

@@ -1,16 +1,27 @@
-/** Which runtime this is, loaded when first needed: ONNX Runtime for Node or for browsers. */
-import { fail } from "../graph/index.ts";
+/** Devices by name, and the runtime that some of them need, loaded when it is first needed. */
+import { DiffeoError, fail } from "../graph/index.ts";
 import type { Device, Runtime } from "./session.ts";
 
-// The package's `imports` field says which file `#runtime` is: Node's runtime in Node, the
-// browser's elsewhere.
+/**
+ * ONNX Runtime for Node or for browsers. The package's `imports` field says which file `#runtime`
+ * is: Node's runtime in Node, the browser's elsewhere. Where it is not installed, this fails.
+ */
 export const loadRuntime = async (): Promise<Runtime> => (await import("#runtime")).runtime;
 
-const referenceDevice: Device = {
-  name: "reference",
+export const hasRuntime = (): Promise<boolean> =>
+  loadRuntime().then(
+    (runtime) => runtime.available(),
+    (error: unknown) => {
+      if (error instanceof DiffeoError) return false;
+      throw error;
+    },
+  );
+
+const cpuDevice: Device = {
+  name: "cpu",
   target: "cpu",
   types: ["float32", "float64"],
-  description: "plain TypeScript in float64: slow, independent of any runtime",
+  description: "the processor: for each graph the faster of diffeo's compiler and ONNX Runtime",
 };
 
 const wasmDevice: Device = {
@@ -20,25 +31,39 @@ const wasmDevice: Device = {
   description: "diffeo's own compiler to WebAssembly: fast on small graphs, needs no runtime",
 };
 
-/** Devices that need no runtime. */
-const own: readonly Device[] = [wasmDevice, referenceDevice];
+const referenceDevice: Device = {
+  name: "reference",
+  target: "cpu",
+  types: ["float32", "float64"],
+  description: "plain TypeScript in float64: slow, independent of any runtime",
+};
 
-/** Devices this runtime knows by name. That one is listed does not mean its driver is installed. */
-export const devices = async (): Promise<readonly Device[]> => [
-  ...(await loadRuntime()).devices,
-  ...own,
-];
+/** The device of the runtime that computes what is asked of a device of this library. */
+export const ofRuntime = (name: string): string =>
+  own.some((device) => device.name === name) ? "onnxruntime" : name;
+
+/** Devices that need no runtime, or only for some graphs. */
+const own: readonly Device[] = [cpuDevice, wasmDevice, referenceDevice];
+
+/**
+ * Devices by name, without those of ONNX Runtime where it is not installed. That one is listed does
+ * not mean its driver is installed.
+ */
+export const devices = async (): Promise<readonly Device[]> => {
+  const others = (await hasRuntime()) ? (await loadRuntime()).devices : [];
+  return [cpuDevice, ...others, wasmDevice, referenceDevice];
+};
 
 export async function deviceNamed(name: string): Promise<Device> {
   const known = own.find((d) => d.name === name);
   if (known) return known;
-  const all = await devices();
+  const { devices: others } = await loadRuntime();
   return (
-    all.find((d) => d.name === name) ??
+    others.find((d) => d.name === name) ??
     fail(
       "device",
       `there is no device "${name}"`,
-      `use one of ${all.map((d) => d.name).join(", ")}`,
+      `use one of ${["cpu", ...others.map((d) => d.name), "wasm", "reference"].join(", ")}`,
     )
   );
 }

@@ -68,6 +68,8 @@ export type Create = (
 ) => Promise<Session>;
 
 export interface Runtime {
+  /** Whether it is installed; fetches it where it is not loaded yet. */
+  readonly available: () => Promise<boolean>;
   readonly devices: readonly Device[];
   readonly create: Create;
   /** The same on another thread, which starts with the first session and ends with the last. */

@@ -1,11 +1,18 @@
 /**
- * ONNX Runtime in the browser, in two builds that are fetched when first used: `cpu` is WebAssembly
+ * ONNX Runtime in the browser, in two builds that are fetched when first used: `onnxruntime` is WebAssembly
  * (14 MB, a quarter of it compressed), on several threads where the page is cross-origin isolated;
  * `webgpu` is the GPU (27 MB).
  */
 import type * as Ort from "onnxruntime-web";
 import { fail, type OnnxModel } from "../graph/index.ts";
-import { guardSession, serialiser, sessionOptions, startError, wrapSession } from "./ort.ts";
+import {
+  guardSession,
+  missingRuntime,
+  serialiser,
+  sessionOptions,
+  startError,
+  wrapSession,
+} from "./ort.ts";
 import {
   type Create,
   type Device,
@@ -18,7 +25,7 @@ import { inWorker, type WebOptions } from "./web-thread.ts";
 
 const devices: readonly Device[] = [
   {
-    name: "cpu",
+    name: "onnxruntime",
     target: "cpu",
     types: ["float32", "float64"],
     description: "ONNX Runtime in WebAssembly",
@@ -32,12 +39,13 @@ const devices: readonly Device[] = [
 ];
 
 const remedies: Readonly<Record<string, string>> = {
-  cpu: "serve onnxruntime-web's .mjs and .wasm files and tell configureWeb({ wasmPaths }) where",
+  onnxruntime:
+    "serve onnxruntime-web's .mjs and .wasm files and tell configureWeb({ wasmPaths }) where",
   webgpu: 'use a browser and a machine with WebGPU, or device "cpu"',
 };
 
 const builds: Readonly<Record<string, () => Promise<typeof Ort>>> = {
-  cpu: () => import("onnxruntime-web/wasm"),
+  onnxruntime: () => import("onnxruntime-web/wasm"),
   webgpu: () => import("onnxruntime-web/webgpu"),
 };
 
@@ -82,10 +90,12 @@ function threadScript(): Ort.Env.WasmPrefixOrFilePaths | "default" | undefined {
 }
 
 async function load(device: string): Promise<typeof Ort> {
-  const ort = await builds[device]();
+  const ort = await builds[device]().catch((cause: unknown) => {
+    throw missingRuntime("install onnxruntime-web, and serve its files", cause);
+  });
   page.started = true;
   const script = page.options.wasmPaths ?? threadScript();
-  const threads = device === "cpu" && script !== undefined ? threadCount(page.options) : 1;
+  const threads = device === "onnxruntime" && script !== undefined ? threadCount(page.options) : 1;
   ort.env.wasm.numThreads = threads;
   if (page.options.wasmPaths !== undefined) ort.env.wasm.wasmPaths = page.options.wasmPaths;
   else if (threads > 1 && typeof script === "object") ort.env.wasm.wasmPaths = script;
@@ -96,7 +106,7 @@ async function load(device: string): Promise<typeof Ort> {
 const oneAtATime = serialiser();
 
 const create: Create = async (model, device, { keep, once }) => {
-  const provider = device === "cpu" ? "wasm" : device;
+  const provider = device === "onnxruntime" ? "wasm" : device;
   const start = async (m: OnnxModel, options: OpeningOptions = {}): Promise<Session> => {
     const ort = await load(device);
     const session = await ort.InferenceSession.create(
@@ -118,6 +128,11 @@ const threaded = inWorker(() => page.options);
 
 export const runtime: Runtime = {
   devices,
+  available: () =>
+    builds.onnxruntime().then(
+      () => true,
+      () => false,
+    ),
   create,
   // A worker is off the page's main thread already.
   thread: () => ("document" in globalThis ? threaded : create),

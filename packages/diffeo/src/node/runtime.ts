@@ -1,5 +1,5 @@
 /**
- * ONNX Runtime in Node: `cpu`, `webgpu` (bundled, Dawn on Vulkan, Metal or D3D12), and `cuda` where
+ * ONNX Runtime in Node: `onnxruntime`, `webgpu` (bundled, Dawn on Vulkan, Metal or D3D12), and `cuda` where
  * its libraries are. Where the native runtime is not installed, or would send telemetry, its
  * WebAssembly build runs instead: on the processor alone, and slower.
  */
@@ -7,6 +7,7 @@ import type { InferenceSession } from "onnxruntime-common";
 import {
   type Guard,
   guardSession,
+  missingRuntime,
   refusal,
   serialiser,
   sessionOptions,
@@ -20,7 +21,9 @@ import { disableTelemetry } from "./telemetry.ts";
 import { openThreadSessions } from "./thread.ts";
 
 const quiet = await disableTelemetry();
-const { ort, native } = await loadOrt(quiet);
+const { ort, native } = await loadOrt(quiet).catch((cause: unknown) => {
+  throw missingRuntime("run npm install onnxruntime-node (or onnxruntime-web, slower)", cause);
+});
 
 const remedies: Readonly<Record<string, string>> = {
   webgpu:
@@ -30,7 +33,7 @@ const remedies: Readonly<Record<string, string>> = {
 
 const nativeDevices: readonly Device[] = [
   {
-    name: "cpu",
+    name: "onnxruntime",
     target: "cpu",
     types: ["float32", "float64"],
     description: "ONNX Runtime on the processor",
@@ -52,7 +55,7 @@ const nativeDevices: readonly Device[] = [
 
 const wasmDevices: readonly Device[] = [
   {
-    name: "cpu",
+    name: "onnxruntime",
     target: "cpu",
     types: ["float32", "float64"],
     description: quiet
@@ -79,19 +82,20 @@ const createWith =
   (start: Start): Create =>
   async (model, device, options) => {
     const guard = device === "webgpu" || !native ? oneAtATime : atOnce;
-    const provider = native ? device : "wasm";
+    const provider = !native ? "wasm" : device === "onnxruntime" ? "cpu" : device;
     const open = (m: OnnxModel): Promise<Session> =>
       guard(() => start(m, sessionOptions(m, provider, options)));
     try {
       return guardSession(await open(model), guard);
     } catch (error) {
-      throw device === "cpu"
+      throw device === "onnxruntime"
         ? refusal(error, device)
         : await startError(error, device, remedies[device], open);
     }
   };
 
 export const runtime: Runtime = {
+  available: async () => true,
   devices: native ? nativeDevices : wasmDevices,
   create: createWith(onThisThread),
   thread: () => createWith(openThreadSessions(native)),

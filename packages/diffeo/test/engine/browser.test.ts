@@ -73,17 +73,18 @@ describe("a page built with diffeo/web", () => {
       const report = await opened.page.evaluate(async () => {
         const { diffeo, survey } = globalThis as unknown as OnPage;
         diffeo.configureWeb({ threads: 2 });
-        const findings = await survey.survey(diffeo, survey.onDevice(diffeo, {}), [
-          "float32",
-          "float64",
-        ]);
+        const findings = await survey.survey(
+          diffeo,
+          survey.onDevice(diffeo, { device: "onnxruntime" }),
+          ["float32", "float64"],
+        );
         const names = (await diffeo.devices()).map((d) => d.name);
         return { findings, names, digest: survey.digest(diffeo.random) };
       });
       expect(report.findings.length).toBeGreaterThan(200);
       const bound = { float32: 1e-5, float64: 1e-12 };
       expect(report.findings.filter((f) => !(f.error <= bound[f.type]))).toEqual([]);
-      expect(report.names).toEqual(["cpu", "webgpu", "wasm", "reference"]);
+      expect(report.names).toEqual(["cpu", "onnxruntime", "webgpu", "wasm", "reference"]);
       expect(report.digest).toBe(digest(random));
       expect(opened.page.workers()).toHaveLength(1);
     });
@@ -202,7 +203,7 @@ describe("a page built with diffeo/web", () => {
       });
       expect(messages).toEqual([
         expect.stringMatching(/"webgpu" did not start.*Use a browser and a machine with WebGPU/s),
-        'there is no device "cuda". Use one of cpu, webgpu, wasm, reference.',
+        'there is no device "cuda". Use one of cpu, onnxruntime, webgpu, wasm, reference.',
         expect.stringMatching(/configureWeb came after the first session/),
       ]);
     });

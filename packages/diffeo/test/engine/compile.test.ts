@@ -212,6 +212,7 @@ describe("devices", () => {
   it("are listed by name", async () => {
     expect((await devices()).map((d) => d.name)).toEqual([
       "cpu",
+      "onnxruntime",
       "webgpu",
       "cuda",
       "wasm",
@@ -222,7 +223,7 @@ describe("devices", () => {
   it("that do not exist are refused with the list of those that do", async () => {
     const { kind, message } = await refusal(() => compile(identity, [[1]], { device: "tpu" })([1]));
     expect(kind).toBe("device");
-    expect(message).toMatch(/no device "tpu".*cpu, webgpu, cuda, wasm, reference/);
+    expect(message).toMatch(/no device "tpu".*cpu, onnxruntime, webgpu, cuda, wasm, reference/);
   });
 
   it("that this machine lacks are refused with the way to get them", async () => {
@@ -424,15 +425,33 @@ describe("what only the numbers forbid", () => {
   const entry = (x: Tensor, i: Tensor): Tensor => take(x, i);
   const int = { shape: [1], dtype: "int32" } as const;
 
+  it.each(["cpu", "wasm"])("is an error of the compiler too, once a call (%s)", async (device) => {
+    const f = compile(entry, [[3], int], { device });
+    const { kind, message } = await refusal(() => f([1, 2, 3], [5]));
+    expect([kind, message]).toEqual([
+      "numerical",
+      expect.stringMatching(/^an index of take is out of range\. Look at the integers/),
+    ]);
+    expect((await f([1, 2, 3], [-1])).data).toEqual(Float32Array.of(3));
+    const quotient = compile((a: Tensor, b: Tensor) => div(a, b), [int, int], { device });
+    expect((await refusal(() => quotient([1], [0]))).message).toMatch(
+      /^an integer is divided by 0/,
+    );
+    expect((await quotient([-7], [2])).data).toEqual(Int32Array.of(-3));
+    await f.dispose();
+    await quotient.dispose();
+  });
+
   it.each([false, true])("comes back with the runtime's own words (worker: %s)", async (worker) => {
-    const f = compile(entry, [[3], int], { worker });
+    const device = "onnxruntime";
+    const f = compile(entry, [[3], int], { device, worker });
     const { kind, message } = await refusal(() => f([1, 2, 3], [5]));
     expect(kind).toBe("numerical");
     expect(message).toMatch(
       /^the runtime failed in the ONNX operator Gather: indices element out of data bounds, idx=5/,
     );
     await f.dispose();
-    const quotient = compile((a: Tensor, b: Tensor) => div(a, b), [int, int], { worker });
+    const quotient = compile((a: Tensor, b: Tensor) => div(a, b), [int, int], { device, worker });
     expect((await refusal(() => quotient([1], [0]))).message).toMatch(
       /operator Div: Integer division by zero/,
     );

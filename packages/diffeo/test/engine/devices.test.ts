@@ -22,7 +22,7 @@ const onRuntime =
   async (work, type) => {
     const given = work.map(({ args }) => args);
     const { inputs, outputs } = diffeo.trace(allOf(work), [given], type);
-    const session = await create(diffeo.writeOnnx(outputs, target), "cpu", { threads: 1 });
+    const session = await create(diffeo.writeOnnx(outputs, target), "onnxruntime", { threads: 1 });
     const results = await session.run(
       Object.fromEntries(given.flat().map((a, i) => [inputs[i].attributes.name as string, a])),
     );
@@ -83,7 +83,7 @@ describe("against the reference", () => {
   afterAll(() => setFlagsFromString(usual));
 
   it("the processor is right to 1e-5 in float32 and to 1e-12 in float64", async () => {
-    const evaluate = onDevice(diffeo, { device: "cpu", threads: 1 });
+    const evaluate = onDevice(diffeo, { device: "onnxruntime", threads: 1 });
     expect(beyond(1e-5, await survey(diffeo, evaluate, ["float32"]))).toEqual([]);
     expect(beyond(1e-12, await survey(diffeo, evaluate, ["float64"]))).toEqual([]);
   });

@@ -12,15 +12,20 @@ import { built } from "../../../../test/build.ts";
 export const root = resolve(import.meta.dirname, "../..");
 export const house = resolve(root, "../..");
 
-const { dependencies, optionalDependencies } = createRequire(import.meta.url)(
+const { dependencies, peerDependencies } = createRequire(import.meta.url)(
   "../../package.json",
-) as Record<"dependencies" | "optionalDependencies", Record<string, string>>;
+) as Record<"dependencies" | "peerDependencies", Record<string, string>>;
 
 /**
  * Puts what was built once for all tests, or another build, into a temporary project, and gives its
  * folder.
+ *
+ * @param peers whether ONNX Runtime is installed there, which the package does without
  */
-export function packed(dist = join(built(), "packages", "diffeo", "dist")): {
+export function packed(
+  dist = join(built(), "packages", "diffeo", "dist"),
+  peers = true,
+): {
   readonly folder: string;
   remove(): void;
 } {
@@ -28,7 +33,7 @@ export function packed(dist = join(built(), "packages", "diffeo", "dist")): {
   const diffeo = join(folder, "node_modules", "diffeo");
   mkdirSync(diffeo, { recursive: true });
   copyFileSync(join(root, "package.json"), join(diffeo, "package.json"));
-  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+  for (const name of Object.keys({ ...dependencies, ...(peers && peerDependencies) })) {
     mkdirSync(dirname(join(folder, "node_modules", name)), { recursive: true });
     symlinkSync(join(house, "node_modules", name), join(folder, "node_modules", name));
   }

@@ -47,7 +47,7 @@ describe("the elementwise end of a graph", () => {
   it.each([4097, 16_384, 40_001])("has the runtime's numbers bit by bit, size %d", async (size) => {
     const shapes = [[size], [size], []] as const;
     const swept = compile(program, shapes, { threads: 1, keep: ["state"] });
-    const plain = compile(program, shapes, { threads: 1 });
+    const plain = compile(program, shapes, { threads: 1, device: "onnxruntime" });
     const [x, y] = [numbers("x", size), numbers("y", size)];
     // Infinities and NaN go through as they do in the runtime.
     [x[7], y[9], y[11]] = [Number.POSITIVE_INFINITY, Number.NaN, 0];

@@ -89,7 +89,7 @@ describe("a function compiled for a worker", () => {
   });
 
   it("takes arrays without taking them away, also a window on a larger buffer", async () => {
-    const f = compile((x: Tensor) => sum(x), [[3]], { worker: true });
+    const f = compile((x: Tensor) => sum(x), [[3]], { worker: true, device: "onnxruntime" });
     const buffer = new Float32Array([9, 1, 2, 3, 9]);
     const window = buffer.subarray(1, 4);
     expect((await f(window)).data).toEqual(Float32Array.of(6));
@@ -99,7 +99,11 @@ describe("a function compiled for a worker", () => {
   });
 
   it("serves every batch shape on one thread", async () => {
-    const f = compile((x: Tensor) => sum(x, -1), [[null, 2]], { worker: true, type: "float64" });
+    const f = compile((x: Tensor) => sum(x, -1), [[null, 2]], {
+      worker: true,
+      type: "float64",
+      device: "onnxruntime",
+    });
     const results = await Promise.all([f([[1, 2]]), f([[1, 2], [3, 4]]), f([[5, 6]])]); // biome-ignore format: a row a sample
     expect(results.map((r) => [...(r.data as Float64Array)])).toEqual([[3], [3, 7], [11]]);
     await f.dispose();
@@ -123,7 +127,7 @@ describe("a function compiled for a worker", () => {
 
   it("rejects its calls when the thread has died, and frees itself all the same", async () => {
     const posts = vi.spyOn(Worker.prototype, "postMessage");
-    const f = compile((x: Tensor) => sum(x), [[null]], { worker: true });
+    const f = compile((x: Tensor) => sum(x), [[null]], { worker: true, device: "onnxruntime" });
     await f([1, 2]);
     await (posts.mock.contexts[0] as Worker).terminate();
     posts.mockRestore();
@@ -144,7 +148,7 @@ describe("a function compiled for a worker", () => {
     await f.dispose();
     await rejected;
     await expect(f(matrix())).rejects.toThrow(/was disposed/);
-    const again = compile((x: Tensor) => sum(x), [[2]], { worker: true });
+    const again = compile((x: Tensor) => sum(x), [[2]], { worker: true, device: "onnxruntime" });
     expect((await again(ndarray([1, 2]))).data).toEqual(Float32Array.of(3));
     await again.dispose();
   });

@@ -4,7 +4,7 @@
  */
 import { internal } from "../../graph/error.ts";
 import { type DType, type Shape, sizeOf, type Tensor } from "../../graph/index.ts";
-import { apply, type Code, type Expr, i32, int, type Local, long, select } from "./code.ts";
+import { apply, type Code, type Expr, i32, int, type Local, long, memory, select } from "./code.ts";
 import { lanes } from "./lanes.ts";
 import type { Module } from "./module.ts";
 import { elements, floatOf, literal } from "./operations.ts";
@@ -38,18 +38,22 @@ const isGreater = (dtype: DType, a: Expr, b: Expr): Expr => {
 
 const notANumber = (dtype: DType): Expr => literal(dtype, floatOf(dtype) ? Number.NaN : 0);
 
+/** Leaves word that an index is out of range. */
+function noteOutside({ code, module, node }: Site): void {
+  const { number, address } = module.fault(`an index of ${node.op.name} is out of range`);
+  code.run(memory(0x36, address), i32(0), i32(number));
+}
+
 /** NaN, or 0 of integers, where the index is outside. */
-function readAt(
-  { code, inputs: [x], out }: Site,
-  to: Expr,
-  from: Expr,
-  index: Expr,
-  size: number,
-): void {
+function readAt(site: Site, to: Expr, from: Expr, index: Expr, size: number): void {
+  const { code, inputs, out } = site;
   code.when(
     int.ltU(index, i32(size)),
-    () => out.set(to, x.get(from)),
-    () => out.set(to, notANumber(out.dtype)),
+    () => out.set(to, inputs[0].get(from)),
+    () => {
+      out.set(to, notANumber(out.dtype));
+      noteOutside(site);
+    },
   );
 }
 
@@ -68,7 +72,9 @@ function take(site: Site): void {
   );
 }
 
-function scatter({ code, node, inputs: [g, at], out }: Site): void {
+function scatter(site: Site): void {
+  const { code, node, inputs, out } = site;
+  const [g, at] = inputs;
   const { axis, size } = node.attributes as { axis: number; size: number };
   const outer = sizeOf(node.shape.slice(0, axis));
   const inner = sizeOf(node.shape.slice(axis + 1));
@@ -77,14 +83,15 @@ function scatter({ code, node, inputs: [g, at], out }: Site): void {
   count(code, outer, (o) =>
     count(code, picks, (j) => {
       const i = at.index(j, size);
-      code.when(int.ltU(i, i32(size)), () => {
+      const add = (): void => {
         const from = code.let(int.mul(int.add(int.mul(o, i32(picks)), j), i32(inner)));
         const to = code.let(int.mul(int.add(int.mul(o, i32(size)), i), i32(inner)));
         count(code, inner, (k) => {
           const place = code.let(int.add(to, k));
           out.set(place, plus(out.dtype, out.get(place), g.get(int.add(from, k))));
         });
-      });
+      };
+      code.when(int.ltU(i, i32(size)), add, () => noteOutside(site));
     }),
   );
 }
@@ -123,10 +130,11 @@ function scatterAlong(site: Site): void {
   out.clear();
   along(site, inputs[0].shape, axis, (at, o, k) => {
     const i = inputs[1].index(at, size);
-    code.when(int.ltU(i, i32(size)), () => {
+    const add = (): void => {
       const to = code.let(int.add(int.mul(int.add(int.mul(o, i32(size)), i), i32(inner)), k));
       out.set(to, plus(out.dtype, out.get(to), inputs[0].get(at)));
-    });
+    };
+    code.when(int.ltU(i, i32(size)), add, () => noteOutside(site));
   });
 }
 

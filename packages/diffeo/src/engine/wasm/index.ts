@@ -12,4 +12,5 @@
  * written once for a number and for a vector (`exponential.ts`, `trigonometry.ts`, …) in operations
  * that every machine rounds alike, so that results have the same bits everywhere.
  */
-export { wasmSession } from "./session.ts";
+export { predict } from "./cost.ts";
+export { lowered, wasmSession } from "./session.ts";

@@ -95,6 +95,25 @@ export class Module {
     return address;
   }
 
+  readonly #faults: string[] = [];
+
+  /**
+   * What only the numbers of a call forbid, in words: a number for it, and the address where a
+   * function that meets it leaves the number.
+   */
+  fault(what: string): { readonly number: number; readonly address: number } {
+    const address = this.constant("fault", () => new Uint8Array(4));
+    const known = this.#faults.indexOf(what);
+    const number = known < 0 ? this.#faults.push(what) : known + 1;
+    return { number, address };
+  }
+
+  /** What may be met, by number from 1, and where the number lies. */
+  get faults(): { readonly what: readonly string[]; readonly address: number } | undefined {
+    if (this.#faults.length === 0) return undefined;
+    return { what: this.#faults, address: this.constant("fault", () => new Uint8Array(4)) };
+  }
+
   /** Takes the next index for a function whose body follows. */
   reserve(): number {
     return this.#functions.push(undefined) - 1;

@@ -141,7 +141,7 @@ const floats: Readonly<Record<string, Rule>> = {
 };
 
 /** Of integers: the same name, on 32 or 64 bits. */
-type Whole = (wide: boolean, a: Expr, b: Expr, code: Code) => Expr;
+type Whole = (wide: boolean, a: Expr, b: Expr, code: Code, module: Module) => Expr;
 
 const pick = (wide: boolean) => (wide ? long : int);
 const zero = (wide: boolean): Expr => (wide ? i64(0) : i32(0));
@@ -161,10 +161,13 @@ const wholes: Readonly<Record<string, Whole>> = {
   sub: (wide, a, b) => pick(wide).sub(a, b),
   mul: (wide, a, b) => pick(wide).mul(a, b),
   // Towards 0. A division by 0, or of the least number by −1, would end the program.
-  div: (wide, givenA, givenB, code) => {
+  div: (wide, givenA, givenB, code, module) => {
     const [a, b] = [code.let(givenA), code.let(givenB)];
     const one = wide ? i64(1) : i32(1);
-    const none = pick(wide).eq(b, zero(wide));
+    const none = code.let(pick(wide).eq(b, zero(wide)));
+    const { number, address } = module.fault("an integer is divided by 0");
+    const before = apply("i32", memory(0x28, address), i32(0));
+    code.run(memory(0x36, address), i32(0), select(none, i32(number), before));
     const minus = code.let(pick(wide).eq(b, wide ? i64(-1) : i32(-1)));
     const safe = select(int.or(none, minus), one, b);
     const quotient = apply(wide ? "i64" : "i32", wide ? 0x7f : 0x6d, a, safe);
@@ -251,7 +254,7 @@ export function operation(site: Site, node: Tensor, x: readonly Expr[]): Expr {
     return rule ? rule(own, x, { ...site, lanes: own }, node) : module.call(name, own, x);
   }
   const whole = wholes[name] ?? internal(`${name} of ${operand} has no code`);
-  return whole(operand === "int64", x[0], x[1], code);
+  return whole(operand === "int64", x[0], x[1], code, module);
 }
 
 /** What an operation takes, roughly, in additions. */

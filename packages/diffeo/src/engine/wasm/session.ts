@@ -3,6 +3,7 @@
  * memory and leaves its outputs there.
  */
 import {
+  fail,
   type NdArray,
   type Tensor,
   type Trace,
@@ -26,6 +27,7 @@ interface Compiled {
   /** Addresses of the inputs, in the order of the trace, and of the outputs. */
   readonly inputs: readonly (number | undefined)[];
   readonly outputs: readonly number[];
+  readonly faults: Module["faults"];
 }
 
 const bytesOf = ({ data }: NdArray): Uint8Array =>
@@ -42,6 +44,32 @@ export interface Around {
   readonly end: number;
 }
 
+/** Multiplications of matrix products beyond which ONNX Runtime is faster whatever else there is. */
+const MOST_PRODUCTS = 2 ** 26;
+
+const productsOf = (t: Tensor): number =>
+  t.op.name === "matmul" ? sizeOf(t.shape) * (t.inputs[0].shape.at(-1) as number) : 0;
+
+/**
+ * The outputs of a trace in the compiler's own primitives; undefined where it lacks an operation.
+ *
+ * @param mostNodes where the graph has more, or is large in other ways, undefined as well
+ */
+export function lowered(
+  { outputs }: Pick<Trace<unknown>, "outputs">,
+  mostNodes?: number,
+): Tensor[] | undefined {
+  const given = outputs.map((o) => o.tensor);
+  if (mostNodes !== undefined) {
+    const order = topological(given);
+    const products = order.reduce((sum, t) => sum + productsOf(t), 0);
+    if (order.length > mostNodes || products > MOST_PRODUCTS) return undefined;
+    if (order.some((t) => !isSupported(t) && !lowering(t))) return undefined;
+  }
+  const tensors = lowerBy(given, lowering);
+  return topological(tensors).every(isSupported) ? tensors : undefined;
+}
+
 /**
  * The module of a trace; undefined where the graph has an operation that the compiler lacks.
  *
@@ -49,14 +77,12 @@ export interface Around {
  *   they cannot be written
  */
 export function compileTrace(
-  { inputs, outputs }: Trace<unknown>,
+  traced: Trace<unknown>,
   extend: (around: Around) => number | undefined = ({ end }) => end,
+  tensors: readonly Tensor[] | undefined = lowered(traced),
 ): Compiled | undefined {
-  const tensors = lowerBy(
-    outputs.map((o) => o.tensor),
-    lowering,
-  );
-  if (!topological(tensors).every(isSupported)) return undefined;
+  if (!tensors) return undefined;
+  const { inputs } = traced;
   const plan = planOf(tensors);
   // First for the times at which buffers are used, then with the addresses that follow from these.
   let result: Compiled | undefined;
@@ -84,7 +110,8 @@ export function compileTrace(
       outputs: tensors.map((t) => addressOf(t) as number),
     };
     const total = extend({ ...places, module, call: run, end });
-    if (total !== undefined) result = { ...places, bytes: module.encode(total) };
+    const { faults } = module;
+    if (total !== undefined) result = { ...places, faults, bytes: module.encode(total) };
   }
   return result;
 }
@@ -93,8 +120,11 @@ const viewOf = (memory: WebAssembly.Memory, like: TypedArray, address: number, l
   new (like.constructor as Float64ArrayConstructor)(memory.buffer, address, length);
 
 /** Opens a trace; undefined where it has an operation that the compiler lacks. */
-export async function wasmSession(traced: Trace<unknown>): Promise<Session | undefined> {
-  const compiled = compileTrace(traced);
+export async function wasmSession(
+  traced: Trace<unknown>,
+  outputs: readonly Tensor[] | undefined = lowered(traced),
+): Promise<Session | undefined> {
+  const compiled = compileTrace(traced, undefined, outputs);
   if (!compiled) return undefined;
   const { instance } = await WebAssembly.instantiate(compiled.bytes);
   const { memory, run } = instance.exports as unknown as {
@@ -115,10 +145,20 @@ export async function wasmSession(traced: Trace<unknown>): Promise<Session | und
     dtype,
     view: viewOf(memory, allocate(dtype, 0), compiled.outputs[i], sizeOf(shape)),
   }));
+  const fault = compiled.faults && new Int32Array(memory.buffer, compiled.faults.address, 1);
   return {
     run: async (feeds) => {
       for (const { name, view } of places) view.set(feeds[name].data as Float64Array);
       run();
+      const met = fault?.[0] ?? 0;
+      if (fault && met !== 0) {
+        fault[0] = 0;
+        fail(
+          "numerical",
+          compiled.faults?.what[met - 1] ?? "",
+          'look at the integers that are given: device "reference" with checkFinite names an operation that makes NaN of them',
+        );
+      }
       const out: Record<string, NdArray> = {};
       for (const { name, shape, dtype, view } of results)
         out[name] = { shape, dtype, data: view.slice() };
