@@ -19,7 +19,7 @@ const slow = [
   "{packages,apps}/{queue,cli}/test/{,queue/}{kills,part,queue}.test.ts",
   "packages/tables/test/{fit,walk,protocol,diffusion/train,diffusion/model,diffusion/known-law}.test.ts",
   "apps/cli/test/chess/{control-*,robust,shipped,streams,train-*}.test.ts",
-  "apps/cli/test/{density/commands,density/study,infer/commands,table/commands}.test.ts",
+  "apps/cli/test/{density/commands,density/study,infer/commands,infer/predictions,table/commands}.test.ts",
   "test/examples.test.ts",
 ];
 

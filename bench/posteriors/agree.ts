@@ -24,7 +24,7 @@ interface Setting {
 const settings: Readonly<Record<string, Setting>> = {
   eight_schools: { targetAcceptance: 0.95 },
   gp_regr: { targetAcceptance: 0.95 },
-  accel_gp: { targetAcceptance: 0.99 },
+  accel_gp: { targetAcceptance: 0.9 },
   lotka_volterra: { targetAcceptance: 0.95, approximated: true },
   one_comp_mm_elim_abs: {
     targetAcceptance: 0.95,
@@ -129,7 +129,7 @@ export async function agree(only: readonly string[] = names): Promise<string> {
       a.ess.toFixed(0),
       String(a.diverged),
       a.gradients.toLocaleString("en"),
-      a.seconds.toFixed(0),
+      a.seconds.toFixed(1),
     ]);
   }
   return markdown(

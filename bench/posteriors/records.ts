@@ -54,7 +54,8 @@ export async function keptChains(
   const path = join(UNDER_WAY, name);
   const clock = join(path, "seconds");
   const before = existsSync(clock) ? Number(readFileSync(clock, "utf8")) : 0;
-  const seconds = (): number => before + processorSeconds();
+  const begun = processorSeconds();
+  const seconds = (): number => before + processorSeconds() - begun;
   const store = await openChainFolder(
     path,
     { name, draws },

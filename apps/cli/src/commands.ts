@@ -162,6 +162,14 @@ export const commands: Group = {
         "draws from a posterior on constrained parameters, by chains; continues where it was stopped",
       load: () => import("./infer/infer.ts"),
     },
+    compare: {
+      about: "compare models by leave-one-out cross-validation, from runs of infer --loo",
+      load: () => import("./infer/compare.ts"),
+    },
+    calibrate: {
+      about: "check a posterior model and its sampler by simulated data",
+      load: () => import("./infer/calibrate.ts"),
+    },
     chess,
     density,
     table,

@@ -259,3 +259,123 @@ export function pairsPicture(
     height: 180,
   });
 }
+
+/** What was observed, and sets of predictions of as many numbers. */
+export interface Predictive {
+  readonly name: string;
+  readonly observed: ArrayLike<number>;
+  readonly sets: readonly ArrayLike<number>[];
+}
+
+const PREDICTIVE_WIDTH = 380;
+
+/** Integers that take few values are counted one by one, other numbers in intervals. */
+function intervals(numbers: readonly ArrayLike<number>[]): {
+  from: number;
+  step: number;
+  count: number;
+} {
+  let [low, high, whole] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, true];
+  for (const list of numbers)
+    for (let i = 0; i < list.length; i++) {
+      [low, high] = [Math.min(low, list[i]), Math.max(high, list[i])];
+      whole &&= Number.isInteger(list[i]);
+    }
+  if (whole && high - low <= 40) return { from: low - 0.5, step: 1, count: high - low + 1 };
+  const all = Float64Array.from(numbers.flatMap((list) => Array.from(list))).sort();
+  // A few far predictions would leave no width for the rest.
+  const [from, to] = [0.002, 0.998].map((p) => all[Math.round(p * (all.length - 1))]);
+  const seen = numbers[0];
+  const [first, last] = [Math.min(from, ...Array.from(seen)), Math.max(to, ...Array.from(seen))];
+  const count = Math.max(8, Math.min(30, Math.ceil(2 * Math.cbrt(seen.length))));
+  return { from: first, step: (last - first) / count || 1, count };
+}
+
+/**
+ * Histograms of predicted sets, a line each, and of what was observed: a posterior predictive check
+ * (A. Gelman, X.-L. Meng, H. Stern, 1996).
+ */
+export function predictivePicture(quantities: readonly Predictive[]): string {
+  const panels = quantities.map(({ name, observed, sets }): Panel => {
+    const { from, step, count } = intervals([observed, ...sets]);
+    const shares = (list: ArrayLike<number>): (readonly [number, number])[] => {
+      const counts = new Array<number>(count).fill(0);
+      for (let i = 0; i < list.length; i++) {
+        const bin = Math.min(count - 1, Math.floor((list[i] - from) / step));
+        if (bin >= 0) counts[bin]++;
+      }
+      return [...counts, counts[count - 1]].map((n, i) => [
+        from + i * step,
+        (100 * n) / list.length,
+      ]);
+    };
+    const line = (list: ArrayLike<number>, style: object) =>
+      Plot.lineY(shares(list), { x: "0", y: "1", curve: "step-after", ...style });
+    const { tickFormat } = marked([[from, from + count * step]]);
+    return {
+      heading: shortName(name, (PREDICTIVE_WIDTH - 24) / BOLD),
+      x: { label: name, tickFormat, ticks: 4 },
+      y: { label: "share, %", zero: true },
+      marks: [
+        ...sets.map((set) =>
+          line(set, { stroke: COLOURS.blue, strokeWidth: 0.6, strokeOpacity: 0.3 }),
+        ),
+        line(observed, { stroke: COLOURS.vermilion, strokeWidth: 2 }),
+      ],
+    };
+  });
+  return chart({
+    title: "What was observed among what the model predicts",
+    note: "The observed line should look like one of the others.",
+    description: `Histograms of predicted and observed ${quantities.map(({ name }) => name).join(", ")}.`,
+    legend: [
+      { label: "observed", colour: COLOURS.vermilion },
+      { label: "predicted", colour: COLOURS.blue },
+    ],
+    panels,
+    columns: Math.min(2, quantities.length),
+    width: PREDICTIVE_WIDTH,
+    height: 200,
+  });
+}
+
+/**
+ * Ranks of true values among draws from posteriors of simulated data, counts of equal bins: uniform
+ * where model and sampler are right. The band holds 99 % of uniform counts.
+ */
+export function ranksPicture(quantities: Readonly<Record<string, readonly number[]>>): string {
+  const panels = Object.entries(quantities).map(([name, counts]): Panel => {
+    const bins = counts.length;
+    const mean = counts.reduce((a, b) => a + b, 0) / bins;
+    const spread = 2.576 * Math.sqrt(mean * (1 - 1 / bins));
+    return {
+      heading: shortName(name, (RANK_WIDTH - 24) / BOLD),
+      x: { label: "rank of the true value, %", percent: true },
+      y: { label: "datasets", zero: true },
+      marks: [
+        Plot.rect([0], {
+          x1: 0,
+          x2: 1,
+          y1: Math.max(0, mean - spread),
+          y2: mean + spread,
+          fill: COLOURS.grey,
+          fillOpacity: 0.25,
+        }),
+        Plot.ruleY([mean], { stroke: COLOURS.grey, strokeDasharray: "3 3" }),
+        Plot.lineY(
+          [...counts, counts[bins - 1]].map((n, i) => [i / bins, n] as const),
+          { x: "0", y: "1", curve: "step-after", stroke: COLOURS.blue, strokeWidth: 1.4 },
+        ),
+      ],
+    };
+  });
+  return chart({
+    title: "Ranks of true values",
+    note: "A hill says that posteriors are too wide, a valley that they are too narrow, a slope that they are biased.",
+    description: `Histograms of the ranks of ${Object.keys(quantities).join(", ")}.`,
+    panels,
+    columns: Math.min(3, panels.length),
+    width: RANK_WIDTH,
+    height: 190,
+  });
+}

@@ -1,6 +1,6 @@
 /** diffeo infer: draws from the posterior that a file of JavaScript describes. */
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Option } from "commander";
 import { fail } from "diffeo/graph";
@@ -19,14 +19,16 @@ import { chainsFile, inFolder, openChainFolder, type RunConfig } from "diffeo/no
 import { key } from "diffeo/random";
 import type { Declare, Io } from "../shell/io.ts";
 import { asJobs, withJobOptions } from "../shell/jobs.ts";
-import { forceOption, integer, MOST, share } from "../shell/options.ts";
+import { forceOption, integer, MOST, repeated, share } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { progress } from "../shell/progress.ts";
 import { acceptOldOption, acceptOldValue } from "../shell/renamed.ts";
 import { version } from "../shell/version.ts";
+import { readData } from "./data.ts";
 import { drawAsJobs, type InferCommand, jobsFolder, walkOf } from "./jobs.ts";
-import { loadPosteriorModel, readData } from "./model.ts";
-import { resultFiles, summaryTable, writePosterior } from "./report.ts";
+import { loadPosteriorModel } from "./model.ts";
+import { predictionsOf, priorGroups, requirePredictable } from "./predictions.ts";
+import { looLines, resultFiles, summaryTable, writePosterior } from "./report.ts";
 
 /** The settings that determine the numbers of a run. */
 function configOf(
@@ -39,7 +41,7 @@ function configOf(
   const { targetAcceptance: acceptance, ...walk } = walkOf(options);
   return {
     version,
-    files: { model: model.path, data: options.data },
+    files: { model: model.path, data: options.data?.join(", ") },
     seed,
     chains,
     block,
@@ -91,16 +93,22 @@ async function drawPosterior(
 
 /** Refuses what cannot be begun or continued, before any work. */
 async function requireBeginning(file: string, options: InferCommand): Promise<void> {
-  const { data, out, chains, draws, resume = false, force = false, pictures } = options;
-  if (!resume && existsSync(join(out, "config.json")))
-    fail("usage", `${out} already holds a run`, "give --resume to continue it, or another --out");
+  const { data, predictAt, out, chains, draws, resume = false, force = false, pictures } = options;
+  if (resume && force)
+    fail("usage", "--resume continues a run and --force begins it anew", "give one of them");
+  if (!resume && !force && existsSync(join(out, "config.json")))
+    fail(
+      "usage",
+      `${out} already holds a run`,
+      "give --resume to continue it, --force to begin it anew, or another --out",
+    );
   if (resume && !existsSync(join(out, "config.json")))
     fail("usage", `${out} holds no run to continue`, "leave --resume out to begin one");
   if (resume && existsSync(join(out, "summary.json")))
     fail(
       "usage",
       `the run in ${out} is done`,
-      "read its summary.json, or begin another with another --out",
+      "read its summary.json, begin it anew with --force, or begin another with another --out",
     );
   if (chains * draws > MOST.draws)
     fail(
@@ -108,8 +116,39 @@ async function requireBeginning(file: string, options: InferCommand): Promise<vo
       `${chains} chains of ${draws} draws are more than ${MOST.draws.toLocaleString("en")}`,
       "give fewer --draws or --chains",
     );
-  const files = [{ path: chainsFile(out) }, ...resultFiles(out, chains, pictures)];
-  await outputs(files, { inputs: [file, data], force: force || resume });
+  const results = resultFiles(out, chains, pictures, options);
+  const inputs = [file, ...(data ?? []), ...(predictAt ?? [])];
+  await outputs([{ path: chainsFile(out) }, ...results], { inputs, force: force || resume });
+}
+
+/** Clears the results of the run that --force replaces: none of them may seem to be of the new one. */
+async function clearRun(out: string): Promise<void> {
+  const own =
+    /^(chain-\d+\.csv|(config|chains|draws|summary|loo)\.json|(trace|ranks|pairs|predictive)\.(svg|png))$/;
+  for (const name of existsSync(out) ? await readdir(out) : [])
+    if (own.test(name)) await rm(join(out, name));
+}
+
+/** Says in words which file a run was begun with and is now another. */
+async function requireSameFiles(
+  out: string,
+  config: RunConfig,
+  files: Readonly<Record<string, string>>,
+) {
+  const text = await readFile(join(out, "config.json"), "utf8").catch(() => "{}");
+  let begun: Readonly<Record<string, unknown>> = {};
+  try {
+    begun = JSON.parse(text) as typeof begun;
+  } catch {
+    return; // The folder itself says what is wrong with it.
+  }
+  for (const [name, path] of Object.entries(files))
+    if (name in begun && begun[name] !== config[name])
+      fail(
+        "usage",
+        `${path} has changed since the run in ${out} began: its draws are of another ${name === "model" ? "model" : "set of data"}`,
+        "begin anew with --force, or bring the file back as it was",
+      );
 }
 
 async function run(io: Io, file: string, options: InferCommand): Promise<void> {
@@ -127,11 +166,19 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
   } = options;
   await requireBeginning(file, options);
   const { value: model, digest } = await loadPosteriorModel(file);
-  const read = dataFile === undefined ? undefined : await readData(dataFile);
+  const say = (line: string): void => void io.stderr.write(`${line}\n`);
+  const read = dataFile === undefined ? undefined : await readData(dataFile, say);
   const data = read?.value ?? {};
   const config = configOf({ path: file, digest }, read, options);
+  const at = options.predictAt && (await readData(options.predictAt, say)).value;
+  const asked = { prior: options.prior, predict: options.predict, at, loo: options.loo };
+  requirePredictable(model, asked);
+  if (resume)
+    await requireSameFiles(out, config, { model: file, data: dataFile?.join(", ") ?? "the data" });
   if (options.shard || options.dryRun) return void (await drawAsJobs(io, model, data, options));
   await inFolder(out, async () => {
+    const prior = await priorGroups(model, data, seed, options.prior);
+    if (options.force) await clearRun(out);
     const folder = await openChainFolder(out, config, { resume, every });
     const began = performance.now();
     const posterior = await drawPosterior(io, model, data, options, folder).catch(
@@ -146,22 +193,44 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
       model: file,
       seed,
       version,
-      data: dataFile,
+      data: dataFile?.join(", "),
     };
-    const files = await writePosterior(io, out, posterior, origin, pictures);
+    const found = await predictionsOf(model, posterior, seed, asked);
+    const predictions = { ...found, groups: { ...prior, ...found.groups } };
+    const files = await writePosterior(io, out, posterior, origin, pictures, predictions);
     await rm(chainsFile(out), { force: true });
     const [summary, warnings] = [posterior.summary(), posterior.warnings()];
     if (json)
       return void io.stdout.write(
-        `${JSON.stringify({ out, files, chains, draws, warmup, seconds, warnings, summary }, undefined, 1)}\n`,
+        `${JSON.stringify({ out, files, chains, draws, warmup, seconds, warnings, summary, loo: found.loo }, undefined, 1)}\n`,
       );
     io.stdout.write(summaryTable(summary, join(out, "summary.json")));
+    if (found.loo) io.stdout.write(looLines(found.loo));
     for (const warning of warnings) io.stdout.write(`warning: ${warning}\n`);
     io.stdout.write(
       `${chains} ${chains === 1 ? "chain" : "chains"} of ${draws} draws, ${seconds.toFixed(1)} s: ${out}\n`,
     );
   });
 }
+
+const EXAMPLES = `
+Examples:
+  diffeo infer model.mjs --data data.json --out draws/
+  diffeo infer model.mjs --data rows.csv --data sizes.json --out draws/ --draws 2000 --seed 1
+  diffeo infer model.mjs --data rows.csv --out draws/ --predict --loo --prior 500
+  diffeo infer model.mjs --data rows.csv --out draws/ --resume
+  diffeo infer model.mjs --data rows.csv --out draws/ --force --target-acceptance 0.95
+
+A model, in model.mjs:
+  import { halfNormal, normal } from "diffeo/distribution";
+  import { model } from "diffeo/mcmc";
+
+  export default model(({ parameter, observe }) => {
+    const mu = parameter("mu", normal(0, 10));
+    const sigma = parameter("sigma", halfNormal(10));
+    observe("y", normal(mu, sigma));
+  });
+`;
 
 export const declare: Declare = (command, io) =>
   void acceptOldOption(
@@ -170,7 +239,11 @@ export const declare: Declare = (command, io) =>
         "<model>",
         "a JavaScript module whose default export is a model(…), or that exports parameters and logDensity",
       )
-      .option("--data <file>", "JSON: numbers and arrays of numbers by name")
+      .option(
+        "--data <file>",
+        "JSON, numbers and arrays by name, or CSV, columns by name; may be repeated",
+        repeated,
+      )
       .requiredOption("--out <folder>", "where draws, summary and pictures go")
       .option("--chains <n>", "how many chains", integer(1, MOST.chains), 4)
       .option(
@@ -215,6 +288,14 @@ export const declare: Declare = (command, io) =>
         10,
       )
       .option("--threads <n>", "threads of one operation", integer(1, 1024), 1)
+      .option(
+        "--prior <n>",
+        "also draw n times from the prior and from what it predicts",
+        integer(1, 1e6),
+      )
+      .option("--predict", "also predict the observations, and picture them with the observed ones")
+      .option("--predict-at <file>", "also predict at other data; may be repeated", repeated)
+      .option("--loo", "also cross-validate, leaving one observation out at a time")
       .option("--no-pictures", "draw no pictures")
       .option("--resume", "continue the run in --out")
       .option("--json", "print the summary as JSON")
@@ -222,4 +303,6 @@ export const declare: Declare = (command, io) =>
     io,
     "--acceptance",
     "--target-acceptance",
-  ).action((file, options) => run(io, file, options));
+  )
+    .addHelpText("after", EXAMPLES)
+    .action((file, options) => run(io, file, options));

@@ -12,7 +12,11 @@ import type { Io } from "../shell/io.ts";
 import { collectJobs, type JobOptions, planOrShard, type Work } from "../shell/jobs.ts";
 
 export interface InferCommand extends JobOptions {
-  readonly data?: string;
+  readonly data?: readonly string[];
+  readonly prior?: number;
+  readonly predict?: boolean;
+  readonly predictAt?: readonly string[];
+  readonly loo?: boolean;
   readonly out: string;
   readonly chains: number;
   readonly block?: number;

@@ -12,11 +12,9 @@
  *
  * or as exports `parameters` and `logDensity`, the layer beneath.
  */
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { DiffeoError, fail } from "diffeo/graph";
-import type { Data, PosteriorModel } from "diffeo/mcmc";
-import { readBytes } from "diffeo/node";
+import type { PosteriorModel } from "diffeo/mcmc";
 import { importOwn } from "../shell/own-module.ts";
 
 /** A value from a file, with the digest of the bytes it was made from. */
@@ -53,26 +51,4 @@ export async function loadPosteriorModel(path: string): Promise<Digested<Posteri
       "export const logDensity = (parameters, data) => …",
     );
   return { value: { ...own, parameters, logDensity }, digest };
-}
-
-/** Data by name from a file of JSON, or from a pipe, which gives its bytes once. */
-export async function readData(path: string): Promise<Digested<Data>> {
-  const bytes = await readBytes(path);
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder().decode(bytes));
-  } catch (error) {
-    throw new DiffeoError(
-      "data",
-      `${path} is not JSON: ${(error as Error).message}`,
-      "correct it",
-      { cause: error },
-    );
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    fail("data", `${path} holds no data by name`, 'write an object, as in {"y": [1.2, 0.7]}');
-  return {
-    value: value as Data,
-    digest: createHash("sha256").update(bytes).digest("hex").slice(0, 16),
-  };
 }

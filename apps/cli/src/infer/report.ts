@@ -8,24 +8,36 @@ import {
   chainsOf,
   cmdStanCsv,
   elementNames,
+  type Loo,
   type Origin,
   type Posterior,
+  type PosteriorDraws,
   type Summary,
 } from "diffeo/mcmc";
 import { writeFileAtomic } from "diffeo/node";
-import type { Quantity } from "diffeo-picture/posterior";
+import type { Predictive, Quantity } from "diffeo-picture/posterior";
 import type { Io } from "../shell/io.ts";
 import type { Planned } from "../shell/outputs.ts";
 import { pictureFiles, writePicture } from "../shell/pictures.ts";
+import type { Predicted, Predictions } from "./predictions.ts";
 
 const PICTURES = ["trace", "ranks", "pairs"] as const;
 
 /** The files of a run's results. */
-export const resultFiles = (out: string, chains: number, pictures: boolean): Planned[] => [
+export const resultFiles = (
+  out: string,
+  chains: number,
+  pictures: boolean,
+  predicted: Predicted,
+): Planned[] => [
   ...Array.from({ length: chains }, (_, c) => ({ path: join(out, `chain-${c + 1}.csv`) })),
   { path: join(out, "draws.json") },
   { path: join(out, "summary.json") },
-  ...(pictures ? PICTURES : []).flatMap((name) => pictureFiles(join(out, name))),
+  ...(predicted.loo ? [{ path: join(out, "loo.json") }] : []),
+  ...(pictures
+    ? [...PICTURES, ...(predicted.predict ? (["predictive"] as const) : [])]
+    : []
+  ).flatMap((name) => pictureFiles(join(out, name))),
 ];
 
 /** The most rows that are printed; all are in the file. */
@@ -53,6 +65,28 @@ const columns: readonly (readonly [string, (row: Summary) => string])[] = [
   ["ESS tail", ({ tailEss }) => tailEss.toFixed(0)],
   ["R̂", ({ rhat }) => rhat.toFixed(3)],
 ];
+
+/** What cross-validation found, in words. */
+export function looLines({
+  elpd,
+  elpdError,
+  parameters,
+  parametersError,
+  pointwise,
+  unreliable,
+}: Loo): string {
+  const lines = [
+    `elpd (leave one out) ${elpd.toFixed(1)} ± ${elpdError.toFixed(1)}, effective parameters ${parameters.toFixed(1)} ± ${parametersError.toFixed(1)}`,
+  ];
+  if (unreliable > 0) {
+    const worst = pointwise.toSorted((a, b) => b.shape - a.shape).slice(0, 3);
+    const named = worst.map(({ name, shape }) => `${name} ${shape.toFixed(2)}`).join(", ");
+    lines.push(
+      `warning: k̂ is above 0.7 for ${unreliable} of ${pointwise.length} observations (${named}): their estimates are not reliable. Look at these observations, or leave groups of them out.`,
+    );
+  }
+  return `${lines.join("\n")}\n`;
+}
 
 /** A row a number. */
 export function summaryTable(summary: Readonly<Record<string, Summary>>, file: string): string {
@@ -91,11 +125,42 @@ function quantitiesOf({ draws, summary }: Posterior): Quantity[] {
     .toSorted((a, b) => ess(a.name) - ess(b.name));
 }
 
-async function writePictures(io: Io, out: string, posterior: Posterior): Promise<string[]> {
-  const { pairsPicture, rankPicture, tracePicture } = await import("diffeo-picture/posterior");
+/** Sets of predictions that a picture shows. */
+const SETS = 50;
+
+/** What was observed, and some predicted sets of as many numbers. */
+function predictedOf(
+  name: string,
+  { shape, data }: PosteriorDraws,
+  observed: Float64Array,
+): Predictive {
+  const [chains, draws] = shape;
+  const size = observed.length;
+  const every = Math.max(1, Math.floor((chains * draws) / SETS));
+  const sets = Array.from({ length: Math.floor((chains * draws) / every) }, (_, k) =>
+    data.subarray(k * every * size, (k * every + 1) * size),
+  );
+  return { name, observed, sets };
+}
+
+async function writePictures(
+  io: Io,
+  out: string,
+  posterior: Posterior,
+  { groups }: Predictions,
+): Promise<string[]> {
+  const { pairsPicture, predictivePicture, rankPicture, tracePicture } = await import(
+    "diffeo-picture/posterior"
+  );
   const quantities = quantitiesOf(posterior);
   if (quantities.length === 0) return [];
-  const pictures: Partial<Record<(typeof PICTURES)[number], string>> = {
+  const compared = Object.entries(groups.posterior_predictive ?? {}).flatMap(([name, draws]) => {
+    const seen = posterior.data[name];
+    return seen && seen.data.length > 1
+      ? [predictedOf(name, draws, seen.data as Float64Array)]
+      : [];
+  });
+  const pictures: Partial<Record<(typeof PICTURES)[number] | "predictive", string>> = {
     trace: tracePicture(quantities.slice(0, TRACED)),
     // Of one chain alone every rank is its own.
     ...(posterior.chains.length > 1 && { ranks: rankPicture(quantities.slice(0, TRACED)) }),
@@ -105,6 +170,7 @@ async function writePictures(io: Io, out: string, posterior: Posterior): Promise
         posterior.chains.map(({ diverged }) => diverged),
       ),
     }),
+    ...(compared.length > 0 && { predictive: predictivePicture(compared) }),
   };
   const files: string[] = [];
   for (const [name, svg] of Object.entries(pictures)) {
@@ -123,6 +189,7 @@ export async function writePosterior(
   posterior: Posterior,
   origin: Origin,
   pictures: boolean,
+  predictions: Predictions,
 ): Promise<string[]> {
   const files: string[] = [];
   const write = async (name: string, pieces: Iterable<string>): Promise<void> => {
@@ -131,8 +198,10 @@ export async function writePosterior(
   };
   for (const c of posterior.chains.keys())
     await write(`chain-${c + 1}.csv`, cmdStanCsv(posterior, c, origin));
-  await write("draws.json", arvizJson(posterior));
-  if (pictures) files.push(...(await writePictures(io, out, posterior)));
+  await write("draws.json", arvizJson(posterior, predictions.groups));
+  if (predictions.loo)
+    await write("loo.json", [`${JSON.stringify(predictions.loo, undefined, 1)}\n`]);
+  if (pictures) files.push(...(await writePictures(io, out, posterior, predictions)));
   const content = { summary: posterior.summary(), warnings: posterior.warnings() };
   await write("summary.json", [`${JSON.stringify(content, undefined, 1)}\n`]);
   return files;

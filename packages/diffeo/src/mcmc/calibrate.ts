@@ -30,6 +30,7 @@ export interface CalibrateOptions {
   readonly warmup?: number;
   /** Default 0.9. */
   readonly targetAcceptance?: number;
+  /** Default wasm, the compiler for small graphs. */
   readonly device?: string;
   /** Called after each round. */
   readonly onRound?: (done: number, of: number) => void;
@@ -144,7 +145,7 @@ export async function calibrate(
   options: CalibrateOptions,
 ): Promise<Calibration> {
   const { key, data = {}, datasets = 256, thin = 5, onRound, signal } = options;
-  const { warmup = 300, targetAcceptance = 0.9, device } = options;
+  const { warmup = 300, targetAcceptance = 0.9, device = "wasm" } = options;
   if (!(Number.isSafeInteger(datasets) && datasets >= 1 && Number.isSafeInteger(thin) && thin >= 1))
     fail("usage", `calibrate: ${datasets} datasets, thin ${thin}`, "give integers from 1");
   const rounds = Math.ceil(datasets / ROUND);

@@ -13,6 +13,7 @@
 import type { NdArray, Shape } from "../graph/index.ts";
 import type { ChainSettings } from "./chain-settings.ts";
 import type { Chain } from "./chain-state.ts";
+import type { NamedDraws } from "./predict.ts";
 import { indicesOf, type Posterior } from "./sample-posterior.ts";
 
 /** What the draws alone do not tell. */
@@ -187,8 +188,16 @@ function* group(variables: readonly (readonly [string, Iterable<string>])[]): Ge
   yield variables.length === 0 ? "{}" : "}";
 }
 
-/** All chains, as ArviZ reads them. */
-export function* arvizJson({ chains, draws, settings, data }: Posterior): Generator<string> {
+/**
+ * All chains, as ArviZ reads them.
+ *
+ * @param groups more of ArviZ's groups by name: prior, prior_predictive, posterior_predictive,
+ * log_likelihood, predictions
+ */
+export function* arvizJson(
+  { chains, draws, settings, data }: Posterior,
+  groups: Readonly<Record<string, NamedDraws>> = {},
+): Generator<string> {
   const names = statistics(chains[0], 0).map(([, name]) => name);
   function* statistic(k: number): Generator<string> {
     for (const [c, chain] of chains.entries()) {
@@ -209,6 +218,7 @@ export function* arvizJson({ chains, draws, settings, data }: Posterior): Genera
     ["posterior", arrays(draws)],
     ["sample_stats", group(names.map((name, k) => [name, statistic(k)]))],
     ["observed_data", arrays(data)],
+    ...Object.entries(groups).map(([name, own]) => [name, arrays(own)] as const),
   ]);
   yield "\n";
 }

@@ -24,7 +24,7 @@ export async function atRows(
   f: (one: Values) => Readonly<Record<string, Tensor>>,
   rows: Rows,
   count: number,
-  { device, threads = 1 }: Pick<CompileOptions, "device" | "threads"> = {},
+  { device = "wasm", threads = 1 }: Pick<CompileOptions, "device" | "threads"> = {},
 ): Promise<Rows> {
   const block = Math.min(BLOCK, count);
   const shapes = mapValues(rows, ({ shape }) => [block, ...shape.slice(1)]);

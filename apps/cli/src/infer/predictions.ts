@@ -1,0 +1,84 @@
+/**
+ * What a run adds to its draws where it is asked to: draws from the prior, predictions, and
+ * cross-validation; as groups of the file for ArviZ.
+ */
+import { fail } from "diffeo/graph";
+import {
+  type Data,
+  type Loo,
+  logLikelihood,
+  loo,
+  type NamedDraws,
+  type Posterior,
+  type PosteriorModel,
+  posteriorPredictive,
+  priorPredictive,
+  type StatementModel,
+} from "diffeo/mcmc";
+import { fold, key } from "diffeo/random";
+
+/** What was asked for. */
+export interface Predicted {
+  readonly prior?: number;
+  readonly predict?: boolean;
+  readonly at?: Data;
+  readonly loo?: boolean;
+}
+
+/** Groups by ArviZ's names, and the result of cross-validation. */
+export interface Predictions {
+  readonly groups: Readonly<Record<string, NamedDraws>>;
+  readonly loo?: Loo;
+}
+
+const statements = (model: PosteriorModel, option: string): StatementModel =>
+  "program" in model
+    ? (model as StatementModel)
+    : fail(
+        "usage",
+        `${option} needs a model of statements`,
+        "write it as model(({ parameter, observe }, data) => …)",
+      );
+
+/** Refuses, before any work, what the model cannot do. */
+export function requirePredictable(model: PosteriorModel, asked: Predicted): void {
+  if (asked.prior !== undefined) statements(model, "--prior");
+  if (asked.predict || asked.at) statements(model, "--predict");
+  if (asked.loo) statements(model, "--loo");
+}
+
+/** Draws from the prior: before the chains, so that what cannot be sampled is known at once. */
+export async function priorGroups(
+  model: PosteriorModel,
+  data: Data,
+  seed: number,
+  draws: number | undefined,
+): Promise<Readonly<Record<string, NamedDraws>>> {
+  if (draws === undefined) return {};
+  const own = fold(key(seed), "prior");
+  const found = await priorPredictive(statements(model, "--prior"), { key: own, draws, data });
+  return { prior: found.prior, prior_predictive: found.predictive };
+}
+
+/** What follows from the draws. */
+export async function predictionsOf(
+  model: PosteriorModel,
+  posterior: Posterior,
+  seed: number,
+  { predict, at, loo: validate }: Predicted,
+): Promise<Predictions> {
+  const groups: Record<string, NamedDraws> = {};
+  if (!predict && !at && !validate) return { groups };
+  const own = statements(model, "--predict");
+  const root = fold(key(seed), "predictions");
+  if (predict)
+    groups.posterior_predictive = await posteriorPredictive(own, posterior, { key: root });
+  if (at)
+    groups.predictions = await posteriorPredictive(own, posterior, {
+      key: fold(root, "at"),
+      data: at,
+    });
+  if (!validate) return { groups };
+  groups.log_likelihood = await logLikelihood(own, posterior);
+  return { groups, loo: loo(groups.log_likelihood) };
+}

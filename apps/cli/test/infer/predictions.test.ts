@@ -1,0 +1,107 @@
+/** What infer adds to draws: data as CSV, predictions, cross-validation, and runs begun anew. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { diffeo, type Ended, startDiffeo } from "../run.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "diffeo-predictions-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const at = (name: string): string => join(folder, name);
+const json = (name: string) => JSON.parse(readFileSync(at(name), "utf8"));
+
+const head = `import { halfNormal, normal } from "diffeo/distribution";
+import { add, mul, take } from "diffeo/graph";
+import { model } from "diffeo/mcmc";
+`;
+const pooled = `${head}export default model(({ parameter, observe }, { x }) => {
+  const a = parameter("a", normal(0, 10));
+  const b = parameter("b", normal(0, 10));
+  const sigma = parameter("sigma", halfNormal(5));
+  observe("y", normal(add(a, mul(b, x)), sigma));
+});
+`;
+writeFileSync(at("pooled.mjs"), pooled);
+writeFileSync(
+  at("groups.mjs"),
+  `${head}export default model(({ parameter, observe }, { x, school, J }) => {
+  const a = parameter("a", normal(0, 10), { shape: J });
+  const b = parameter("b", normal(0, 10));
+  const sigma = parameter("sigma", halfNormal(5));
+  observe("y", normal(add(take(a, school), mul(b, x)), sigma));
+});
+`,
+);
+const rows = Array.from({ length: 24 }, (_, i) => {
+  const x = Math.sin(5 * i);
+  return `${["north", "east", "south"][i % 3]},${x},${3 * (i % 3) + 2 * x + 0.3 * Math.cos(17 * i)}`;
+});
+writeFileSync(at("rows.csv"), `school,x,y\n${rows.join("\n")}\n`);
+writeFileSync(at("sizes.json"), '{"J": 3}');
+writeFileSync(at("new.json"), '{"x": [0, 1], "school": [0, 1], "J": 3}');
+const few = ["--draws", "80", "--warmup", "80", "--no-pictures", "--chains", "2"];
+/** A process of its own: models are loaded by a hook of Node's loader. */
+const own = (...words: readonly string[]): Promise<Ended> => startDiffeo(...words).ended;
+const infer = (name: string, out: string, ...more: readonly string[]): Promise<Ended> =>
+  own("infer", at(`${name}.mjs`), "--data", at("rows.csv"), "--out", at(out), ...few, ...more);
+
+describe("infer", () => {
+  it("reads CSV, labels as integers, and predicts, cross-validates and compares", async () => {
+    const simple = await infer("pooled", "pooled", "--loo");
+    expect(simple).toMatchObject({ code: 0 });
+    expect(simple.stdout).toContain("elpd (leave one out) -");
+    const more = ["--data", at("sizes.json"), "--loo", "--predict", "--prior", "30"];
+    const groups = await infer("groups", "groups", ...more, "--predict-at", at("new.json"));
+    expect(groups).toMatchObject({ code: 0 });
+    expect(groups.stderr).toContain("school has 3 labels: east = 0, north = 1, south = 2");
+    const draws = json("groups/draws.json");
+    expect(draws.prior.a[0].length).toBe(30);
+    expect(draws.prior_predictive.y[0][0].length).toBe(24);
+    expect(draws.posterior_predictive.y[1][79].length).toBe(24);
+    expect(draws.log_likelihood.y[1].length).toBe(80);
+    expect(draws.predictions.y[0][0].length).toBe(2);
+    expect(json("groups/loo.json").pointwise.length).toBe(24);
+    const compared = await diffeo("compare", at("pooled"), at("groups"), "--json");
+    const [best, worst] = JSON.parse(compared.stdout);
+    expect([best.name, best.difference, worst.name]).toEqual(["groups", 0, "pooled"]);
+    expect(worst.difference).toBeLessThan(-10);
+  });
+
+  it("begins anew with --force, and says which file of a run has changed", async () => {
+    expect((await infer("pooled", "again", "--loo")).code).toBe(0);
+    const begun = await infer("pooled", "again", "--force");
+    expect(begun).toMatchObject({ code: 0 });
+    expect(readdirSync(at("again"))).not.toContain("loo.json");
+    rmSync(at("again/summary.json"));
+    writeFileSync(at("pooled.mjs"), pooled.replace("halfNormal(5)", "halfNormal(6)"));
+    const { stderr } = await infer("pooled", "again", "--resume");
+    expect(stderr).toContain("pooled.mjs has changed since the run");
+    expect(stderr).toContain("Begin anew with --force");
+  });
+
+  it("says what is wrong with a table, and with a model that cannot predict", async () => {
+    writeFileSync(at("bad.csv"), "x,y\n1,2\n,3\n");
+    const bad = await own("infer", at("pooled.mjs"), "--out", at("none"), "--data", at("bad.csv"));
+    expect(bad.stderr).toContain("bad.csv, line 3, column x: the cell is empty");
+    writeFileSync(
+      at("flat.mjs"),
+      `${head}import { real } from "diffeo/domain";
+export default model(({ parameter, observe }) => observe("y", normal(parameter("mu", real()), 1)));
+`,
+    );
+    const flat = await infer("flat", "flat", "--prior", "10");
+    expect(flat.stderr).toContain('parameter("mu") has a flat density, which cannot be sampled');
+    const none = await diffeo("compare", at("pooled"), at("nowhere"));
+    expect(none.stderr).toContain(
+      "nowhere holds no cross-validation. Run diffeo infer with --loo.",
+    );
+  });
+
+  it("calibrates a model of statements", async () => {
+    writeFileSync(at("x.json"), '{"x": [-1, 0, 1, 2]}');
+    const words = ["--data", at("x.json"), "--datasets", "64", "--thin", "1", "--warmup", "100"];
+    const { code, stdout } = await own("calibrate", at("pooled.mjs"), ...words);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/a {6}p 0\.\d+[\s\S]*64 datasets/);
+  });
+});
