@@ -36,7 +36,6 @@ export interface ErrorOptions extends Omit<CompileOptions, "keep" | "type"> {
 /**
  * Measures the squared error of a denoiser at some times: what a time grid is fitted to.
  *
- *
  * @param classes of grids that the model is to be measured on, one after the other
  */
 export async function errorsByTime(

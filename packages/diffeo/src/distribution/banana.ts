@@ -10,6 +10,7 @@ import { add, at, fail, mul, neg, square, stack, sub, type Tensor } from "../gra
 import { type Keys, normal } from "../random/index.ts";
 import { type Distribution, vectors } from "./distribution.ts";
 
+/** The length and the bend of a banana. */
 export interface BananaOptions {
   /** a, the length. By default 1. */
   readonly length?: number;
@@ -17,6 +18,11 @@ export interface BananaOptions {
   readonly bend?: number;
 }
 
+/**
+ * A Gaussian in two dimensions that is bent along a parabola: a hard test with a known score.
+ *
+ * @throws DiffeoError of kind `usage` where the length is not positive
+ */
 export function banana({ length = 1, bend = 0.5 }: BananaOptions = {}): Distribution {
   if (!(length > 0 && Number.isFinite(length) && Number.isFinite(bend)))
     fail(

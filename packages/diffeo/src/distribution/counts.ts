@@ -26,6 +26,7 @@ import type { Distribution } from "./distribution.ts";
 import { bounds, isNamed, type Rule, univariate } from "./univariate.ts";
 import { betaVariate, binomialVariate, gammaVariate, poissonVariate } from "./variates.ts";
 
+/** A probability by its logit. */
 export interface Logit {
   /** log(p/(1 − p)) */
   readonly logit: Operand;
@@ -114,6 +115,7 @@ const poissonLogRule: Rule = {
   variate: (random, l) => poissonVariate(random, Math.exp(l)),
 };
 
+/** A rate by its logarithm. */
 export interface LogRate {
   readonly logRate: Operand;
 }

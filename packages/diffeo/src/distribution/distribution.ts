@@ -45,6 +45,7 @@ export interface Bounds {
 /** Where the values of a distribution live. */
 export type Support = Domain | Bounds;
 
+/** A distribution: its log-density with everything that derives from it, sampling, and support. */
 export interface Distribution extends Density {
   readonly name: string;
   /** How many numbers a sample has. */

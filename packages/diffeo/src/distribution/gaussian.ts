@@ -24,12 +24,14 @@ import { type Keys, normal } from "../random/index.ts";
 import { type Density, type Diffusible, overEvent, vectors } from "./distribution.ts";
 import { type Covariance, type Principal, principalAxes } from "./principal.ts";
 
+/** Mean and covariance of a Gaussian. */
 export interface GaussianOptions {
   readonly mean: readonly number[];
   /** By default 1. */
   readonly covariance?: Covariance;
 }
 
+/** The Gaussian of a mean and a covariance, and its marginals along a process. */
 export function gaussian({ mean, covariance = 1 }: GaussianOptions): Diffusible {
   const n = mean.length;
   const principal = principalAxes(covariance, n, "gaussian");

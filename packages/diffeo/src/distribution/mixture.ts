@@ -24,6 +24,7 @@ import { fold, type Keys, uniform } from "../random/index.ts";
 import { type Density, type Diffusible, type Distribution, vectors } from "./distribution.ts";
 import { mixtureOf } from "./mixture-of.ts";
 
+/** A component of a mixture, with its weight. */
 export interface Component<D> {
   /** Relative to the others' weights. By default 1. */
   readonly weight?: number;

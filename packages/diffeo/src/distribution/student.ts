@@ -30,6 +30,7 @@ import { type Covariance, principalAxes } from "./principal.ts";
 import { isNamed } from "./univariate.ts";
 import { gammaVariate } from "./variates.ts";
 
+/** Degrees of freedom, mean and shape of a Student distribution. */
 export interface StudentOptions {
   /** ν > 0 */
   readonly degrees: number;

@@ -4,6 +4,7 @@
  */
 import { fail } from "../graph/index.ts";
 
+/** How numbers of a column are recorded. */
 export interface RecordedOptions {
   /** What comes out is a multiple of this. Default: a number with all its digits. */
   readonly step?: number;

@@ -38,9 +38,12 @@ import {
 import { paretoShape } from "./pareto.ts";
 import { type Start, summaryOf } from "./sample-posterior.ts";
 
+/** The ways to fit an approximation, by name. */
 export const fits = ["batchAndMatch", "scoreMatching", "evidence"] as const;
+/** The name of a way to fit an approximation. */
 export type FitName = (typeof fits)[number];
 
+/** How a Gaussian approximation is fitted and judged. */
 export interface ApproximateOptions extends Pick<CompileOptions, "device" | "threads"> {
   readonly key: Key;
   readonly data?: Data;
@@ -55,6 +58,7 @@ export interface ApproximateOptions extends Pick<CompileOptions, "device" | "thr
   readonly signal?: AbortSignal;
 }
 
+/** A Gaussian approximation of a posterior, with what tells how good it is. */
 export interface Approximation extends Start, Gaussian {
   /** Σ, row by row, in free coordinates. */
   readonly covariance: Float64Array;
@@ -199,6 +203,11 @@ const logDensityOf = ({ mean, factor }: Gaussian, z: Float64Array): number => {
   return total;
 };
 
+/**
+ * Fits a Gaussian in free coordinates to a posterior and judges it by k̂ and the evidence.
+ *
+ * @throws DiffeoError of kind `numerical` where the fit does not stay finite
+ */
 export async function approximate(
   model: PosteriorModel,
   options: ApproximateOptions,

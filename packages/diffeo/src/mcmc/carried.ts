@@ -27,6 +27,7 @@ import { boundModel, type PosteriorModel } from "./model.ts";
 import { isModule, readModuleFile, writeModuleFile } from "./module-file.ts";
 import { startingPoints } from "./sample-posterior.ts";
 
+/** The chains that a file of `carriedStep` is for. */
 export interface CarryOptions extends Pick<OpenChainsOptions, "block" | "metric"> {
   readonly data?: Data;
   readonly chains: number;
@@ -53,6 +54,7 @@ export function carriedStep(model: PosteriorModel, options: CarryOptions): Uint8
   return writeOnnx(traced.outputs, "cpu", {}, traced.inputs).bytes;
 }
 
+/** Which chains of a file are sampled, and how. */
 export interface DrawCarriedOptions extends ChainOptions {
   readonly key: Key;
   /**

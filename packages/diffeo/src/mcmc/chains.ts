@@ -71,6 +71,7 @@ export interface DrawChainsOptions {
   readonly signal?: AbortSignal;
 }
 
+/** How `drawChains` samples. */
 export interface ChainsOptions extends OpenChainsOptions, Omit<DrawChainsOptions, "inputs"> {}
 
 const matrix = (shape: readonly number[]): NdArray & { readonly data: Float64Array } => ({

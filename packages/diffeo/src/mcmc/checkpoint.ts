@@ -34,6 +34,7 @@ const odd: Readonly<Record<string, number>> = {
 
 const checksumOf = (text: string): string => checksumText([new TextEncoder().encode(text)]);
 
+/** Chains as text, every bit of them, with a checksum. */
 export function serializeChains(chains: readonly ChainState[]): string {
   const whole = { diffeoChains: 1, checksum: checksumBlank, chains };
   const text = `${JSON.stringify(whole, (_, value: unknown) => {
@@ -102,7 +103,13 @@ const chainsSchema: v.GenericSchema<
   chains: v.pipe(v.array(stateSchema), v.minLength(1)),
 });
 
-/** @param where names the text in an error */
+/**
+ * Chains from the text of `serializeChains`.
+ *
+ * @throws DiffeoError of kind `data` where the text is damaged or not of chains
+ *
+ * @param where names the text in an error
+ */
 export function parseChains(text: string, where: string): ChainState[] {
   const revive = (_: string, value: unknown): unknown => {
     if (typeof value !== "object" || value === null || Object.keys(value).length !== 1)

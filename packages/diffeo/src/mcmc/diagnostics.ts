@@ -200,6 +200,7 @@ export function sdError(chains: ChainDraws): number {
   return meanError(squares) / (2 * Math.sqrt(mean(allOf(squares))));
 }
 
+/** Mean, quantiles, effective sample sizes and R̂ of one number. */
 export interface Summary {
   readonly mean: number;
   readonly sd: number;

@@ -22,8 +22,10 @@ interface ChainMethod {
   readonly begin: (start: Leaf, draw: () => number, settings: MethodSettings) => Trajectory;
 }
 
+/** The name of how chains move. */
 export type ChainMethodName = "nuts" | "hmc" | "mala" | "ula";
 
+/** How chains move, by name. */
 export const methods: Readonly<Record<ChainMethodName, ChainMethod>> = {
   nuts: {
     targetAcceptance: 0.8,

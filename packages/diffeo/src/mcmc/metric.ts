@@ -7,6 +7,7 @@ import { cholesky, lowerTimes, upperSolve } from "../host/index.ts";
 
 /** What M⁻¹ is learned as: the unit matrix is not learned at all. */
 export const metrics = ["unit", "diagonal", "dense"] as const;
+/** The name of what is learned of the mass matrix. */
 export type MetricName = (typeof metrics)[number];
 
 export class EuclideanMetric {

@@ -23,6 +23,7 @@ import {
 type Parameters = Readonly<Record<string, Parameter>>;
 type Derived = Readonly<Record<string, (values: Values, data: Values) => Tensor>>;
 
+/** A model as parameters with their domains and a log-density. */
 export interface PosteriorModel {
   /** By name; a function of the data where sizes depend on them. */
   readonly parameters: Parameters | ((data: Data) => Parameters);

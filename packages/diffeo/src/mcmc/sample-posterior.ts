@@ -38,19 +38,23 @@ export interface Start {
   readonly point: (key: Key) => Float64Array;
 }
 
+/** What a call of a posterior sampler may choose. */
 export interface CallOptions extends Omit<DrawChainsOptions, "first" | "inputs"> {
   readonly data?: Data;
   /** Default free coordinates even between −2 and 2. */
   readonly start?: Start;
 }
 
+/** How many chains a posterior sampler has, and how they move. */
 export interface PosteriorSamplerOptions extends Omit<OpenChainsOptions, "size"> {
   /** Default 4. */
   readonly chains?: number;
 }
 
+/** How `samplePosterior` samples. */
 export interface SamplePosteriorOptions extends PosteriorSamplerOptions, CallOptions {}
 
+/** Draws from a posterior, with their summary and warnings. */
 export interface Posterior {
   /** By name: parameters and derived quantities, [chains, draws, …]. */
   readonly draws: Readonly<Record<string, PosteriorDraws>>;
@@ -270,6 +274,10 @@ export interface PosteriorSampler {
   dispose(): Promise<void>;
 }
 
+/**
+ * Opens a sampler of a model that is called with many data sets: graphs are compiled once per
+ * shape of the data.
+ */
 export function openPosteriorSampler(
   model: PosteriorModel,
   options: PosteriorSamplerOptions = {},

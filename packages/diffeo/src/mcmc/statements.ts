@@ -21,6 +21,7 @@ import type { Values } from "./parameters.ts";
 /** A size: a number, or a number among the data. */
 type Size = number | Tensor;
 
+/** The shape of a parameter. */
 export interface ParameterOptions {
   /**
    * The shape of its independent values, which the parameters of the distribution broadcast to.

@@ -21,6 +21,10 @@ export interface StepSizeRule {
   readonly most?: number;
 }
 
+/**
+ * The step size after a transition of which a share was accepted, ε e^{gain (share − target)}
+ * within its bounds.
+ */
 export function adaptedStepSize(size: number, share: number, rule: StepSizeRule = {}): number {
   const { targetAcceptance = 0.75, gain = 0.4, least = 0, most = Number.POSITIVE_INFINITY } = rule;
   return Math.min(most, Math.max(least, size * Math.exp(gain * (share - targetAcceptance))));

@@ -33,6 +33,7 @@ export interface WalkTarget<P> {
   readonly parameters: Arrays<P>;
 }
 
+/** How many leapfrog steps a transition has, and how many chains run together. */
 export interface WalkOptions extends Pick<CompileOptions, "device" | "threads" | "type"> {
   /** Leapfrog steps a transition; 1 is Langevin's algorithm. */
   readonly leapfrog: number;
@@ -40,6 +41,7 @@ export interface WalkOptions extends Pick<CompileOptions, "device" | "threads" |
   readonly part?: number;
 }
 
+/** The step size, the weights of the terms and the key of a transition. */
 export interface Move {
   /** ε */
   readonly stepSize: number;
@@ -49,6 +51,7 @@ export interface Move {
   readonly key: Key | Keys;
 }
 
+/** Chains after a transition, and which of them moved. */
 export interface Moved {
   readonly chains: Chains<NdArray>;
   /** Whether each chain moved: 1 or 0, [B]. */
@@ -57,6 +60,7 @@ export interface Moved {
   readonly share: number;
 }
 
+/** A compiled walk of many chains. */
 export interface Walk {
   /** Chains at the given points, rows of n numbers. */
   start(points: Float32Array | Float64Array): Promise<Chains<NdArray>>;
@@ -77,6 +81,7 @@ const joined = (parts: readonly Chains<NdArray>[]): Chains<NdArray> => ({
   slopes: parts[0].slopes.map((_, k) => stackArrays(parts.map(({ slopes }) => slopes[k]))),
 });
 
+/** Compiles a walk of many chains that all take the same number of leapfrog steps. */
 export function openWalk<P>(target: WalkTarget<P>, options: WalkOptions): Walk {
   const { size: n, terms, parameters } = target;
   const { leapfrog: steps, part = 1000, type = "float32", ...rest } = options;
@@ -197,6 +202,7 @@ function draws(
   };
 }
 
+/** How many transitions a walk makes, and how the step size is adapted. */
 export interface WalkRunOptions extends Move, StepSizeRule {
   /** Transitions of every chain. */
   readonly steps: number;

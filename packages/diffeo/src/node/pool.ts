@@ -249,7 +249,6 @@ function emptyFolder(): { readonly path: () => string; readonly remove: () => vo
 /**
  * Opens a pool of worker processes; each begins when there is a job for it.
  *
- *
  * @param script what the workers run: it calls `serveJobs`
  */
 export function openPool(script: URL, options: PoolOptions): Pool {

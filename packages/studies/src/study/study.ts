@@ -35,6 +35,7 @@ export interface StudyReport {
   readonly figures: Readonly<Record<string, string>>;
 }
 
+/** A study: what it runs and what it reports. */
 export interface Study<T extends object = object, R = unknown> {
   readonly name: string;
   /** What it asks, in a sentence. */

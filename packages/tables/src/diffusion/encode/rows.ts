@@ -11,6 +11,7 @@ import { isHole, type OpenCell, tornFault, WHOLE_GROUPS } from "./points.ts";
 const labelOf = ({ domain }: ProductPart, text: string, commas?: boolean): OpenCell =>
   domain.fault([text]) === undefined ? text : (numberOf(text, commas) ?? text);
 
+/** What rows may lack. */
 export interface RowsOptions {
   /** Whether the table may lack columns, whose cells are then holes. Default no. */
   readonly lacking?: boolean;

@@ -60,6 +60,7 @@ export const tableExports = {
   rows: { type: "float64", inputs: ["x"], of: (model) => tableMap(model).forward },
 } as const satisfies Readonly<Record<string, TableExport>>;
 
+/** The name of a function of a model that can be exported. */
 export type TableExportName = keyof typeof tableExports;
 
 const exportNamed = (what: TableExportName): TableExport =>
@@ -86,6 +87,7 @@ const placesOf = ({ domain: { parts } }: FittedTable) =>
     ...{ x: [at.x, at.x + dimension], y: [at.y, at.y + size] },
   }));
 
+/** Which function of a model is exported, for how many rows. */
 export interface ExportTableOptions {
   /** Default "score". */
   readonly what?: TableExportName;

@@ -123,6 +123,7 @@ export function serializeTableModel(model: FittedTable): Uint8Array[] {
 /** Domains of one's own, by the names that `fitTable` had them under. */
 type OwnDomains = Readonly<Record<string, Domain>>;
 
+/** Where a model computes, and the domains of your own that its file names. */
 export interface OpenTableOptions extends EngineOptions {
   readonly columns?: OwnDomains;
 }

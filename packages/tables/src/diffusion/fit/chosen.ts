@@ -7,7 +7,9 @@ import type { Row } from "../encode/index.ts";
 import { flowKinds } from "../network/index.ts";
 import { type ChooseMapsOptions, type ChosenMaps, chooseMaps } from "./maps.ts";
 
+/** The ways to choose maps, by name. */
 export const mapChoices = ["usual", "auto", "affine-flow", "spline-flow"] as const;
+/** The name of a way to choose maps. */
 export type MapChoice = (typeof mapChoices)[number];
 
 /** Where chosen maps are kept, so that a run that continues does not choose again. */
@@ -16,6 +18,7 @@ export interface MapStore {
   readonly save: (maps: ChosenMaps) => Promise<void>;
 }
 
+/** How maps are chosen, and where the choice is kept. */
 export interface MapsForOptions extends ChooseMapsOptions {
   readonly map: MapChoice;
   /** Default: nothing is kept. */

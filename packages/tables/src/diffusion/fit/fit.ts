@@ -46,6 +46,7 @@ import { type PreparedRows, preparedRows, type SplitPoints } from "./prepare.ts"
 import { type TrainingOptions, type TrainingProgress, trainScore } from "./train.ts";
 import { trainFlow } from "./train-flow.ts";
 
+/** How far a fit is. */
 export interface TableProgress extends TrainingProgress {
   /**
    * What is trained: the network of rows with given cells and holes, that of the whole table, or a
@@ -54,6 +55,7 @@ export interface TableProgress extends TrainingProgress {
   readonly network: "given" | "whole" | "flow";
 }
 
+/** The domains of the columns, and how a table is fitted. */
 export interface FitTableOptions extends Omit<TrainingOptions, "onProgress" | "onWeights"> {
   /** Domains by name: a column's, or that of a group of columns that the domain names itself. */
   readonly columns: Readonly<Record<string, Domain>>;

@@ -42,6 +42,7 @@ interface Maps {
   readonly flow?: FlowKind;
 }
 
+/** The columns with the maps that gained, and what was tried. */
 export interface ChosenMaps extends Maps {
   readonly tried: readonly TriedMap[];
 }
@@ -127,6 +128,7 @@ const numbersIn = ({ parts }: Product): number =>
     return sum + (plainSpec(domain)?.kind === "integer" ? 0 : domain.dimension - codes);
   }, 0);
 
+/** How maps of columns are tried by short fits. */
 export interface ChooseMapsOptions
   extends Omit<FitTableOptions, "onProgress" | "store" | "minutes" | "flow"> {
   /** Steps of each short fit. Default 1,500. */

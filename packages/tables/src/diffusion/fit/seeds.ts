@@ -10,6 +10,7 @@ import { atomsOf, cellsOf, partCells, type Row } from "../encode/index.ts";
 import type { TableModel } from "../query/index.ts";
 import { type FitTableOptions, fitTable, type TableProgress } from "./fit.ts";
 
+/** How several seeds are fitted. */
 export interface FitSeedsOptions
   extends Omit<FitTableOptions, "store" | "givenStore" | "flowStore"> {
   /** How many seeds there are, from `seed` on. They share `minutes`. */
@@ -23,6 +24,7 @@ export interface FitSeedsOptions
   readonly onSeed?: (seed: number) => void;
 }
 
+/** The best of several seeds, and the loss of each. */
 export interface SeedsFit {
   readonly model: TableModel;
   /** The loss of each on rows held out. */

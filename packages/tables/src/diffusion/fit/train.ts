@@ -32,6 +32,7 @@ import {
 import { choiceOf, keptIn } from "./choice.ts";
 import { BATCH, type Batch, batchOf, batchShapes, velocityLoss } from "./loss.ts";
 
+/** A step of training with its losses. */
 export interface TrainingProgress {
   readonly step: number;
   readonly steps: number;
@@ -43,6 +44,7 @@ export interface TrainingProgress {
   readonly secondsLeft: number;
 }
 
+/** How long and on what a network is trained. */
 export interface TrainingOptions extends EngineOptions {
   readonly seed?: number;
   /** Which network whole rows are learned by; that of given cells is residual. Default residual. */

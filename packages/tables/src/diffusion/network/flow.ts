@@ -32,6 +32,7 @@ export interface Flow {
 
 /** The kinds of flows: what a coupling does to a coordinate. */
 export const flowKinds = ["affine", "spline"] as const;
+/** The name of a kind of flow. */
 export type FlowKind = (typeof flowKinds)[number];
 
 /** Rows that pass at once. */

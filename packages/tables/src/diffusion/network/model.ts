@@ -88,6 +88,7 @@ function evenTimes(): OpenedTable["timesOf"] {
   };
 }
 
+/** How a model was trained. */
 export interface TableTraining {
   readonly seed: number;
   readonly rows: number;

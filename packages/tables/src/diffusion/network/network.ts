@@ -7,7 +7,9 @@ import type { NdArray } from "diffeo/graph";
 import type { NetworkSpec, Parameters } from "diffeo/model";
 import type { Head } from "./head.ts";
 
+/** The kinds of networks of rows, by name. */
 export const networkKinds = ["residual", "transformer"] as const;
+/** The name of a kind of network. */
 export type NetworkKind = (typeof networkKinds)[number];
 
 export interface NetworkOptions {

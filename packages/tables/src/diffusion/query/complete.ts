@@ -28,6 +28,7 @@ import { POINT_DRAWS, pointOf } from "./point.ts";
 /** Cells by the names of their columns. */
 export type Given = Readonly<Record<string, Cell>>;
 
+/** How rows are completed. */
 export interface TableCompleteOptions extends Omit<DrawRows, "count"> {
   /** How often each row is completed. Default 1, and 41 for a point. */
   readonly draws?: number;
@@ -42,6 +43,7 @@ export interface TableCompleteOptions extends Omit<DrawRows, "count"> {
   readonly first?: number;
 }
 
+/** Rows with their missing cells filled in. */
 export interface CompletedRows {
   readonly columns: readonly string[];
   /** Of each row its draws, or its point, in the order of the rows. */

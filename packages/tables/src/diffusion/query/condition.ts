@@ -39,6 +39,7 @@ import {
 } from "../network/index.ts";
 import { type DrawnRows, type DrawRows, decodedRows } from "./draw.ts";
 
+/** How rows are sampled under what was observed. */
 export interface ConditionRows extends Omit<DrawRows, "count" | "first" | "evaluations"> {
   /** How many rows are drawn and weighed against each other. Default 1,000. */
   readonly particles?: number;
@@ -48,6 +49,7 @@ export interface ConditionRows extends Omit<DrawRows, "count" | "first" | "evalu
   readonly observed?: Readonly<Record<string, NdArray | Nested>>;
 }
 
+/** The shapes of what will be observed. */
 export interface TableConditionOptions {
   /**
    * Shapes, by name, of what each call brings: what was seen, say. A number has the shape [].
@@ -59,6 +61,7 @@ export interface TableConditionOptions {
 /** Rows under what was seen, drawn as often as one likes. */
 export type ConditionedTable = (options?: ConditionRows) => Promise<ConditionedRows>;
 
+/** Rows under what was observed, and how many particles they rest on. */
 export interface ConditionedRows extends DrawnRows {
   /**
    * Effective sample size at the end, and how many first particles the rows come from: few of

@@ -8,6 +8,7 @@ import { reverse } from "diffeo/sde";
 import { mapRows } from "../encode/index.ts";
 import { type OpenedTable, outOfFlow, tableMap, tableScore, tableSde } from "../network/index.ts";
 
+/** Which rows are sampled, and by how many evaluations. */
 export interface DrawRows {
   readonly count: number;
   /**
@@ -22,6 +23,7 @@ export interface DrawRows {
   readonly onStep?: () => void;
 }
 
+/** Sampled rows with the names of their columns. */
 export interface DrawnRows {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Cell[])[];

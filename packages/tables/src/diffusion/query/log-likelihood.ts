@@ -56,6 +56,7 @@ import {
 } from "../network/index.ts";
 import { type Field, type FlowOptions, logDensityOf } from "./likelihood.ts";
 
+/** How log-likelihoods are integrated. */
 export interface LogLikelihoodOptions extends FlowOptions {
   /** Values of u at which the density of a row with integers is averaged. Default 8. */
   readonly spread?: number;

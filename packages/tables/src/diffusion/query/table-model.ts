@@ -31,11 +31,13 @@ import {
 import { type DrawnRows, type DrawRows, drawRows } from "./draw.ts";
 import { type LogLikelihoodOptions, tableLogLikelihood } from "./log-likelihood.ts";
 
+/** Which rows are sampled, and the cells that are given. */
 export interface TableSampleOptions extends DrawRows {
   /** Cells that all rows have, by the names of their columns, in the units of the table. */
   readonly given?: Given;
 }
 
+/** An open model of a table: it samples, scores, completes and conditions rows. */
 export interface TableModel extends FittedTable {
   /** Draws rows. */
   readonly sample: (options: TableSampleOptions) => Promise<DrawnRows>;
