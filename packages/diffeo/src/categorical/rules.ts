@@ -31,6 +31,7 @@ export interface GridRules {
   readonly conditions: readonly GridCondition[];
 }
 
+/** How the text of a rule is read. */
 export interface RuleOptions {
   /** The sizes of the grid. */
   readonly grid: Shape;
