@@ -285,7 +285,12 @@ export const declare: Declare = (command, io) =>
         .option("--w <w>", "scale of the drift", real, 1)
         .option("--denoise", "end with the mean of the data given the last point")
         .option("--count <n>", "how many samples", integer(1, MOST.rows), 1000)
-        .option("--batch <n>", "how many at once", integer(1, MOST.rows), 1024),
+        .option(
+          "--batch <n>",
+          "how many at once; another number may change the last digits",
+          integer(1, MOST.rows),
+          1024,
+        ),
       0,
     )
       .option("--out <file>", "where the CSV goes (default: standard output)")

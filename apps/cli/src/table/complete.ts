@@ -13,16 +13,18 @@ import { type WrittenNumber, writeCells } from "./csv.ts";
 import {
   type DrawOptions,
   type EvaluationOptions,
+  type GuardOptions,
   type NumbersOptions,
   requireSecondNetwork,
   withDrawOptions,
   withEvaluations,
+  withGuard,
   withModel,
   withNumbersOptions,
 } from "./options.ts";
 import { type FileRows, openRows } from "./rows.ts";
 
-interface CompleteCommand extends DrawOptions, EvaluationOptions, NumbersOptions {
+interface CompleteCommand extends DrawOptions, EvaluationOptions, GuardOptions, NumbersOptions {
   readonly draws?: number;
   readonly point?: boolean;
 }
@@ -104,23 +106,25 @@ async function complete(io: Io, path: string, options: CompleteCommand): Promise
 export const declare: Declare = (command, io) =>
   void withDrawOptions(
     withEvaluations(
-      withNumbersOptions(
-        withModel(command)
-          .argument(
-            "<file>",
-            "a CSV file with columns of the model; empty cells, NA and columns that it lacks are filled",
-          )
-          .option(
-            "--point",
-            "complete each row once: by the median of the draws, of labels by the mode",
-          )
-          .option(
-            "--draws <n>",
-            "how often each row is completed (default: 1, and 41 with --point)",
-            integer(1, 10_000),
-          ),
-        "where the CSV goes, a column `draw` first unless --point is set",
-        "print columns and rows as JSON",
+      withGuard(
+        withNumbersOptions(
+          withModel(command)
+            .argument(
+              "<file>",
+              "a CSV file with columns of the model; empty cells, NA and columns that it lacks are filled",
+            )
+            .option(
+              "--point",
+              "complete each row once: by the median of the draws, of labels by the mode",
+            )
+            .option(
+              "--draws <n>",
+              "how often each row is completed (default: 1, and 41 with --point)",
+              integer(1, 10_000),
+            ),
+          "where the CSV goes, a column `draw` first unless --point is set",
+          "print columns and rows as JSON",
+        ),
       ),
     ),
   ).action((file, options) => complete(io, file, options));

@@ -3,7 +3,7 @@ import type { Cell } from "diffeo/domain";
 import { writeFileAtomic } from "diffeo/node";
 import { cellLines } from "diffeo-tables";
 import type { Io } from "../shell/io.ts";
-import type { NumbersOptions } from "./options.ts";
+import type { GuardOptions, NumbersOptions } from "./options.ts";
 
 /** A number as a file writes it: its digits pass unchanged. */
 export interface WrittenNumber {
@@ -26,8 +26,18 @@ const jsonOf = (row: Rows[number]): string =>
     })
     .join(",")}]`;
 
-const textOf = (row: Rows[number]): Cell[] =>
-  row.map((cell) => (isWritten(cell) ? cell.text : cell));
+/** What a spreadsheet takes for the beginning of a formula, also in its wide forms. */
+const FORMULA = /^[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]/;
+
+/** A text that a spreadsheet does not run: an apostrophe before it makes it a text there too. */
+const guarded = (cell: Cell): Cell =>
+  typeof cell === "string" && FORMULA.test(cell) && Number.isNaN(Number(cell)) ? `'${cell}` : cell;
+
+const textOf = (row: Rows[number], guard: boolean): Cell[] =>
+  row.map((cell) => {
+    if (isWritten(cell)) return cell.text;
+    return guard ? guarded(cell) : cell;
+  });
 
 export interface Columns {
   readonly columns: readonly string[];
@@ -40,19 +50,19 @@ export async function writeCells(
   io: Io,
   { columns, beside }: Columns,
   batches: AsyncIterable<Rows>,
-  { out, json }: NumbersOptions,
+  { out, json, guardFormulas = false }: NumbersOptions & GuardOptions,
 ): Promise<void> {
   let count = 0;
   // Columns and what is beside them, then rows as they come.
   const head = `${JSON.stringify({ columns, ...beside, rows: [] }).slice(0, -2)}`;
   async function* text(): AsyncGenerator<string> {
     if (json) io.stdout.write(head);
-    yield cellLines([columns]);
+    yield cellLines([textOf(columns, guardFormulas)]);
     for await (const rows of batches) {
       if (json && rows.length > 0)
         io.stdout.write(`${count > 0 ? "," : ""}${rows.map(jsonOf).join(",")}`);
       count += rows.length;
-      yield cellLines(rows.map(textOf));
+      yield cellLines(rows.map((row) => textOf(row, guardFormulas)));
     }
     if (json) io.stdout.write("]}\n");
   }

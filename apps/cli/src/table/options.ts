@@ -63,6 +63,18 @@ export interface EvaluationOptions {
 export const withEvaluations = (command: Command): Command =>
   command.option("--evaluations <n>", "evaluations of the network a row", integer(2, 10_000), 50);
 
+/** How texts are written. */
+export interface GuardOptions {
+  readonly guardFormulas?: boolean;
+}
+
+/** Adds --guard-formulas. */
+export const withGuard = (command: Command): Command =>
+  command.option(
+    "--guard-formulas",
+    "write an apostrophe before texts that a spreadsheet would run as formulas, in CSV",
+  );
+
 /** Adds --out and --json. */
 export const withNumbersOptions = (
   command: Command,

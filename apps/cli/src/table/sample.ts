@@ -26,15 +26,22 @@ import { writeCells } from "./csv.ts";
 import {
   type DrawOptions,
   type EvaluationOptions,
+  type GuardOptions,
   type NumbersOptions,
   requireSecondNetwork,
   withDrawOptions,
   withEvaluations,
+  withGuard,
   withModel,
   withNumbersOptions,
 } from "./options.ts";
 
-interface SampleCommand extends JobOptions, DrawOptions, EvaluationOptions, NumbersOptions {
+interface SampleCommand
+  extends JobOptions,
+    DrawOptions,
+    EvaluationOptions,
+    GuardOptions,
+    NumbersOptions {
   readonly count: number;
   readonly given?: readonly string[];
 }
@@ -154,16 +161,18 @@ export const declare: Declare = (command, io) =>
   void withJobOptions(
     withDrawOptions(
       withEvaluations(
-        withNumbersOptions(
-          withModel(command)
-            .option("--count <n>", "how many rows", integer(1, MOST.rows), 1000)
-            .option(
-              "--given <name=value>",
-              "a cell that all rows have, as ph=6.5 or ward=north; may be repeated",
-              repeated,
-            ),
-          "where the CSV goes",
-          "print columns and rows as JSON",
+        withGuard(
+          withNumbersOptions(
+            withModel(command)
+              .option("--count <n>", "how many rows", integer(1, MOST.rows), 1000)
+              .option(
+                "--given <name=value>",
+                "a cell that all rows have, as ph=6.5 or ward=north; may be repeated",
+                repeated,
+              ),
+            "where the CSV goes",
+            "print columns and rows as JSON",
+          ),
         ),
       ),
     ),

@@ -81,3 +81,39 @@ it("a column named with = is given beside the one that its name begins with", as
   expect(await given("a=3", "a=b=0.5", "a=b=c=q=2")).toEqual(["3", "0.5", "q=2"]);
   expect((await given("a=b=1.5"))[1]).toBe("1.5");
 });
+
+it("texts that a spreadsheet would run have an apostrophe before them on request, numbers none", async () => {
+  const rows = Array.from(
+    { length: 40 },
+    (_, i) => `${i % 7 ? -i : 3},${i % 2 ? "=1+1" : "@x"},-x${i}`,
+  );
+  writeFileSync(at("g.csv"), `+n,kind,note\n${rows.join("\n")}\n`);
+  const fitting = ["--steps", "1", "--threads", "1", "--no-evaluate"];
+  await printed(
+    "table",
+    "fit",
+    at("g.csv"),
+    "--out",
+    at("g.model"),
+    ...fitting,
+    "--column",
+    "note=drop",
+  );
+  const model = ["--model", at("g.model"), "--threads", "1", "--evaluations", "2"];
+  const completed = ["table", "complete", at("g.csv"), ...model];
+  const plain = await printed(...completed);
+  const guarded = await printed(...completed, "--guard-formulas");
+  expect(plain.split("\n").slice(0, 3)).toEqual([
+    "draw,+n,kind,note",
+    "1,3,@x,-x0",
+    "1,-1,=1+1,-x1",
+  ]);
+  expect(guarded.split("\n").slice(0, 3)).toEqual([
+    "draw,'+n,kind,note",
+    "1,3,'@x,'-x0",
+    "1,-1,'=1+1,'-x1",
+  ]);
+  const sampled = await printed("table", "sample", ...model, "--count", "20", "--guard-formulas");
+  for (const line of sampled.trimEnd().split("\n").slice(1))
+    expect(line).toMatch(/^-?[\d.e+-]+,'(=1\+1|@x)$/);
+});

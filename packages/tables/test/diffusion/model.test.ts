@@ -154,7 +154,18 @@ describe("a standard", () => {
         2,
         (i) => `column ${i}`,
       ),
-    ).toThrow("column 1 has one value in all rows");
+    ).toThrow("column 1 has one value in all rows, to 16 digits");
+  });
+
+  it("does not say so of values that differ by too little", () => {
+    for (const value of [(i: number) => i * 1e-200, (i: number) => 2 ** 60 + 256 * i])
+      expect(() =>
+        standardOf(
+          Float64Array.from({ length: 7 }, (_, i) => value(i)),
+          1,
+          String,
+        ),
+      ).toThrow("0 varies by less than numbers of 16 digits can show");
   });
 });
 

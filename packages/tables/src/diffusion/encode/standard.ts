@@ -90,6 +90,29 @@ function chanceOf(
   return size > 0 ? Math.min(1, variance / size) : 0;
 }
 
+/** Whether all values of a column that are there are one number. */
+function isOneValue(z: Float64Array, n: number, i: number): boolean {
+  const column = z.filter((v, at) => at % n === i && !Number.isNaN(v));
+  return column.every((v) => v === column[0]);
+}
+
+/** Says why a column has no standard deviation. Numbers have 16 digits, and their squares a range. */
+function failFlat(name: string, deviation: number, isOne: boolean): never {
+  if (!Number.isFinite(deviation))
+    fail("data", `${name} has values too large to square`, "give it another unit");
+  if (isOne)
+    fail(
+      "data",
+      `${name} has one value in all rows, to 16 digits`,
+      "leave it out, or subtract a constant from numbers with more digits",
+    );
+  return fail(
+    "data",
+    `${name} varies by less than numbers of 16 digits can show`,
+    "subtract a constant, give it another unit, or leave it out",
+  );
+}
+
 /**
  * The standard of rows of n numbers, NaN for those that are missing; `nameOf` is what errors call a
  * coordinate. Coordinates in a range of `apart` are whitened among themselves alone.
@@ -107,11 +130,7 @@ export function standardOf(
     const found = Math.sqrt(covariance[i * (n + 1)]);
     // What rounding leaves of a column of one number is no spread.
     if (!(found > 1e-12 * Math.abs(m) && Number.isFinite(found)))
-      fail(
-        "data",
-        `${nameOf(i)} ${Number.isFinite(found) ? "has one value in all rows" : "has values too large to square"}`,
-        Number.isFinite(found) ? "leave it out" : "give it another unit",
-      );
+      failFlat(nameOf(i), found, isOneValue(z, n, i));
     return found;
   });
   const correlation = covariance.map((v, at) => {

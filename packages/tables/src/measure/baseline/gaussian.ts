@@ -46,7 +46,8 @@ export function gaussianOf(rows: Float64Array, n: number, nameOf: (i: number) =>
   const { mean, covariance } = momentsOf(rows, n);
   const least = mean.map((m, i) => covariance[i * (n + 1)] - (1e-12 * m) ** 2);
   const flat = least.findIndex((v) => !(v > 0));
-  if (flat >= 0) fail("data", `${nameOf(flat)} has one value in all rows`, "leave it out");
+  if (flat >= 0)
+    fail("data", `${nameOf(flat)} varies too little to be told from rounding`, "leave it out");
   const kept = 1 - (n + 1) / (count + n + 1);
   for (let i = 0; i < n; i++) for (let j = 0; j < i; j++) covariance[i * n + j] *= kept;
   return {
