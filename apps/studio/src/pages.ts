@@ -27,6 +27,13 @@ export const pages: readonly Page[] = [
     load: () => import("./pages/chess/Chess.svelte"),
   },
   {
+    path: "sudoku",
+    title: "Sudoku",
+    about: "81 simplices of digits that settle around your clues.",
+    gpu: true,
+    load: () => import("./pages/sudoku/Sudoku.svelte"),
+  },
+  {
     path: "scores",
     title: "Scores",
     about: "A density and its score, before and after a map.",

@@ -10,6 +10,7 @@ import { troubleOf, turn } from "./shell/rpc.ts";
 const modules: Readonly<Record<string, () => Promise<Tasks>>> = {
   home: () => import("./pages/home/tasks.ts"),
   chess: () => import("./pages/chess/tasks.ts"),
+  sudoku: () => import("./pages/sudoku/tasks.ts"),
   scores: () => import("./pages/scores/tasks.ts"),
   paths: () => import("./pages/paths/tasks.ts"),
   table: () => import("./pages/table/tasks.ts"),
