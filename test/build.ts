@@ -142,7 +142,9 @@ const studioFiles = ["vite.config.ts", "licences.ts", "index.html"].map((name) =
 const documents = ["guide.md", "paper.md", "performance.md", "tables.md"].map((name) =>
   join("docs", name),
 );
-const models = ["chess.safetensors", "chess-small.safetensors", "sudoku.safetensors"].map((name) => join("models", name));
+const models = ["chess.safetensors", "chess-small.safetensors", "sudoku.safetensors"].map((name) =>
+  join("models", name),
+);
 
 /** The folder of the studio's static files. */
 export const builtStudio = once(() =>
