@@ -4,6 +4,7 @@
  */
 
 export {
+  dateFormatOf,
   type OpenCell,
   type Row,
   type RowsOptions,
@@ -73,6 +74,7 @@ export {
   type TableConditionOptions,
   type TableModel,
   type TableSampleOptions,
+  writtenCell,
   writtenColumns,
   writtenRows,
 } from "./diffusion/query/index.ts";
@@ -196,6 +198,7 @@ export {
   recordOf,
 } from "./study/study.ts";
 export { type CellTable, cellLines, parseCells, serializeCells } from "./table/cells.ts";
+export { parseDate } from "./table/dates.ts";
 export { type Prepared, type PrepareOptions, prepare, prune } from "./table/prepare.ts";
 export { generate, type SyntheticName, synthetics } from "./table/synthetic.ts";
 export { type Heading, parseTable, type Selection, type Table, without } from "./table/table.ts";

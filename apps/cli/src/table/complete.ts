@@ -4,7 +4,7 @@
  */
 import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
-import { POINT_DRAWS, requireCompletable, type TableModel } from "diffeo-tables";
+import { POINT_DRAWS, requireCompletable, type TableModel, writtenCell } from "diffeo-tables";
 import { loadTableModel } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer } from "../shell/options.ts";
@@ -34,7 +34,7 @@ const AT_ONCE = 10_000;
 
 /** A cell that the file gives, with the digits that the file has. */
 function givenCell(text: string, { domain }: ProductPart): Cell | WrittenNumber {
-  if (domain.spec?.kind === "category") return text;
+  if (domain.spec?.kind === "category" || domain.spec?.kind === "date") return text;
   // A comma before the fraction would not be read back from a file with commas between cells.
   return { text: text.replace(",", ".") };
 }
@@ -64,9 +64,13 @@ async function* completed(
         if (!part) return table.rows[i][j];
         return open[i][at] === null ? undefined : givenCell(table.rows[i][j], part);
       });
+      const cellAt = (row: readonly Cell[], j: number): Cell | WrittenNumber => {
+        const { at, part } = places[j];
+        return given[j] ?? (part ? writtenCell(part, row[at]) : row[at]);
+      };
       return some.map((row, k) => [
         ...(point ? [] : [k + 1]),
-        ...places.map(({ at }, j) => given[j] ?? row[at]),
+        ...places.map((_, j) => cellAt(row, j)),
       ]);
     });
   }

@@ -4,6 +4,8 @@ import { fail } from "diffeo/graph";
 import { inputOf } from "diffeo/job";
 import { readBytes } from "diffeo/node";
 import {
+  dateFormatOf,
+  parseDate,
   parseTableModel,
   type RowsParameters,
   requireGiven,
@@ -52,8 +54,10 @@ interface GivenWord {
   readonly text: string;
 }
 
-/** The cell that a word gives: the number or the label that it says. */
+/** The cell that a word gives: the number, the date or the label that it says. */
 function cellOf({ part: { domain }, text }: GivenWord): Cell {
+  const format = dateFormatOf(domain);
+  if (format !== undefined) return parseDate(text, format) ?? text;
   if (domain.spec?.kind === "category" && domain.fault([text]) === undefined) return text;
   const value = text.trim() === "" ? Number.NaN : Number(text);
   return Number.isFinite(value) ? value : text;
@@ -98,6 +102,9 @@ function readGiven(model: TableModel, word: string): GivenWord {
       `--given ${word}: the value is empty`,
       `give a value, or leave the option out to sample ${first.name}`,
     );
+  const format = dateFormatOf(first.part.domain);
+  if (format !== undefined && typeof cellOf(first) !== "number")
+    fail("usage", `--given ${word}: ${first.text} is not a date`, `write it as ${format}`);
   if (first.part.domain.spec?.kind !== "category" && typeof cellOf(first) !== "number")
     fail("usage", `--given ${word}: ${first.text} is not a number`, "write it as 12.5 or 1e3");
   return first;

@@ -85,7 +85,7 @@ export function bent(domain: Domain, bend: Bend): Domain {
   if (wrong !== undefined) fail("usage", `bent: ${wrong}`, "give every coordinate its numbers");
   if (
     domain.spec &&
-    ["category", "mixed", "empirical", "bent", "product"].includes(domain.spec.kind)
+    ["category", "mixed", "empirical", "date", "bent", "product"].includes(domain.spec.kind)
   )
     fail("usage", `bent: a ${domain.spec.kind} cannot be bent`, "give a domain of numbers");
   const map = chain(

@@ -72,6 +72,9 @@ function distribution({ knots, shares, low, high }: EmpiricalOptions) {
     room === undefined
       ? [(share * w) / (w + d), (share * w) / (w + d) ** 2]
       : [share * Math.max(0, 1 - d / room), share / room];
+  /** At which distance what is beyond has fallen by a factor. */
+  const distance = (factor: number, room: number | undefined): number =>
+    room === undefined ? w * (factor - 1) : room * (1 - 1 / factor);
   const roomBelow = low === undefined ? undefined : from - low;
   const roomAbove = high === undefined ? undefined : high - to;
   return {
@@ -96,16 +99,20 @@ function distribution({ knots, shares, low, high }: EmpiricalOptions) {
       const i = placeOf(knots, v);
       return (shares[i + 1] - shares[i]) / (knots[i + 1] - knots[i]);
     },
-    /** The value within the knots that has a share below it. */
+    /** The value that has a share below it. */
     quantile: (share: number): number => {
-      if (share <= shares[0]) return from;
-      if (share >= shares[last]) return to;
+      if (share < shares[0]) return from - distance(below / share, roomBelow);
+      if (share > shares[last]) return to + distance(above / (1 - share), roomAbove);
       const i = placeOf(shares, share);
       const part = (share - shares[i]) / (shares[i + 1] - shares[i]);
       return knots[i] + part * (knots[i + 1] - knots[i]);
     },
   };
 }
+
+/** The value that has a share below it, also beyond the knots. */
+export const quantileOf = (options: EmpiricalOptions, share: number): number =>
+  distribution(options).quantile(share);
 
 const rises = (list: readonly number[]): boolean =>
   list.every((v, i) => Number.isFinite(v) && (i === 0 || v > list[i - 1]));
@@ -147,9 +154,9 @@ export function empirical(options: EmpiricalOptions): Domain {
     return [first[0], own, second[1]];
   };
   const written = (v: number): number => {
-    if (step === undefined) return v;
-    const inside = Math.min(Math.max(v, from + step / 2), to - step / 2);
-    return nearestMultiple(inside, step);
+    const half = (step ?? 0) / 2;
+    const inside = Math.min(Math.max(v, from + half), to - half);
+    return step === undefined ? inside : nearestMultiple(inside, step);
   };
   return domain({
     kind: "empirical",

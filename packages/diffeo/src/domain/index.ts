@@ -3,6 +3,7 @@
  * models.
  */
 export { bent, SPLINE_BOUND } from "./bent.ts";
+export { type DateOptions, type DateParts, date, datePartsOf, weekdayOf } from "./date.ts";
 export { type Cell, type Domain, type DomainDefinition, domain } from "./domain.ts";
 export { type EmpiricalOptions, empirical } from "./empirical.ts";
 export { correlation, correlationMatrix, covariance, covarianceMatrix } from "./matrix.ts";

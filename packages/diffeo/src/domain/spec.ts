@@ -65,9 +65,22 @@ const recorded = {
   range: v.optional(v.pipe(v.array(finite), v.length(2))),
 };
 
+const law = v.omit(empirical, ["kind"]);
+
+const dates = v.strictObject({
+  kind: v.literal("date"),
+  format: v.pipe(v.string(), v.maxLength(100)),
+  range: v.pipe(v.array(finite), v.length(2)),
+  day: law,
+  year: v.optional(law),
+  second: v.optional(law),
+  weekdays: v.optional(v.pipe(v.array(finite), v.minLength(2), v.maxLength(7))),
+});
+
 const plain = v.variant("kind", [
   empirical,
   mixed,
+  dates,
   v.strictObject({ kind: v.literal("real"), size: v.optional(count), ...recorded }),
   v.strictObject({
     kind: v.literal("positive"),

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { fail } from "../graph/index.ts";
 import { bent } from "./bent.ts";
+import { date } from "./date.ts";
 import type { Domain } from "./domain.ts";
 import { empirical } from "./empirical.ts";
 import { correlation, covariance } from "./matrix.ts";
@@ -41,6 +42,8 @@ function single(spec: SingleSpec): Domain {
       return ordered(spec.parts, without(spec, "kind", "parts"));
     case "empirical":
       return empirical(without(spec, "kind"));
+    case "date":
+      return date(without(spec, "kind"));
     case "mixed":
       return mixed(spec.atoms, empirical(without(spec.other, "kind")));
     case "bent":

@@ -27,6 +27,7 @@ export const KINDS = [
   "count",
   "mixed:0",
   "empirical",
+  "date",
   "category",
   "angle",
   "angle:360",

@@ -83,7 +83,7 @@ export const codedRanges = (
     return codes ? [[part.at.x, part.at.x + codes[0].length] as const] : [];
   });
 
-/** The coordinates of x that come after those of labels in a part, from and to. */
+/** Each coordinate of x that comes after those of labels in its part, from and to. */
 export const scoreRanges = (
   { parts }: Product,
   atoms: Atoms,
@@ -91,7 +91,10 @@ export const scoreRanges = (
   parts.flatMap((part) => {
     const { at, domain } = part;
     const labels = codesOf(part, atoms)?.[0].length ?? domain.dimension;
-    return labels < domain.dimension ? [[at.x + labels, at.x + domain.dimension] as const] : [];
+    return Array.from(
+      { length: domain.dimension - labels },
+      (_, i) => [at.x + labels + i, at.x + labels + i + 1] as const,
+    );
   });
 
 /** z of the atoms of a part of whole numbers. */

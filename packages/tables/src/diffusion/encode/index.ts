@@ -51,5 +51,5 @@ export {
   tornFault,
   WHOLE_GROUPS,
 } from "./points.ts";
-export { type RowsOptions, rowsIn, wholeRows } from "./rows.ts";
+export { dateFormatOf, type RowsOptions, rowsIn, wholeRows } from "./rows.ts";
 export { type Standard, standardMap, standardOf } from "./standard.ts";

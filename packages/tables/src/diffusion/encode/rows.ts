@@ -1,7 +1,8 @@
 /** Texts of a table as rows of cells in their domains, and the rows that have no missing values. */
-import type { Cell, Product, ProductPart } from "diffeo/domain";
+import type { Cell, Domain, Product, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { type CellTable, isEmpty, isMissingNumber } from "../../table/cells.ts";
+import { parseDate } from "../../table/dates.ts";
 import { quote } from "../../table/quote.ts";
 import { numberOf } from "../../table/table.ts";
 import { type Atoms, EMPTY_OR_DROP, strangers } from "./atoms.ts";
@@ -10,6 +11,10 @@ import { isHole, type OpenCell, tornFault, WHOLE_GROUPS } from "./points.ts";
 /** The label that a cell's text says: as it is, or as a number where labels are. */
 const labelOf = ({ domain }: ProductPart, text: string, commas?: boolean): OpenCell =>
   domain.fault([text]) === undefined ? text : (numberOf(text, commas) ?? text);
+
+/** How the cells of a domain are written, where they are dates. */
+export const dateFormatOf = ({ spec }: Domain): string | undefined =>
+  spec?.kind === "date" ? spec.format : undefined;
 
 /** What rows may lack. */
 export interface RowsOptions {
@@ -53,6 +58,16 @@ export function rowsIn(table: CellTable, domain: Product, options: RowsOptions =
         if (j < 0 || isEmpty(row[j])) return null;
         if (part.domain.spec?.kind === "category") return labelOf(part, row[j], commas);
         if (isMissingNumber(row[j])) return null;
+        const format = dateFormatOf(part.domain);
+        if (format !== undefined)
+          return (
+            parseDate(row[j], format) ??
+            fail(
+              "data",
+              `${where(j)}: ${quote(row[j])} is not a date written as ${format}`,
+              "mend the cell, or drop the row",
+            )
+          );
         return (
           numberOf(row[j], commas) ??
           fail(

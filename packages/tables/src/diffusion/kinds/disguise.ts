@@ -12,6 +12,6 @@ const isDressed = (cell: string): boolean => /^[$€£]? ?[+-]?\d[\d.,']* ?[%$�
 export function disguiseOf(cells: readonly string[]): string | undefined {
   const are = (test: (cell: string) => boolean): boolean =>
     cells.filter(test).length > cells.length / 2;
-  if (are(isDate)) return "write dates as numbers, such as days since the first";
+  if (are(isDate)) return "write all dates in one format, such as 2024-12-31";
   return are(isDressed) ? "write numbers plainly, as 1234.5" : undefined;
 }

@@ -8,6 +8,7 @@ import { angle } from "./angle.ts";
 import { between } from "./between.ts";
 import { category } from "./category.ts";
 import { constant } from "./constant.ts";
+import { date } from "./date.ts";
 import { empirical } from "./empirical.ts";
 import { identifier } from "./identifier.ts";
 import { count, integer } from "./integer.ts";
@@ -20,6 +21,7 @@ import { text } from "./text.ts";
 /** All kinds. A column without a rule is of the first that recognises it. */
 export const columnKinds: readonly ColumnKind[] = [
   constant,
+  date,
   identifier,
   mixed,
   empirical,

@@ -24,4 +24,4 @@ export { filledPoints } from "./fill.ts";
 export type { LogLikelihoodOptions } from "./log-likelihood.ts";
 export { POINT_DRAWS, pointOf } from "./point.ts";
 export { openTable, type TableModel, type TableSampleOptions } from "./table-model.ts";
-export { writtenColumns, writtenRows } from "./write.ts";
+export { writtenCell, writtenColumns, writtenRows } from "./write.ts";

@@ -140,9 +140,7 @@ function sharedBy(model: OpenedTable, patterns: Patterns, { matrix }: Standard) 
     );
     const pattern = patterns.of(states);
     // Numbers that labels come before are whitened apart from all others.
-    const scores = scoreRanges(domain, atoms).flatMap(([from, to]) =>
-      Number.isNaN(z[from]) ? [] : Array.from({ length: to - from }, (_, i) => from + i),
-    );
+    const scores = scoreRanges(domain, atoms).flatMap(([i]) => (Number.isNaN(z[i]) ? [] : [i]));
     const volume = scores.reduce((s, i) => s + Math.log(Math.abs(matrix[i * (n + 1)])), 0);
     const labels = freedomOf(pattern) - freedomOf(ofNumbers) - scores.length;
     const shared: SameParts = {

@@ -3,9 +3,11 @@
  * with what is written for columns without a domain. An identifier is a function of the seed and
  * the number of its row.
  */
-import type { Cell } from "diffeo/domain";
+import type { Cell, Product, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { fold, key as keyOf, sampleKeys, uniform } from "diffeo/random";
+import { formatDate } from "../../table/dates.ts";
+import { dateFormatOf } from "../encode/index.ts";
 import type { Filler } from "../kinds/index.ts";
 import type { FittedTable } from "../network/index.ts";
 import type { DrawnRows } from "./draw.ts";
@@ -54,6 +56,23 @@ function filled(filler: Filler, name: string, count: number, first: number, seed
   }
 }
 
+/** A cell as it is written: dates in the format of their column. */
+export function writtenCell({ domain }: ProductPart, cell: Cell): Cell {
+  const format = dateFormatOf(domain);
+  return format === undefined || typeof cell !== "number" ? cell : formatDate(cell, format);
+}
+
+/** Rows of the cells of a model as they are written. */
+function writtenCells({ parts }: Product, rows: DrawnRows["rows"]): DrawnRows["rows"] {
+  const dates = parts.filter(({ domain }) => dateFormatOf(domain) !== undefined);
+  if (dates.length === 0) return rows;
+  return rows.map((row) => {
+    const out = [...row];
+    for (const part of dates) out[part.at.cells] = writtenCell(part, row[part.at.cells]);
+    return out;
+  });
+}
+
 /** The columns that rows of a model are written with. */
 export const writtenColumns = ({ domain, layout }: FittedTable): readonly string[] =>
   layout?.columns ?? domain.columns;
@@ -68,15 +87,16 @@ export function writtenRows(
   { first = 0, seed = 0 }: { readonly first?: number; readonly seed?: number } = {},
 ): DrawnRows["rows"] {
   const { domain, layout } = model;
-  if (!layout) return rows;
+  const cells = writtenCells(domain, rows);
+  if (!layout) return cells;
   const columns = layout.columns.map((name): ((i: number) => Cell) => {
     const at = domain.columns.indexOf(name);
-    if (at >= 0) return (i) => rows[i][at];
+    if (at >= 0) return (i) => cells[i][at];
     const filler = Object.hasOwn(layout.fillers, name)
       ? layout.fillers[name]
       : fail("data", `the model says nothing of the column "${name}"`, "fit it again");
-    const cells = filled(filler, name, rows.length, first, seed);
-    return (i) => cells[i];
+    const texts = filled(filler, name, rows.length, first, seed);
+    return (i) => texts[i];
   });
   return rows.map((_, i) => columns.map((cell) => cell(i)));
 }

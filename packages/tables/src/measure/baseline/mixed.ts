@@ -11,6 +11,7 @@ import {
   OTHER,
   type Product,
   product,
+  real,
 } from "diffeo/domain";
 import { normalPoint } from "diffeo/host";
 import { isHole, type OpenCell } from "../../diffusion/encode/index.ts";
@@ -43,6 +44,8 @@ export function splitMixed(whole: Product): SplitRows {
   const { parts } = whole;
   const domains = parts.flatMap(({ name, domain }): [string, Domain][] => {
     const { spec } = domain;
+    // A date is a number of days, and its density is per day.
+    if (spec?.kind === "date") return [[name, real()]];
     if (spec?.kind !== "mixed") return [[name, domain]];
     const labels = domainOf({ kind: "category", labels: [...spec.atoms, OTHER] });
     return [
@@ -50,7 +53,7 @@ export function splitMixed(whole: Product): SplitRows {
       [`${name}\u0000number`, numberDomain(domainOf(spec.other))],
     ];
   });
-  if (domains.length === parts.length)
+  if (domains.every(([, own], i) => own === parts[i].domain))
     return { domain: whole, split: (row) => row, joined: (row) => row };
   return {
     domain: product(Object.fromEntries(domains)),
