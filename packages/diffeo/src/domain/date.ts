@@ -21,6 +21,7 @@ import { type Domain, domain } from "./domain.ts";
 import { type EmpiricalOptions, empirical, quantileOf } from "./empirical.ts";
 import { category } from "./simplex.ts";
 
+/** What a domain of dates is made of. */
 export interface DateOptions {
   /** How dates are written, such as "YYYY-MM-DD HH:mm"; a table's readers and writers use it. */
   readonly format: string;

@@ -31,6 +31,7 @@ import { type Domain, domain } from "./domain.ts";
 import { nearestMultiple } from "./recorded.ts";
 
 /** A piecewise linear distribution function, and the step in which values are recorded. */
+/** A distribution function, and how its numbers are recorded. */
 export interface EmpiricalOptions {
   /** Values in increasing order between which F is linear. */
   readonly knots: readonly number[];
