@@ -118,7 +118,7 @@ async function byParticles(
     ...["resample", "pieces", "guide", "guideStrength", "require", "tries", "trace", "frames"],
   ]);
   const { particles, count = 4, seed, batch, guidance, w, steps } = options;
-  await checkOutput(count, options, command, [options.model]);
+  await checkOutput(io, count, options, command, [options.model]);
   const model = await loadModel(options.model);
   const found = await stepping(io, options, steps, "completing, particles", (how, note) =>
     completeByParticles(model, board, {
@@ -206,7 +206,7 @@ async function completeOne(
     ...(conditions && { require: conditions }),
     ...(guide && { guide }),
   };
-  await checkOutput(count, output, command, [options.model]);
+  await checkOutput(io, count, output, command, [options.model]);
   const model = await loadModel(options.model);
   const method = methodOf(model, options, command);
   const { complete, dispose } = await completer(io, model, output);

@@ -34,7 +34,7 @@ import {
   type Work,
   withExecutor,
 } from "../shell/jobs.ts";
-import { integer, MOST, positive, type RunOptions, refuseBeside } from "../shell/options.ts";
+import { integer, MOST, noteUnused, positive, type RunOptions } from "../shell/options.ts";
 
 export interface DrawOptions {
   readonly guide?: readonly BoardCondition[];
@@ -66,11 +66,12 @@ export const ledBy = ({
 
 /** Raises what is wrong with conditions before boards are drawn for them. */
 export function checkConditions(
+  io: Io,
   { guide, require: conditions }: Pick<DrawOptions, "guide" | "require">,
   command: Command,
 ): void {
-  if (!conditions) refuseBeside(command, "no --require", ["tries"]);
-  if (!guide) refuseBeside(command, "no --guide", ["guideStrength"]);
+  if (!conditions) noteUnused(io, command, "without --require", ["tries"]);
+  if (!guide) noteUnused(io, command, "without --guide", ["guideStrength"]);
   requirePossible([...(guide ?? []), ...(conditions ?? [])]);
   const longest = Math.max(0, ...(guide ?? []).map(({ text }) => text.length));
   const { guides, letters } = boardLimits;

@@ -91,7 +91,7 @@ async function evaluate(
   const options = { ...given, ...(guide && { guide }) };
   const { neighbours, seed, skipBad = false, json = false } = options;
   if (file !== undefined) refuseBeside(command, "a file of positions", SAMPLING);
-  checkConditions(options, command);
+  checkConditions(io, options, command);
   const real = await positionsOf(io, options.reference, {
     seed,
     skipBad,

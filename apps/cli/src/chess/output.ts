@@ -16,7 +16,7 @@ import {
   sheetSvg,
 } from "diffeo-chess";
 import type { Io, Output } from "../shell/io.ts";
-import { forceOption, integer, refuseBeside } from "../shell/options.ts";
+import { forceOption, integer, noteUnused } from "../shell/options.ts";
 import { outputs, PNG, SVG } from "../shell/outputs.ts";
 import { pngOf } from "../shell/pictures.ts";
 import { steered } from "../shell/visible.ts";
@@ -110,6 +110,7 @@ const heads: Partial<Record<keyof typeof formats, RegExp>> = { svg: SVG, png: PN
  * @param inputs the files that are read
  */
 export async function checkOutput(
+  io: Io,
   count: number,
   options: OutputOptions,
   command: Command,
@@ -117,14 +118,14 @@ export async function checkOutput(
 ): Promise<void> {
   const { format, out, trace, frames, force } = options;
   if (format === "png" && !out) fail("usage", "a PNG cannot be printed", "give --out FILE.png");
-  if (!trace) refuseBeside(command, "no --trace", ["frames"]);
+  if (!trace) noteUnused(io, command, "without --trace", ["frames"]);
   else if ((4 / 3) * frames * count * SQUARES * CLASSES > LONGEST_TEXT)
     fail(
       "usage",
       `a trace of ${count} boards in ${frames} frames is too large for a file`,
       "ask for fewer --frames",
     );
-  checkConditions(options, command);
+  checkConditions(io, options, command);
   const like = heads[format];
   const files = [
     out === undefined ? [] : { path: out, like },

@@ -22,7 +22,7 @@ async function sample(io: Io, given: SampleCommand, command: Command): Promise<v
   const { count, space, solver, grid, seed, frames, w, steps } = given;
   const guide = withPieces(given.guide, given);
   const options = { ...given, ...(guide && { guide }) };
-  await checkOutput(count, options, command, [options.model]);
+  await checkOutput(io, count, options, command, [options.model]);
   const settings = {
     count,
     steps,

@@ -4,6 +4,7 @@
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { fail } from "diffeo/graph";
+import type { Io } from "./io.ts";
 
 /** A whole number between bounds. Above `most` are sizes that no machine has room or time for. */
 export function integer(least: number, most: number): (text: string) => number {
@@ -104,20 +105,34 @@ export const engineOf = ({ device, threads }: EngineOptions): EngineOptions => (
   threads,
 });
 
+/** The long names of options that were given on the command line. */
+const givenAmong = (command: Command, names: readonly string[]): string =>
+  command.options
+    .filter((option) => {
+      const name = option.attributeName();
+      return names.includes(name) && command.getOptionValueSource(name) === "cli";
+    })
+    .map(({ long }) => long)
+    .join(", ");
+
 /**
- * Raises an error where one of the named options was given: it would change nothing beside `what`.
+ * Raises an error where one of the named options was given: beside `what` it asks for something
+ * that is not done.
  */
 export function refuseBeside(command: Command, what: string, names: readonly string[]): void {
-  const given = command.options.filter((option) => {
-    const name = option.attributeName();
-    return names.includes(name) && command.getOptionValueSource(name) === "cli";
-  });
-  if (given.length > 0)
-    fail(
-      "usage",
-      `${given.map(({ long }) => long).join(", ")} would change nothing beside ${what}`,
-      "leave it out",
-    );
+  const given = givenAmong(command, names);
+  if (given !== "") fail("usage", `${given} would change nothing beside ${what}`, "leave it out");
+}
+
+/** Notes on stderr that options which were given have no effect: they are redundant, not wrong. */
+export function noteUnused(
+  io: Io,
+  command: Command,
+  without: string,
+  names: readonly string[],
+): void {
+  const given = givenAmong(command, names);
+  if (given !== "") io.stderr.write(`${given} has no effect ${without}\n`);
 }
 
 /** --force, for commands whose results a person would mourn. */

@@ -25,6 +25,7 @@ import {
   forceOption,
   integer,
   MOST,
+  noteUnused,
   positive,
   refuseBeside,
   repeated,
@@ -248,6 +249,9 @@ export const declare: Declare = (command, io) =>
     ),
     io,
   ).action((file, options: FitCommand, command: Command) => {
-    if (!options.evaluate) refuseBeside(command, "--no-evaluate", ["accept", "report"]);
+    if (!options.evaluate) {
+      refuseBeside(command, "--no-evaluate", ["report"]);
+      noteUnused(io, command, "with --no-evaluate", ["accept"]);
+    }
     return fit(io, file, options);
   });

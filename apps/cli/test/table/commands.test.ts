@@ -244,9 +244,12 @@ describe("table", () => {
       /alone\.model\nnot measured; diffeo table evaluate measures it on other rows\n$/,
     );
     expect(bytesOf("alone.model").equals(bytesOf("a.model"))).toBe(true);
-    const refused = await diffeo(...fit, "--accept", "--force");
+    const redundant = await diffeo(...fit, "--accept", "--force");
+    expect(redundant.code).toBe(0);
+    expect(redundant.stderr).toContain("--accept has no effect with --no-evaluate");
+    const refused = await diffeo(...fit, "--report", at("alone.html"), "--force");
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain("--accept would change nothing beside --no-evaluate");
+    expect(refused.stderr).toContain("--report would change nothing beside --no-evaluate");
   });
 
   it("fit says where a row breaks what a column is said to be", async () => {

@@ -9,6 +9,7 @@
  * are nowhere put in: what the weights leave holds them by itself, and `kept` says how often it
  * does before they are set.
  */
+
 import {
   type Categorical,
   denoiserLogPosterior,
@@ -18,6 +19,7 @@ import {
 } from "diffeo/categorical";
 import type { CompileOptions } from "diffeo/engine";
 import { expand, fail, mul, type NdArray, type Tensor } from "diffeo/graph";
+import { disposable } from "diffeo/host";
 import { asConstants } from "diffeo/model";
 import { openParticles, type ParticleCall, type ParticleResult } from "diffeo/sampler";
 import { reversePush, scaleDrift, type TwistedProcess, twist } from "diffeo/sde";
@@ -52,7 +54,7 @@ export interface ParticleBoards
 }
 
 /** Completes one board of 64 classes at each call, `UNKNOWN` where a square is to be filled in. */
-export interface ParticleCompleter {
+export interface ParticleCompleter extends AsyncDisposable {
   (board: Uint8Array, call: ParticleBoardCall): Promise<ParticleBoards>;
   dispose(): Promise<void>;
 }
@@ -105,7 +107,7 @@ export function openParticleBoards(
       times,
     };
   };
-  return Object.assign(complete, { dispose: draw.dispose });
+  return Object.assign(complete, disposable(draw.dispose));
 }
 
 /** The known squares of a board in x, and where they are. */

@@ -19,6 +19,7 @@ import {
 } from "diffeo/categorical";
 import type { CompileOptions } from "diffeo/engine";
 import { fail, type Tensor } from "diffeo/graph";
+import { disposable } from "diffeo/host";
 import { asConstants } from "diffeo/model";
 import type { Key } from "diffeo/random";
 import {
@@ -110,7 +111,7 @@ export interface Boards extends Omit<SampleResult, "samples"> {
  * Draws boards. Board i is a function of (model, options, key, i): batches change speed, not
  * boards.
  */
-export interface BoardSampler {
+export interface BoardSampler extends AsyncDisposable {
   (options: BoardOptions): Promise<Boards>;
   readonly model: Model;
   dispose(): Promise<void>;
@@ -226,7 +227,7 @@ export async function openBoards(
       ...(recorder && { trace: recorder.end(samples) }),
     };
   };
-  return Object.assign(boards, { model, dispose: draw.dispose });
+  return Object.assign(boards, { model, ...disposable(draw.dispose) });
 }
 
 /** One call of a sampler that is opened for it. */

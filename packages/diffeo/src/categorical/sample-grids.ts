@@ -2,8 +2,10 @@
  * Grids out of a trained model: its reverse process on the simplex, ended at the mean of x₀, and
  * the class of every site.
  */
+
 import type { CompileOptions } from "../engine/index.ts";
 import { constant, type DType, expand, mul, type Tensor, type TypedArray } from "../graph/index.ts";
+import { disposable } from "../host/index.ts";
 import { asConstants, type Parameters } from "../model/index.ts";
 import {
   type DrawOptions,
@@ -56,7 +58,7 @@ export interface DrawGridsOptions
 export interface SampleGridsOptions extends OpenGridsOptions, DrawGridsOptions {}
 
 /** Draws grids: their classes, one grid after the other. */
-export interface GridSampler {
+export interface GridSampler extends AsyncDisposable {
   (options: DrawGridsOptions): Promise<Uint8Array>;
   /** Frees the graphs. Calling the sampler afterwards is an error. */
   dispose(): Promise<void>;
@@ -147,7 +149,7 @@ export async function openGrids(
     });
     return encoding.decodeSimplex(samples.data as Float32Array);
   };
-  return Object.assign(grids, { dispose: draw.dispose });
+  return Object.assign(grids, disposable(draw.dispose));
 }
 
 /** One call of a sampler that is opened for it. */

@@ -95,7 +95,7 @@ export type OpenSpecs<T> = [Tensor] extends [T]
   : { readonly [K in keyof T]: OpenSpecs<T[K]> };
 
 /** A compiled function of arrays; `dispose` frees it. */
-export interface Compiled<X extends readonly unknown[], Y> {
+export interface Compiled<X extends readonly unknown[], Y> extends AsyncDisposable {
   /**
    * Runs it. Arrays are not copied, and are read while it runs: change none before the result is
    * there.
@@ -303,15 +303,14 @@ export function compile<X extends readonly unknown[], Y>(
     );
   };
 
-  return Object.assign(run, {
-    dispose: async () => {
-      if (disposed) return;
-      disposed = true;
-      const sessions = await Promise.allSettled(entries.values());
-      entries.clear();
-      await Promise.all(sessions.map((s) => s.status === "fulfilled" && s.value.session.dispose()));
-    },
-  }) as Compiled<X, Y>;
+  const dispose = async (): Promise<void> => {
+    if (disposed) return;
+    disposed = true;
+    const sessions = await Promise.allSettled(entries.values());
+    entries.clear();
+    await Promise.all(sessions.map((s) => s.status === "fulfilled" && s.value.session.dispose()));
+  };
+  return Object.assign(run, { dispose, [Symbol.asyncDispose]: dispose }) as Compiled<X, Y>;
 }
 
 /**

@@ -12,6 +12,7 @@
  *     posterior.summary();
  */
 import { fail, type Shape } from "../graph/index.ts";
+import { disposable } from "../host/index.ts";
 import { fold, type Key, uniform } from "../random/index.ts";
 import { type ChainSettings, settingsOf } from "./chain-settings.ts";
 import { type Chain, type ChainState, endedChain, requireOwn } from "./chain-state.ts";
@@ -269,7 +270,7 @@ export async function collectPosterior(
 }
 
 /** A model whose graphs are compiled once for data of the same shapes, which are inputs of them. */
-export interface PosteriorSampler {
+export interface PosteriorSampler extends AsyncDisposable {
   (options: CallOptions): Promise<Posterior>;
   dispose(): Promise<void>;
 }
@@ -303,13 +304,12 @@ export function openPosteriorSampler(
     }
     return posteriorOf(there.bound.with(data), there.chains, count, call);
   };
-  return Object.assign(draw, {
-    dispose: async () => {
-      for (const { bound, chains } of opened.values()) {
-        await chains.dispose();
-        await bound.dispose();
-      }
-      opened.clear();
-    },
-  });
+  const dispose = async (): Promise<void> => {
+    for (const { bound, chains } of opened.values()) {
+      await chains.dispose();
+      await bound.dispose();
+    }
+    opened.clear();
+  };
+  return Object.assign(draw, disposable(dispose));
 }

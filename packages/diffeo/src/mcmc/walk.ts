@@ -15,7 +15,7 @@
  */
 import { type Arrays, type CompileOptions, compile, type OpenSpecs } from "../engine/index.ts";
 import { cast, fail, isNdArray, mapTree, type NdArray, sum, type Tensor } from "../graph/index.ts";
-import { partsOf, rowsOf, stackArrays } from "../host/index.ts";
+import { disposable, partsOf, rowsOf, stackArrays } from "../host/index.ts";
 import { fold, type Key, type Keys, normal, uniform } from "../random/index.ts";
 import { type Chains, chainsAt, leapfrog, metropolis } from "./hamiltonian.ts";
 import { adaptedStepSize, type StepSizeRule } from "./step-size.ts";
@@ -61,7 +61,7 @@ export interface Moved {
 }
 
 /** A compiled walk of many chains. */
-export interface Walk {
+export interface Walk extends AsyncDisposable {
   /** Chains at the given points, rows of n numbers. */
   start(points: Float32Array | Float64Array): Promise<Chains<NdArray>>;
   /** One transition. */
@@ -167,10 +167,10 @@ export function openWalk<P>(target: WalkTarget<P>, options: WalkOptions): Walk {
         share: parts.reduce((total, p) => total + p.moved, 0) / count,
       };
     },
-    dispose: async () => {
+    ...disposable(async () => {
       await begin.dispose();
       await transition.dispose();
-    },
+    }),
   };
 }
 

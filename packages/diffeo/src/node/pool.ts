@@ -45,7 +45,7 @@ interface RunJobOptions {
 }
 
 /** Worker processes that are kept. */
-export interface Pool {
+export interface Pool extends AsyncDisposable {
   /**
    * The result of a job, as soon as a worker is free and has done it. Jobs are begun in the order
    * of the calls.
@@ -289,6 +289,24 @@ export function openPool(script: URL, options: PoolOptions): Pool {
     task.reject(reason);
   };
 
+  const close = async (): Promise<void> => {
+    closed = true;
+    const gone = new DiffeoError(
+      "disposed",
+      "the pool was closed before the job was done",
+      "run it again",
+    );
+    for (const task of waiting.splice(0)) task.reject(gone);
+    const all = [...workers];
+    for (const worker of all) {
+      const { task, child } = worker;
+      worker.task = undefined;
+      task?.reject(gone);
+      child.kill("SIGKILL");
+    }
+    await Promise.all(all.map(({ ended }) => ended));
+    folder.remove();
+  };
   return {
     run: async (job, options = {}) => {
       if (closed) fail("disposed", "the pool is closed", "open another");
@@ -298,23 +316,7 @@ export function openPool(script: URL, options: PoolOptions): Pool {
       begin();
       return result;
     },
-    close: async () => {
-      closed = true;
-      const gone = new DiffeoError(
-        "disposed",
-        "the pool was closed before the job was done",
-        "run it again",
-      );
-      for (const task of waiting.splice(0)) task.reject(gone);
-      const all = [...workers];
-      for (const worker of all) {
-        const { task, child } = worker;
-        worker.task = undefined;
-        task?.reject(gone);
-        child.kill("SIGKILL");
-      }
-      await Promise.all(all.map(({ ended }) => ended));
-      folder.remove();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }

@@ -32,7 +32,7 @@ import {
   square,
   type Tensor,
 } from "../graph/index.ts";
-import { batches, mapValues, pickRows, rowsOf, stackArrays } from "../host/index.ts";
+import { batches, disposable, mapValues, pickRows, rowsOf, stackArrays } from "../host/index.ts";
 import { fold } from "../random/index.ts";
 import {
   applyDiffusion,
@@ -97,7 +97,7 @@ export interface ParticleResult extends Weighed {
 }
 
 /** A sampler of weighted particles, opened once and called often. */
-export interface OpenParticles {
+export interface OpenParticles extends AsyncDisposable {
   (call: ParticleCall): Promise<ParticleResult>;
   /** Frees the graphs. Calling it afterwards is an error. */
   dispose(): Promise<void>;
@@ -152,12 +152,11 @@ export function openParticles(process: Conditioned, options: OpenParticleOptions
       batches(count, Math.min(batch, count)),
     );
   };
-  return Object.assign(draw, {
-    dispose: async () => {
-      open = false;
-      await dispose();
-    },
-  });
+  const close = async (): Promise<void> => {
+    open = false;
+    await dispose();
+  };
+  return Object.assign(draw, disposable(close));
 }
 
 /** One call of what is opened for it. */

@@ -7,7 +7,9 @@
  * has no slices and no noise of the first kind; what variance reduction takes away is what two
  * losses differ by there.
  */
+
 import { fail } from "diffeo/graph";
+import { disposable } from "diffeo/host";
 import { fold, permutation } from "diffeo/random";
 import type { Prepared } from "../table/prepare.ts";
 import { openFitting, pickRows } from "./fitting.ts";
@@ -27,7 +29,7 @@ export interface GradientNoise {
 export type NoiseOver = "slices" | "points and slices";
 
 /** What measures the noise of gradients, opened once. */
-export interface OpenGradientNoise {
+export interface OpenGradientNoise extends AsyncDisposable {
   /** At the parameters of a step, by so many gradients. Default over 16 draws of the slices. */
   at(theta: Float32Array, draws?: number, over?: NoiseOver): Promise<GradientNoise>;
   dispose(): Promise<void>;
@@ -65,6 +67,6 @@ export function openGradientNoise(data: Prepared, options: FitOptions): OpenGrad
       const noise = Math.max(0, (squares - draws * mean) / (draws - 1));
       return { noise, signal: Math.max(0, mean - noise / draws) };
     },
-    dispose: () => steps.dispose(),
+    ...disposable(() => steps.dispose()),
   };
 }

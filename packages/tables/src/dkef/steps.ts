@@ -8,6 +8,7 @@
  *   equations sums of G and b over points
  *   ridge     one Adam step on log λ alone, α(λ) from the eigenvectors of G
  */
+
 import { type Compiled, compile } from "diffeo/engine";
 import {
   add,
@@ -31,6 +32,7 @@ import {
   type Tensor,
   valueAndGrad,
 } from "diffeo/graph";
+import { disposable } from "diffeo/host";
 import { type Draws, drawShapes, lossOf, type Objective, scoreMatching } from "diffeo/matching";
 import {
   type Dkef,
@@ -54,7 +56,7 @@ export interface FitSizes {
 }
 
 /** Compiled steps of a fit: training, validation and the final solve. */
-export interface FitSteps {
+export interface FitSteps extends AsyncDisposable {
   readonly train: Compiled<
     [AdamState<Tensor>, Tensor, Draws<Tensor>, Draws<Tensor>, Tensor],
     { state: AdamState<Tensor>; loss: Tensor }
@@ -252,8 +254,8 @@ export function fitSteps(
   };
   return {
     ...steps,
-    dispose: async () => {
+    ...disposable(async () => {
       await Promise.all(Object.values(steps).map((step) => step.dispose()));
-    },
+    }),
   };
 }
