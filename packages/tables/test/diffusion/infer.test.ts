@@ -340,6 +340,15 @@ describe("inference", () => {
     expect(specs("a,b,c\n1,0,0\n0,1,0\n0,0,1\n").map(([name]) => name)).toEqual(["a", "b", "c"]);
   });
 
+  it("reads integers beyond 2^53 as numbers that may be too close to tell apart", () => {
+    const cells = Array.from({ length: 60 }, (_, i) => `90071992547409${93 + i}`);
+    const text = `a\n${cells.join("\n")}\n`;
+    expect(specs(text)[0][1]).not.toMatchObject({ kind: "empirical" });
+    expect(() => specs(text, ["a=empirical"])).toThrow(
+      '"a" has numbers that are too close to each other for 16 digits. Subtract a constant from them, or leave out the rule a=empirical.',
+    );
+  });
+
   it("leaves out texts that are not categories, and says so", () => {
     const names = Array.from(
       { length: 60 },

@@ -4,6 +4,8 @@
  * between them bins of about √N rows.
  */
 import { type EmpiricalOptions, nearestMultiple } from "diffeo/domain";
+import { fail } from "diffeo/graph";
+import { quote } from "../../table/quote.ts";
 import { bounds } from "./column-cells.ts";
 
 /** Digits after the point that a step may have. */
@@ -167,6 +169,21 @@ export function distributionOf(
   const low = first >= -half && counts[0].value >= 0 ? lowBound(counts[0].value, step) : undefined;
   return { knots, shares, ...(step !== undefined && { step }), ...(low !== undefined && { low }) };
 }
+
+/**
+ * Whether knots are apart. Those around numbers that are next to each other as float64 are not,
+ * such as 2⁵³ and 2⁵³ + 2 with knots at odd numbers.
+ */
+export const areApart = ({ knots }: EmpiricalOptions): boolean =>
+  knots.every((v, i) => i === 0 || v > knots[i - 1]);
+
+/** Says so where a rule asks for a distribution of such numbers. */
+export const tooClose = (name: string, kind: string): never =>
+  fail(
+    "data",
+    `${quote(name)} has numbers that are too close to each other for 16 digits`,
+    `subtract a constant from them, or leave out the rule ${name}=${kind}`,
+  );
 
 /** Numbers of at least 0 stay so: a bound just below it, or below the cell of 0. */
 const lowBound = (least: number, step: number | undefined): number =>

@@ -6,7 +6,7 @@ import { empirical as empiricalDomain } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { quote } from "../../table/quote.ts";
 import { bounds, rangeText } from "./column-cells.ts";
-import { countsOf, distributionOf, heapsOf, stepOf } from "./distribution.ts";
+import { areApart, countsOf, distributionOf, heapsOf, stepOf, tooClose } from "./distribution.ts";
 import type { Column, ColumnKind, Meaning } from "./kind.ts";
 
 /** Rows below which a distribution function says little. */
@@ -29,8 +29,10 @@ function recognised({ numbers }: Column): Meaning | undefined {
   const heaps = heapsOf(counts, step);
   const heaped = counts.reduce((s, { value, count }) => s + (heaps.has(value) ? count : 0), 0);
   if (heaped < LEAST_HEAPED * numbers.length && numbers.length < MANY_ROWS) return undefined;
+  const distribution = distributionOf(numbers, step);
+  if (!areApart(distribution)) return undefined;
   return {
-    domain: empiricalDomain(distributionOf(numbers, step)),
+    domain: empiricalDomain(distribution),
     reason: `numbers ${rangeText(numbers)}${step === undefined ? "" : `, multiples of ${step}`}${heaps.size > 0 ? `, ${heaps.size} of them more often than their neighbours` : ""}`,
   };
 }
@@ -45,7 +47,9 @@ export const empirical: ColumnKind = {
         `${quote(name)} is not a column of different numbers`,
         `leave out the rule ${name}=empirical`,
       );
-    return { domain: empiricalDomain(distributionOf(numbers)), reason: "as specified" };
+    const distribution = distributionOf(numbers);
+    if (!areApart(distribution)) tooClose(name, "empirical");
+    return { domain: empiricalDomain(distribution), reason: "as specified" };
   },
   recognised,
   numbersOf: ({ spec }) => (spec?.kind === "empirical" ? [] : undefined),

@@ -6,7 +6,14 @@ import { empirical, mixed as mixedDomain } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { quote } from "../../table/quote.ts";
 import { bounds } from "./column-cells.ts";
-import { type Counted, countsOf, distributionOf, stepOf } from "./distribution.ts";
+import {
+  areApart,
+  type Counted,
+  countsOf,
+  distributionOf,
+  stepOf,
+  tooClose,
+} from "./distribution.ts";
 import type { Column, ColumnKind, Meaning } from "./kind.ts";
 
 /** Rows below which shares say little. */
@@ -42,13 +49,19 @@ function heavyValues(counts: readonly Counted[], rows: number): number[] {
 
 const percent = (share: number): string => `${Number((100 * share).toPrecision(2))} %`;
 
-/** The column with such atoms. */
-function meaningOf(numbers: readonly number[], atoms: readonly number[], why: string): Meaning {
+/** The column with such atoms; undefined where the numbers are too close to each other. */
+function meaningOf(
+  numbers: readonly number[],
+  atoms: readonly number[],
+  why: string,
+): Meaning | undefined {
   const others = numbers.filter((v) => !atoms.includes(v));
   // Of few others the distribution is that of all.
   const own = new Set(others).size < 2 ? numbers : others;
+  const distribution = distributionOf(own, stepOf(numbers));
+  if (!areApart(distribution)) return undefined;
   return {
-    domain: mixedDomain(atoms, empirical(distributionOf(own, stepOf(numbers)))),
+    domain: mixedDomain(atoms, empirical(distribution)),
     reason: why,
   };
 }
@@ -89,7 +102,8 @@ export const mixed: ColumnKind = {
         `${quote(name)} is not a column of different numbers`,
         `leave out the rule ${name}=mixed`,
       );
-    return meaningOf(numbers, atoms, `as specified: ${masses(numbers, atoms)} of the rows`);
+    const why = `as specified: ${masses(numbers, atoms)} of the rows`;
+    return meaningOf(numbers, atoms, why) ?? tooClose(name, "mixed");
   },
   recognised,
   numbersOf: ({ spec }) => (spec?.kind === "mixed" ? spec.atoms : undefined),
