@@ -2,7 +2,7 @@
  * npm run bench -- posteriors [PART [NAME …]]: posteriors beside published draws (agree), beside
  * closed forms (closed), ranks of the truth (calibration), approximations (approximate), and speed
  * beside PyTorch (speed); all parts without one. What was measured is kept in studies/posteriors, a
- * piece a file, and docs/posteriors.md is written anew from it.
+ * piece a file, and docs/posteriors-results.md is written anew from it.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { agree } from "./posteriors/agree.ts";
@@ -11,7 +11,7 @@ import { calibration } from "./posteriors/calibration.ts";
 import { closedForms } from "./posteriors/closed.ts";
 import { speed } from "./posteriors/speed.ts";
 
-const DOCUMENT = "docs/posteriors.md";
+const DOCUMENT = "docs/posteriors-results.md";
 
 const parts: Readonly<Record<string, (only?: readonly string[]) => Promise<string>>> = {
   agree,

@@ -206,6 +206,7 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
       );
     io.stdout.write(summaryTable(summary, join(out, "summary.json")));
     if (found.loo) io.stdout.write(looLines(found.loo));
+    if (found.warning) io.stdout.write(`warning: ${found.warning}\n`);
     for (const warning of warnings) io.stdout.write(`warning: ${warning}\n`);
     io.stdout.write(
       `${chains} ${chains === 1 ? "chain" : "chains"} of ${draws} draws, ${seconds.toFixed(1)} s: ${out}\n`,

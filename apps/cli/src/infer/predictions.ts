@@ -2,7 +2,7 @@
  * What a run adds to its draws where it is asked to: draws from the prior, predictions, and
  * cross-validation; as groups of the file for ArviZ.
  */
-import { fail } from "diffeo/graph";
+import { DiffeoError, fail } from "diffeo/graph";
 import {
   type Data,
   type Loo,
@@ -25,10 +25,11 @@ export interface Predicted {
   readonly loo?: boolean;
 }
 
-/** Groups by ArviZ's names, and the result of cross-validation. */
+/** Groups by ArviZ's names, and the result of cross-validation, or why there is none. */
 export interface Predictions {
   readonly groups: Readonly<Record<string, NamedDraws>>;
   readonly loo?: Loo;
+  readonly warning?: string;
 }
 
 const statements = (model: PosteriorModel, option: string): StatementModel =>
@@ -80,5 +81,11 @@ export async function predictionsOf(
     });
   if (!validate) return { groups };
   groups.log_likelihood = await logLikelihood(own, posterior);
-  return { groups, loo: loo(groups.log_likelihood) };
+  try {
+    return { groups, loo: loo(groups.log_likelihood) };
+  } catch (error) {
+    // The draws are not lost for it.
+    if (error instanceof DiffeoError) return { groups, warning: error.message };
+    throw error;
+  }
 }

@@ -21,9 +21,8 @@ import {
   transpose,
 } from "../graph/index.ts";
 import { asTensor } from "../graph/tensor.ts";
-import type { Distribution } from "./distribution.ts";
 import type { Kernel } from "./kernels.ts";
-import { multivariateNormal, whiten } from "./multivariate-normal.ts";
+import { type MultivariateNormal, multivariateNormal, whiten } from "./multivariate-normal.ts";
 
 /** Points, a covariance function, and what is added to its values. */
 export interface GaussianProcessOptions {
@@ -58,7 +57,7 @@ const covarianceOf = ({ x, kernel, noise = 0, jitter = 1e-9 }: GaussianProcessOp
  *   observe("y", gaussianProcess({ x: data.x, kernel, noise: 0.1 }));
  * });
  */
-export const gaussianProcess = (options: GaussianProcessOptions): Distribution =>
+export const gaussianProcess = (options: GaussianProcessOptions): MultivariateNormal =>
   multivariateNormal({ mean: options.mean, covariance: covarianceOf(options) });
 
 /** A process, what was observed of it, and where to predict. */
@@ -72,7 +71,9 @@ export interface GaussianProcessPredictionOptions extends GaussianProcessOptions
 }
 
 /** The function at other points, given noisy values y at the points x. */
-export function gaussianProcessPrediction(options: GaussianProcessPredictionOptions): Distribution {
+export function gaussianProcessPrediction(
+  options: GaussianProcessPredictionOptions,
+): MultivariateNormal {
   const { x, y, at, kernel, mean = 0, meanAt = 0, jitter = 1e-9 } = options;
   const l = cholesky(covarianceOf(options));
   const a = solve(l, kernel(x, at));

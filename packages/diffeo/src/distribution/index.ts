@@ -62,6 +62,7 @@ export { cauchy, gumbel, laplace, logistic, normal } from "./line.ts";
 export { inverseWishart, lkj, wishart } from "./matrix.ts";
 export { type Component, mixture } from "./mixture.ts";
 export {
+  type MultivariateNormal,
   type MultivariateNormalOptions,
   type MultivariateStudentOptions,
   multivariateNormal,

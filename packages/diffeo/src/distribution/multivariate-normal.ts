@@ -137,6 +137,9 @@ export interface MultivariateNormalOptions {
   readonly precision?: Operand;
 }
 
+/** A distribution whose mean and variances exist. */
+export type MultivariateNormal = Distribution & Required<Pick<Distribution, "mean" | "variance">>;
+
 /** A mean as a vector of as many numbers as a matrix has rows. */
 const meanOf = (mean: Operand, matrix: Operand): Tensor => {
   const rows = sum(asTensor(matrix, "float64"), -1);
@@ -151,7 +154,7 @@ const meanOf = (mean: Operand, matrix: Operand): Tensor => {
  * const S = [[1, 0.5], [0.5, 2]];
  * const d = multivariateNormal({ mean: [0, 1], covariance: S });
  */
-export function multivariateNormal(options: MultivariateNormalOptions): Distribution {
+export function multivariateNormal(options: MultivariateNormalOptions): MultivariateNormal {
   const { mean = 0, covariance, cholesky: factor, precision } = options;
   const given = [covariance, factor, precision].filter((matrix) => matrix !== undefined);
   if (given.length !== 1)
@@ -163,7 +166,7 @@ export function multivariateNormal(options: MultivariateNormalOptions): Distribu
   const [matrix] = given;
   const rule =
     covariance !== undefined ? byCovariance : factor !== undefined ? byFactor : byPrecision;
-  return vectorDistribution(rule, [meanOf(mean, matrix), matrix]);
+  return vectorDistribution(rule, [meanOf(mean, matrix), matrix]) as MultivariateNormal;
 }
 
 const student = (
