@@ -4,6 +4,12 @@ export { type CarriedScore, carry, clock, noiseRatio, rescaling, timeAtRatio } f
 export { type ConditionOptions, condition } from "./condition.ts";
 export { dilateTime, type Factor, scaleDrift, tilt } from "./control.ts";
 export {
+  type DampedLangevin,
+  type DampedLangevinOptions,
+  dampedLangevin,
+  type PhaseCovariance,
+} from "./damped-langevin.ts";
+export {
   applyCovariance,
   applyDiffusion,
   applyTransposed,
@@ -32,6 +38,7 @@ export {
   reversePush,
 } from "./process.ts";
 export { type Projected, project, projectAt } from "./project.ts";
+export { type Reflected, type ReflectedOptions, reflected } from "./reflected.ts";
 export { reverseNoiseShift } from "./reverse-noise.ts";
 export { pullReverseDrift, pushedReverseDrift, pushReverseDrift } from "./reverse-time-ito.ts";
 export { type MarginalScore, requireScoreOfState, scoreAt, timesOf } from "./score.ts";
