@@ -30,7 +30,7 @@ export const taskKind: Kind<TaskParameters, TaskFile, unknown> = {
   version: 1,
   parameters,
   inputs: { file: (bytes) => bytes },
-  run: async ({ study: name, version, task }, { input, report, signal }) => {
+  run: async ({ study: name, version, task }, { device, input, report, signal }) => {
     const study = await studyNamed(name);
     if (study.version !== version)
       fail(
@@ -40,7 +40,7 @@ export const taskKind: Kind<TaskParameters, TaskFile, unknown> = {
       );
     const file = async (): Promise<Uint8Array> =>
       (await input("file")) ?? fail("usage", `the task of ${name} has no file`, "give it one");
-    return study.run(v.parse(study.task, task), { file, report, signal });
+    return study.run(v.parse(study.task, task), { device, file, report, signal });
   },
   serialize: (result) => new TextEncoder().encode(`${JSON.stringify(result)}\n`),
   parse: (bytes) => JSON.parse(new TextDecoder().decode(bytes)),
@@ -51,14 +51,16 @@ export const taskKind: Kind<TaskParameters, TaskFile, unknown> = {
  * A task of a study as a job.
  *
  * @param file the file that the task needs, where it does
+ * @param device where networks run; default `cpu`
  */
 export const taskJob = (
   study: Study,
   task: object,
   file?: Input<Uint8Array>,
+  device = "cpu",
 ): Job<TaskParameters, TaskFile, unknown> =>
   jobOf(
     taskKind,
     { study: study.name as StudyName, version: study.version, task },
-    { inputs: file ? { file } : {} },
+    { inputs: file ? { file } : {}, device },
   );

@@ -46,7 +46,7 @@ describe("the asymptotic variance of score matching", () => {
 
   it("is that of estimates from samples", async () => {
     const task = { model: "student-scale", objective: "gssm-vr", n: 2 } as const;
-    const context = { file: async () => new Uint8Array(), report: () => undefined };
+    const context = { device: "cpu", file: async () => new Uint8Array(), report: () => undefined };
     const estimates: number[] = [];
     for (let seed = 0; seed < 4; seed++) {
       const result = await runGssm({ part: "check", ...task, seed }, context);

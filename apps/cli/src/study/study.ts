@@ -37,6 +37,7 @@ interface StudyCommand extends JobOptions {
   readonly out?: string;
   readonly data: string;
   readonly model: string;
+  readonly device: string;
   readonly positions?: string;
   readonly seeds?: number;
   readonly only?: string;
@@ -91,14 +92,15 @@ async function runAll(
   const isKnown = (task: object): boolean => known.has(study.nameOf(task));
   const open = tasks.filter((task) => !isKnown(task));
   const files = await filesOf(study, open, options);
+  const { device } = options;
   const groups = tasks.map((task) => {
-    const job = taskJob(study, task, files.get(study.file?.(task) ?? ""));
+    const job = taskJob(study, task, files.get(study.file?.(task) ?? ""), device);
     return { name: study.nameOf(task), jobs: [job], known: isKnown(task) };
   });
   const work = {
     what: study.name,
     unit: "tasks",
-    device: "cpu",
+    device,
     threads: 1,
     folder: `${out}.jobs`,
     signal: io.signal,
@@ -150,6 +152,11 @@ export const declare: Declare = (command, io) => {
     .option("--out <folder>", "where records, table and figures go (default: studies/NAME)")
     .option("--data <folder>", "where the UCI files are, or are fetched to", "data")
     .option("--model <file>", "the chess model of equal-pieces", shippedModel)
+    .addOption(
+      new Option("--device <name>", "where the network of equal-pieces runs")
+        .choices(["cpu", "webgpu"])
+        .default("cpu"),
+    )
     .option("--positions <file>", "real positions, beside which equal-pieces measures boards")
     .option("--seeds <n>", "seeds 0 … n − 1 (default: those of the study)", integer(1, 10_000))
     .option("--only <text>", "tasks whose names begin so")

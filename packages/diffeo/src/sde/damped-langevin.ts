@@ -88,7 +88,7 @@ function halves(z: Tensor): readonly [Tensor, Tensor] {
  * import { key } from "diffeo/random";
  *
  * const { sde } = dampedLangevin();
- * const score: MarginalScore = (z, t) => mul(z, -1); // of a network that reads (x, v)
+ * declare const score: import("diffeo/sde").MarginalScore; // of (x, v)
  * await sample(reverse(sde, score), { shape: [4], count: 100, key: key(1) }); // two positions
  */
 export function dampedLangevin({

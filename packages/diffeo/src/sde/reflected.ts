@@ -88,7 +88,7 @@ const IMAGES = 7;
  * import { key } from "diffeo/random";
  *
  * const { sde, extend, fold } = reflected();
- * const score: MarginalScore = (x, t) => mul(x, 0); // of a network, on the box
+ * declare const score: import("diffeo/sde").MarginalScore; // on the box
  * const process = reverse(sde, extend(score));
  * const { samples } = await sample(process, { shape: [2], count: 100, key: key(1) });
  * const inside = await compile(fold, [[100, 2]])(samples);

@@ -25,15 +25,13 @@ export const study: Study<EqualPiecesTask, EqualPiecesResult> = {
   seeds: 10,
   tasks: (seeds) =>
     (Object.keys(values) as EqualWay[]).flatMap((way) =>
-      values[way].flatMap((value) =>
-        Array.from({ length: seeds }, (_, seed) => ({ way, value, seed })),
-      ),
+      values[way].map((value) => ({ way, value, seeds })),
     ),
-  nameOf: ({ way, value, seed }) => `${way}-${String(value).replace(".", "p")}-${seed}`,
+  nameOf: ({ way, value, seeds }) => `${way}-${String(value).replace(".", "p")}-of-${seeds}`,
   task: v.strictObject({
     way: v.picklist(wayNames),
     value: number,
-    seed: v.pipe(number, v.safeInteger()),
+    seeds: v.pipe(number, v.safeInteger()),
   }),
   result: v.strictObject({ boards: v.pipe(v.string(), v.base64()) }),
   file: () => "chess model",

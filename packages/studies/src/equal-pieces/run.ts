@@ -25,59 +25,88 @@ export interface EqualPiecesTask {
   readonly way: EqualWay;
   /** w, τ, the number of pieces, or the number of the pool's part. */
   readonly value: number;
-  readonly seed: number;
+  /** Seeds 0 … n − 1, of 40 boards each. */
+  readonly seeds: number;
 }
 
 export interface EqualPiecesResult {
-  /** Packed positions, in base64. */
+  /** Packed positions of all seeds, in base64. */
   readonly boards: string;
 }
 
-export const BOARDS = 40;
+const BOARDS = 40;
 const STEPS = 100;
 const SOLVER = "domainPreserving";
 
+type Draw = (own: Key) => Promise<Positions>;
+
+interface OpenDraw {
+  readonly draw: Draw;
+  readonly dispose: () => Promise<void>;
+}
+
 /** Boards of the process whose score is τ times the model's. */
-async function tempered(
+async function openTempered(
   { denoiser, encoding, parameters }: Model,
   tau: number,
-  own: Key,
-  signal?: AbortSignal,
-): Promise<Positions> {
+  { device, signal }: TaskContext,
+): Promise<OpenDraw> {
   const score = denoiserScore(denoiser, asConstants(parameters));
   const process = reversePush(denoiser.sde, encoding.phi, (x, t) => mul(score(x, t), tau));
   const shape = [...encoding.grid, encoding.channels];
-  const draw = await openSampler(process, { shape, solver: SOLVER, denoise: true, threads: 1 });
-  try {
-    const { samples } = await draw({ key: own, count: BOARDS, steps: STEPS, signal });
-    return pack(encoding.decodeSimplex(samples.data));
-  } finally {
-    await draw.dispose();
-  }
+  const sampler = await openSampler(process, {
+    ...{ shape, solver: SOLVER, denoise: true, threads: 1 },
+    ...{ device, worker: device !== "cpu" },
+  });
+  return {
+    draw: async (own) => {
+      const { samples } = await sampler({ key: own, count: BOARDS, steps: STEPS, signal });
+      return pack(encoding.decodeSimplex(samples.data));
+    },
+    dispose: () => sampler.dispose(),
+  };
+}
+
+/** Boards of the model, with a drift scale or a number of pieces to lead to. */
+async function openDraw(
+  model: Model,
+  { way, value }: EqualPiecesTask,
+  context: TaskContext,
+): Promise<OpenDraw> {
+  if (way === "tempering") return openTempered(model, value, context);
+  const { device, signal } = context;
+  const sampler = await openBoards(model, { solver: SOLVER, threads: 1, device });
+  const driftScale = way === "w" ? value : 1;
+  const guide = way === "guidance" ? [parseCondition(`pieces=${value}`)] : [];
+  return {
+    draw: async (own) => {
+      const options = { count: BOARDS, steps: STEPS, driftScale, guide, signal };
+      return (await sampler({ key: own, ...options })).positions;
+    },
+    dispose: () => sampler.dispose(),
+  };
 }
 
 export async function equalPieces(
-  { way, value, seed }: EqualPiecesTask,
-  { file, report, signal }: TaskContext,
+  task: EqualPiecesTask,
+  context: TaskContext,
 ): Promise<EqualPiecesResult> {
-  const model = parseModel(await file(), "the model");
-  const root = fold(key(seed), "equal-pieces");
-  const own = way === "pool" ? fold(fold(root, "pool"), value) : root;
-  const boards = async (): Promise<Positions> => {
-    if (way === "tempering") return tempered(model, value, own, signal);
-    const sampler = await openBoards(model, { solver: SOLVER, threads: 1 });
-    const { positions } = await sampler({
-      key: own,
-      count: BOARDS,
-      steps: STEPS,
-      driftScale: way === "w" ? value : 1,
-      guide: way === "guidance" ? [parseCondition(`pieces=${value}`)] : [],
-      signal,
-      onStep: ({ step }) => report(step / STEPS),
-    });
-    await sampler.dispose();
-    return positions;
-  };
-  const { bytes } = await boards();
-  return { boards: btoa(String.fromCharCode(...bytes)) };
+  const { way, value, seeds } = task;
+  const { draw, dispose } = await openDraw(
+    parseModel(await context.file(), "the model"),
+    task,
+    context,
+  );
+  let boards = "";
+  try {
+    for (let seed = 0; seed < seeds; seed++) {
+      const root = fold(key(seed), "equal-pieces");
+      const own = way === "pool" ? fold(fold(root, "pool"), value) : root;
+      boards += String.fromCharCode(...(await draw(own)).bytes);
+      context.report((seed + 1) / seeds);
+    }
+  } finally {
+    await dispose();
+  }
+  return { boards: btoa(boards) };
 }

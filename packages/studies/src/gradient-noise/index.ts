@@ -6,7 +6,7 @@ import type { Study } from "../study/study.ts";
 import { type GradientNoiseResult, type GradientNoiseTask, gradientNoise, losses } from "./run.ts";
 
 /** The one with more columns first. */
-const datasets: readonly UciName[] = ["parkinsons", "white-wine", "red-wine"];
+const datasets: readonly UciName[] = ["parkinsons", "red-wine"];
 const ratio = v.nullable(v.number());
 
 export const study: Study<GradientNoiseTask, GradientNoiseResult> = {

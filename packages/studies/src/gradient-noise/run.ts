@@ -8,7 +8,7 @@
  * A ratio does not change when a loss is multiplied by a number, as raw losses of different slices
  * are.
  */
-import { type ObjectiveName, objectives } from "diffeo/matching";
+import { type ObjectiveName, paperObjectives } from "diffeo/matching";
 import {
   fitDensity,
   openGradientNoise,
@@ -20,8 +20,10 @@ import { rounded } from "../study/records.ts";
 import type { TaskContext } from "../study/study.ts";
 
 /** Steps after which noise is measured. */
-export const AT_STEPS = [1, 50, 200] as const;
-const DRAWS = 24;
+export const AT_STEPS = [50, 200] as const;
+const DRAWS = 16;
+/** Losses that are measured along their own path too. */
+const OWN: readonly ObjectiveName[] = ["ssm-vr", "gssm-vr"];
 
 export interface GradientNoiseTask {
   readonly dataset: UciName;
@@ -44,7 +46,10 @@ export interface GradientNoiseResult {
   readonly noise: readonly NoiseAt[];
 }
 
-export const losses = Object.keys(objectives) as ObjectiveName[];
+export const losses = [
+  ...paperObjectives,
+  "gssm-normalised-vr",
+] as const satisfies readonly ObjectiveName[];
 
 const ratio = ({ noise, signal }: { readonly noise: number; readonly signal: number }) =>
   signal > 0 ? Math.sqrt(noise / signal) : null;
@@ -87,7 +92,7 @@ export async function gradientNoise(
       }
     };
     await measure("sm", common);
-    if (loss !== "sm") await measure("own", await passedBy(loss, data, task, signal));
+    if (OWN.includes(loss)) await measure("own", await passedBy(loss, data, task, signal));
     await open.dispose();
     report((i + 1) / losses.length);
   }

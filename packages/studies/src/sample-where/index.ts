@@ -11,7 +11,7 @@ import {
 } from "./run.ts";
 
 const mapNames = Object.keys(studyMaps) as StudyMap[];
-const SCALES = [4, 2, 1];
+const SCALES = [4, 1];
 const share = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
 
 export const study: Study<SampleWhereTask, SampleWhereResult> = {

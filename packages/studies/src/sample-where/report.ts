@@ -143,11 +143,11 @@ function figure(records: Records): string {
 
 export function report(records: Records): StudyReport {
   const text = [
-    `${records.length} records: three Gaussians through φ(a x), 2,000 samples each. Distances are energy distances in y; two exact sets of 2,000 have ${show(1000 * chanceOf(records))}·10⁻³ in the median.`,
+    `${records.length} records: three Gaussians through φ(a x), 1,000 samples each. Distances are energy distances in y; two exact sets of 1,000 have ${show(1000 * chanceOf(records))}·10⁻³ in the median.`,
     "## Steps until the distance is at most twice that of chance, w = 1",
     stepsTable(records, 1),
     "## The same for w = 0.9 and w = 1.1",
-    "The reference is the process with drift w f̂ stepped in x with 3,200 steps.",
+    "The reference is the process with drift w f̂ stepped in x with 1,600 steps.",
     ...[0.9, 1.1].map((w) => stepsTable(records, w)),
     "## Distances, 10⁻³, and share of steps that leave the domain, w = 1",
     "Medians over maps and seeds. A step that leaves is not taken.",

@@ -33,10 +33,10 @@ export const ways = {
 
 export type Way = keyof typeof ways;
 
-export const STEPS = [25, 100, 400, 1600] as const;
+export const STEPS = [25, 100, 400] as const;
 export const DRIFT_SCALES = [0.9, 1, 1.1] as const;
-const REFERENCE_STEPS = 3200;
-const COUNT = 2000;
+const REFERENCE_STEPS = 1600;
+const COUNT = 1000;
 
 export interface SampleWhereTask {
   readonly map: StudyMap;

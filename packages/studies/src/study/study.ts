@@ -14,6 +14,8 @@ export interface StudyRecord<T = unknown, R = unknown> {
 
 /** What a task runs with. */
 export interface TaskContext {
+  /** Where networks run: `cpu`, or `webgpu` for studies that can. */
+  readonly device: string;
   /** The bytes of the file that the task needs. */
   readonly file: () => Promise<Uint8Array>;
   /** Says which share of the task is done. */

@@ -7,17 +7,26 @@ import { lawNames, type WhereToTrainResult, type WhereToTrainTask, whereToTrain 
 
 const mapNames = Object.keys(studyMaps) as StudyMap[];
 const simplexMaps: readonly StudyMap[] = ["additiveLogistic", "isometricLogRatio", "stickBreaking"];
-/** `y` takes longest. */
-const order: readonly LossName[] = ["y", "posterior", "bounded", "weighted", "y-metric", "x"];
+/** What tells most first, so that a study that is cut short still does. */
+const order: readonly LossName[] = ["x", "weighted", "bounded", "y-metric", "posterior", "y"];
+const mapOrder: readonly StudyMap[] = [
+  "additiveLogistic",
+  "ball",
+  "cube",
+  "stickBreaking",
+  "isometricLogRatio",
+];
 
 const tasksOf = (seeds: number): WhereToTrainTask[] =>
-  order.flatMap((loss) =>
-    lawNames.flatMap((law) =>
-      (law === "colours" ? simplexMaps : mapNames).flatMap((map) =>
-        loss === "posterior" && law !== "colours"
-          ? []
-          : Array.from({ length: seeds }, (_, seed) => ({ law, map, loss, seed })),
-      ),
+  mapOrder.flatMap((map) =>
+    (["boundary", "colours", "inside"] as const).flatMap((law) =>
+      law === "colours" && !simplexMaps.includes(map)
+        ? []
+        : order.flatMap((loss) =>
+            loss === "posterior" && law !== "colours"
+              ? []
+              : Array.from({ length: seeds }, (_, seed) => ({ law, map, loss, seed })),
+          ),
     ),
   );
 
