@@ -88,8 +88,9 @@ function halves(z: Tensor): readonly [Tensor, Tensor] {
  * import { key } from "diffeo/random";
  *
  * const { sde } = dampedLangevin();
- * declare const score: import("diffeo/sde").MarginalScore; // of (x, v)
- * await sample(reverse(sde, score), { shape: [4], count: 100, key: key(1) }); // two positions
+ * // In place of the product: a network of z = (x, v) and t. Two positions, two velocities.
+ * const process = reverse(sde, (z) => mul(z, -1));
+ * await sample(process, { shape: [4], count: 100, key: key(1) });
  */
 export function dampedLangevin({
   mass = 0.25,

@@ -88,8 +88,8 @@ const IMAGES = 7;
  * import { key } from "diffeo/random";
  *
  * const { sde, extend, fold } = reflected();
- * declare const score: import("diffeo/sde").MarginalScore; // on the box
- * const process = reverse(sde, extend(score));
+ * // In place of the product: a network of x and t, on the box.
+ * const process = reverse(sde, extend((x) => mul(x, 0)));
  * const { samples } = await sample(process, { shape: [2], count: 100, key: key(1) });
  * const inside = await compile(fold, [[100, 2]])(samples);
  */
