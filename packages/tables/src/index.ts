@@ -199,6 +199,7 @@ export {
 } from "./study/study.ts";
 export { type CellTable, cellLines, parseCells, serializeCells } from "./table/cells.ts";
 export { parseDate } from "./table/dates.ts";
+export { jsonLines } from "./table/json.ts";
 export { type Prepared, type PrepareOptions, prepare, prune } from "./table/prepare.ts";
 export { generate, type SyntheticName, synthetics } from "./table/synthetic.ts";
 export { type Heading, parseTable, type Selection, type Table, without } from "./table/table.ts";

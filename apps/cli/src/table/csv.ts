@@ -1,7 +1,11 @@
-/** Rows of cells as they come: as CSV to a file or to standard output, as JSON, or as both. */
+/**
+ * Rows of cells as they come: to standard output as CSV or JSON, or to a file in the form that its
+ * name ends with: CSV, JSON lines (.jsonl, .ndjson) or Parquet (.parquet).
+ */
 import type { Cell } from "diffeo/domain";
 import { writeFileAtomic } from "diffeo/node";
-import { cellLines } from "diffeo-tables";
+import { cellLines, jsonLines } from "diffeo-tables";
+import { parquetBytes } from "diffeo-tables/node";
 import type { Io } from "../shell/io.ts";
 import type { GuardOptions, NumbersOptions } from "./options.ts";
 
@@ -45,7 +49,35 @@ export interface Columns {
   readonly beside?: Readonly<Record<string, unknown>>;
 }
 
-/** Writes a line of names, then one a row. */
+const isLines = (out: string): boolean => /\.(jsonl|ndjson)$/i.test(out);
+const isParquet = (out: string): boolean => /\.parquet$/i.test(out);
+
+/** A row of a file that tells numbers from texts. */
+const valuesOf = (row: Rows[number]): Cell[] =>
+  row.map((cell) => (isWritten(cell) ? Number(cell.text) : cell));
+
+/** The file in the form of its name, from rows as they come. */
+async function* written(
+  out: string | undefined,
+  columns: readonly string[],
+  batches: AsyncIterable<Rows>,
+  guardFormulas: boolean,
+): AsyncGenerator<string | Uint8Array> {
+  if (out !== undefined && isParquet(out)) {
+    // The file says at its end where columns are: its rows are held until then.
+    const all: Cell[][] = [];
+    for await (const rows of batches) for (const row of rows) all.push(valuesOf(row));
+    yield await parquetBytes(columns, all);
+  } else if (out !== undefined && isLines(out))
+    for await (const rows of batches) yield jsonLines(columns, rows.map(valuesOf));
+  else {
+    yield cellLines([textOf(columns, guardFormulas)]);
+    for await (const rows of batches)
+      yield cellLines(rows.map((row) => textOf(row, guardFormulas)));
+  }
+}
+
+/** Writes rows under the names of their columns. */
 export async function writeCells(
   io: Io,
   { columns, beside }: Columns,
@@ -55,21 +87,21 @@ export async function writeCells(
   let count = 0;
   // Columns and what is beside them, then rows as they come.
   const head = `${JSON.stringify({ columns, ...beside, rows: [] }).slice(0, -2)}`;
-  async function* text(): AsyncGenerator<string> {
+  async function* counted(): AsyncGenerator<Rows> {
     if (json) io.stdout.write(head);
-    yield cellLines([textOf(columns, guardFormulas)]);
     for await (const rows of batches) {
       if (json && rows.length > 0)
         io.stdout.write(`${count > 0 ? "," : ""}${rows.map(jsonOf).join(",")}`);
       count += rows.length;
-      yield cellLines(rows.map((row) => textOf(row, guardFormulas)));
+      yield rows;
     }
     if (json) io.stdout.write("]}\n");
   }
+  const pieces = written(out, columns, counted(), guardFormulas);
   if (out !== undefined) {
-    await writeFileAtomic(out, text());
+    await writeFileAtomic(out, pieces);
     (json ? io.stderr : io.stdout).write(`${count} rows: ${out}\n`);
     return;
   }
-  for await (const piece of text()) if (!json) io.stdout.write(piece);
+  for await (const piece of pieces) if (!json) io.stdout.write(piece);
 }

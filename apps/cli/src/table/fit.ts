@@ -129,6 +129,8 @@ function fittedLines({ model, tried }: Fitted, rows: number, seconds: number, ou
  */
 async function readRows(file: string, rules: readonly string[], say: (text: string) => void) {
   const table = await readCells(file);
+  if (table.isUnnamed)
+    say(`${file} has no line of names: its columns are column1 to column${table.columns.length}\n`);
   const inferred = inferColumns(table, rules);
   say(inferenceLines(inferred));
   return { inferred, rows: rowsIn(table, product(namedDomains(inferred))) };
@@ -190,7 +192,7 @@ export const declare: Declare = (command, io) =>
   void withJobOptions(
     withRunOptions(
       command
-        .argument("<file>", "a CSV file whose first line is names")
+        .argument("<file>", "a table: CSV, JSON lines or Parquet")
         .requiredOption("--out <file>", "where the model goes")
         .option(
           "--column <rule>",

@@ -1,15 +1,22 @@
-/** Tables from CSV files. */
+/** Tables from files: CSV, JSON lines, Parquet. */
 import { createReadStream } from "node:fs";
+import { open, stat } from "node:fs/promises";
 import { DiffeoError, fail } from "diffeo/graph";
 import { readBytes } from "diffeo/node";
 import { type CellTable, cellReader, joinTables } from "../table/cells.ts";
+import { isJson, parseJsonCells } from "../table/json.ts";
 import { parseTable, type Selection, type Table } from "../table/table.ts";
+import { isParquet, parquetCells } from "./parquet.ts";
 
 /** The longest text there can be. */
 const MOST_BYTES = 2 ** 29 - 25;
 
 /** What has other bytes would be read as something else: names and labels with holes in them. */
 const utf8 = (): TextDecoder => new TextDecoder("utf-8", { fatal: true });
+
+/** Text as its first bytes say: Excel writes UTF-16 with a mark, all others UTF-8. */
+const decoderOf = (first: Uint8Array | undefined): TextDecoder =>
+  first?.[0] === 0xff && first[1] === 0xfe ? new TextDecoder("utf-16le", { fatal: true }) : utf8();
 
 const notText = (path: string, cause: unknown): never => {
   throw new DiffeoError("data", `${path} is no text in UTF-8`, "save it as CSV in UTF-8", {
@@ -45,8 +52,9 @@ export const readTable = async (
 
 /** The text of a file, in pieces. */
 async function* piecesOf(path: string): AsyncGenerator<string> {
-  const decoder = utf8();
+  let decoder: TextDecoder | undefined;
   const decoded = (bytes?: Uint8Array): string => {
+    decoder ??= decoderOf(bytes);
     try {
       return decoder.decode(bytes, { stream: bytes !== undefined });
     } catch (error) {
@@ -66,8 +74,39 @@ async function* piecesOf(path: string): AsyncGenerator<string> {
   yield decoded();
 }
 
-/** A file's cells as they are written, below a line of names, in pieces as they are read. */
+/** Bytes by which the form of a file is known. */
+const FORM = 4096;
+
+/** The first bytes of a file; none of what can be read only once, as a pipe. */
+async function firstBytes(path: string): Promise<Uint8Array> {
+  try {
+    if (!(await stat(path)).isFile()) return new Uint8Array();
+    const file = await open(path);
+    try {
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(FORM), 0, FORM, 0);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch {
+    // Who reads the file says why it cannot be read.
+    return new Uint8Array();
+  }
+}
+
+/**
+ * A file's cells as they are written, in pieces as they are read; JSON and Parquet in one piece.
+ */
 async function* cellPieces(path: string): AsyncGenerator<CellTable> {
+  const first = await firstBytes(path);
+  if (isParquet(first)) {
+    yield await parquetCells(await readBytes(path), path);
+    return;
+  }
+  if (isJson(new TextDecoder().decode(first))) {
+    yield parseJsonCells(await textOf(path), path);
+    return;
+  }
   const reader = cellReader(path);
   for await (const piece of piecesOf(path)) {
     const found = reader.add(piece);
@@ -76,7 +115,7 @@ async function* cellPieces(path: string): AsyncGenerator<CellTable> {
   yield reader.end();
 }
 
-/** A file's cells as they are written, below a line of names. */
+/** A file's cells as they are written: CSV, JSON lines, a list of objects as JSON, or Parquet. */
 export async function readCells(path: string): Promise<CellTable> {
   const pieces: CellTable[] = [];
   for await (const piece of cellPieces(path)) pieces.push(piece);

@@ -3,21 +3,14 @@
  * they mean.
  */
 import { fail } from "diffeo/graph";
-import { readCsv, recordCutter } from "./csv.ts";
-import { quote } from "./quote.ts";
-import { delimiterOf, numberOf } from "./table.ts";
+import type { CellTable } from "./cell-table.ts";
 
-/** A table of cells as they are written. */
-export interface CellTable {
-  /** What errors call it: a path or a name. */
-  readonly source: string;
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-  /** The line of each row. */
-  readonly lines: readonly number[];
-  /** Numbers may have a comma before their fraction: no cell ends with one. Default no. */
-  readonly commas?: boolean;
-}
+import { readCsv, recordCutter } from "./csv.ts";
+import { beginsWithRow, namesIn, numberedNames } from "./header.ts";
+import { isJson, parseJsonCells } from "./json.ts";
+import { delimiterOf } from "./table.ts";
+
+export type { CellTable } from "./cell-table.ts";
 
 export interface CellReader {
   /**
@@ -43,65 +36,65 @@ export const isMissingNumber = (cell: string): boolean =>
 /** No record is longer: a quote that does not close has swallowed the rest of the file. */
 const MOST_RECORD = 2 ** 28;
 
-/** Names in the first record. */
-function namesIn(cells: readonly string[], source: string, line: number): readonly string[] {
-  const twice = cells.find((name, i) => cells.indexOf(name) !== i);
-  if (twice !== undefined)
-    fail(
-      "data",
-      `${source}, line ${line}: two columns are named ${quote(twice)}`,
-      "give every column its own name",
-    );
-  requireNames(cells, source, line);
-  return [...cells];
+/** A record of a file, and the line it begins in. */
+interface Placed {
+  readonly cells: readonly string[];
+  readonly line: number;
 }
 
-/**
- * A line of numbers is a row, unless they rise, as years and wavelengths do: then they may be
- * names.
- */
-function requireNames(cells: readonly string[], source: string, line: number): void {
-  const numbers = cells.map((cell) => numberOf(cell) ?? Number.NaN);
-  if (numbers.some(Number.isNaN)) return;
-  const rise = numbers.length > 1 && numbers.every((v, i) => i === 0 || v > numbers[i - 1]);
-  if (!(rise && (numbers.length > 2 || numbers.every(Number.isInteger))))
-    fail(
-      "data",
-      `${source}, line ${line}: there are numbers where names should be`,
-      "put a line of names first",
-    );
-}
+/** Excel's first line, which says what stands between cells. */
+const SEPARATOR = /^\uFEFF?sep=(.)(\r\n?|\n)/;
 
-/** Reads CSV text that comes in pieces and whose first line is names. */
+/** Reads CSV text that comes in pieces; its first line is names unless it is like the others. */
 export function cellReader(source: string): CellReader {
   const cutter = recordCutter();
   let columns: readonly string[] | undefined;
+  let isUnnamed = false;
   let [delimiter, line, count] = ["", 1, 0];
-  const read = (text: string): CellTable | undefined => {
-    const rows: string[][] = [];
-    const lines: number[] = [];
-    if (!columns) delimiter = delimiterOf(text);
+  /** The columns, from the records of the first piece, of which those that are no rows are removed. */
+  const begin = (records: Placed[]): void => {
+    const [first] = records;
+    if (!first) return;
+    isUnnamed = beginsWithRow(records.map(({ cells }) => cells));
+    columns = isUnnamed
+      ? numberedNames(first.cells.length)
+      : namesIn(first.cells, source, first.line);
+    if (!isUnnamed) records.shift();
+  };
+  const read = (piece: string): CellTable | undefined => {
+    let text = piece;
+    if (!columns) {
+      const separator = SEPARATOR.exec(text);
+      if (separator) [text, line] = [text.slice(separator[0].length), 2];
+      delimiter = separator?.[1] ?? delimiterOf(text);
+    }
+    const records: Placed[] = [];
     line = readCsv(
       text,
       delimiter,
       source,
-      (cells, at) => {
-        if (!columns) columns = namesIn(cells, source, at);
-        else if (cells.length !== columns.length)
-          fail(
-            "data",
-            `${source}, line ${at}: ${cells.length} ${cells.length === 1 ? "cell" : "cells"} where ${columns.length} columns are`,
-            "give every row the same number of cells",
-          );
-        else {
-          rows.push([...cells]);
-          lines.push(at);
-        }
-      },
+      (cells, at) => records.push({ cells: [...cells], line: at }),
       line,
     );
-    count += rows.length;
-    return columns && { source, columns, rows, lines, ...(delimiter !== "," && { commas: true }) };
+    if (!columns) begin(records);
+    const names = columns;
+    if (!names) return undefined;
+    for (const { cells, line: at } of records)
+      if (cells.length !== names.length)
+        fail(
+          "data",
+          `${source}, line ${at}: ${cells.length} ${cells.length === 1 ? "cell" : "cells"} where ${names.length} columns are`,
+          "give every row the same number of cells",
+        );
+    count += records.length;
+    return {
+      source,
+      columns: names,
+      rows: records.map(({ cells }) => cells),
+      lines: records.map(({ line: at }) => at),
+      ...(delimiter !== "," && { commas: true }),
+      ...(isUnnamed && { isUnnamed }),
+    };
   };
   return {
     add: (piece) => {
@@ -125,8 +118,9 @@ export function cellReader(source: string): CellReader {
   };
 }
 
-/** Reads CSV text whose first line is names. */
+/** Reads CSV, JSON lines, or a list of objects as JSON. */
 export function parseCells(text: string, source: string): CellTable {
+  if (isJson(text)) return parseJsonCells(text, source);
   const reader = cellReader(source);
   return joinTables([reader.add(text), reader.end()]);
 }

@@ -1,0 +1,132 @@
+/** Tables in the forms that people have them in. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parquetBytes, readCells } from "../src/node/index.ts";
+import { parseCells } from "../src/table/cells.ts";
+import { jsonLines } from "../src/table/json.ts";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tables-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const lines = (...rows: readonly string[]): string => `${rows.join("\n")}\n`;
+const many = (row: (i: number) => string, count = 30): string =>
+  lines(...Array.from({ length: count }, (_, i) => row(i)));
+
+describe("a file without a line of names", () => {
+  it.each([
+    ["numbers", "5.1,3.5,setosa\n4.9,3.0,setosa\n", 3],
+    ["numbers and a marker of a missing value", "2,?,38.5,no\n1,3,39.2,yes\n", 4],
+    ["numbers with gaps", "39,State-gov,77516,13\n50,Private,,9\n", 4],
+    ["labels that occur again", many((i) => `${"ab"[i % 2]},${"xyz"[i % 3]}`), 2],
+    ["one column of numbers", many((i) => String((7 * i) % 11)), 1],
+  ])("is known by %s", (_, text, count) => {
+    const { columns, rows, lines: at, isUnnamed } = parseCells(text, "t");
+    expect(columns).toEqual(Array.from({ length: count }, (_, j) => `column${j + 1}`));
+    expect(rows).toHaveLength(text.trim().split("\n").length);
+    expect([at[0], isUnnamed]).toEqual([1, true]);
+  });
+
+  it.each([
+    ["names", "size,ward\n5.1,n\n4.9,s\n"],
+    ["years", "1999,2000,2001\n3,1,2\n5,4,4\n"],
+    ["a name and years", "place,1999,2000\na,1,2\nb,4,4\n"],
+    ["a number over labels", "1,ward\nn,s\ns,s\n"],
+    ["labels below names", many((i) => (i === 0 ? "k,l" : `${"ab"[i % 2]},${"xy"[i % 2]}`))],
+  ])("is not taken for one that has %s", (_, text) => {
+    const { columns, isUnnamed } = parseCells(text, "t");
+    expect(columns).toEqual(text.split("\n")[0].split(","));
+    expect(isUnnamed).toBeUndefined();
+  });
+
+  it("has a name for a column that the line leaves without one, as R writes row names", () => {
+    expect(parseCells('"","a"\n"1",2\n', "t").columns).toEqual(["column1", "a"]);
+  });
+});
+
+describe("a file of Excel's", () => {
+  it("may say its separator, and have commas before fractions", () => {
+    const table = parseCells("sep=;\r\na;b\r\n1,5;x\r\n", "t");
+    expect(table).toMatchObject({ columns: ["a", "b"], rows: [["1,5", "x"]], lines: [3] });
+    expect(table.commas).toBe(true);
+  });
+
+  it("may be in UTF-16", async () => {
+    const path = join(folder, "unicode.txt");
+    await writeFile(path, Buffer.from("\uFEFFgröße\tward\n1,5\tn\n", "utf16le"));
+    expect(await readCells(path)).toMatchObject({
+      columns: ["größe", "ward"],
+      rows: [["1,5", "n"]],
+    });
+  });
+});
+
+describe("JSON", () => {
+  it("is one object per line, or a list of them; what a row lacks is missing", () => {
+    const wanted = {
+      columns: ["a", "b", "c"],
+      rows: [
+        ["1.5", "x", ""],
+        ["", "", "true"],
+      ],
+    };
+    expect(parseCells('{"a":1.5,"b":"x"}\n\n{"a":null,"c":true}\n', "t")).toMatchObject({
+      ...wanted,
+      lines: [1, 3],
+    });
+    expect(parseCells('[{"a":1.5,"b":"x"},\n {"c":true}]', "t")).toMatchObject(wanted);
+  });
+
+  it("is written so that it is read back", () => {
+    const text = jsonLines(
+      ["a", "b"],
+      [
+        [0.1, "x"],
+        ["", 'say "hi"'],
+      ],
+    );
+    expect(parseCells(text, "t")).toMatchObject({
+      columns: ["a", "b"],
+      rows: [
+        ["0.1", "x"],
+        ["", 'say "hi"'],
+      ],
+    });
+  });
+
+  it.each([
+    ['{"a":1}\n{"a":\n', "t, line 2: this is not JSON. Give one object per line."],
+    ['{"a":[1]}\n', 't, line 1, "a": a list or an object'],
+    ['{"a":1}\n[2]\n', "t, line 2: this is no object"],
+  ])("that is no table is refused: %s", (text, message) => {
+    expect(() => parseCells(text, "t")).toThrow(message);
+  });
+});
+
+describe("Parquet", () => {
+  it("is written so that it is read back: integers, numbers, texts and gaps", async () => {
+    const columns = ["n", "x", "k"];
+    const rows = [
+      [3, 0.1, "a"],
+      [-7, "", "b,c"],
+      [9007199254740991, -2.5e-9, ""],
+    ];
+    const path = join(folder, "rows.parquet");
+    await writeFile(path, await parquetBytes(columns, rows));
+    expect(await readCells(path)).toMatchObject({
+      columns,
+      rows: rows.map((row) => row.map(String)),
+      lines: [1, 2, 3],
+    });
+  });
+
+  it("that is cut off says so", async () => {
+    const path = join(folder, "cut.parquet");
+    await writeFile(path, (await parquetBytes(["a"], [[1]])).subarray(0, 30));
+    await expect(readCells(path)).rejects.toThrow("cannot be read as Parquet");
+  });
+});
