@@ -8,10 +8,12 @@
 import {
   additiveLogistic,
   type Bijector,
+  identity,
   isometricLogRatio,
   stickBreaking,
 } from "../bijector/index.ts";
 import { concat, fail, mul, slice, sub, sum, type Tensor } from "../graph/index.ts";
+import { codePoints } from "./code-points.ts";
 import { type Cell, type Domain, domain, partCount, quoteCell, requireCount } from "./domain.ts";
 import { type SimplexMap, simplexMaps } from "./spec.ts";
 
@@ -140,6 +142,11 @@ function withZeros(shares: readonly number[], bound: number): number[] {
 
 /** How far the points of labels lie from the vertices. */
 export interface CategoryOptions {
+  /**
+   * How many numbers a label is coded by, where labels are many: each is a point of its own. Default:
+   * one fewer than there are labels, a corner of the simplex.
+   */
+  readonly dimension?: number;
   /** ε. Default 0.01. */
   readonly soften?: number;
   /** Default additiveLogistic. */
@@ -160,6 +167,7 @@ export function category(labels: readonly Cell[], options: CategoryOptions = {})
   const places = new Map(labels.map((label, i) => [label, i]));
   if (places.size !== k)
     fail("usage", "category: two labels are the same", "give every label once");
+  if (options.dimension !== undefined) return embedded(labels, places, options.dimension);
   const codeOf = (label: number): number[] =>
     Array.from({ length: k - 1 }, (_, i) => (label === i ? 1 - soften : soften / (k - 1)));
   return domain({
@@ -170,15 +178,44 @@ export function category(labels: readonly Cell[], options: CategoryOptions = {})
     cells: 1,
     codes: labels.map((_, label) => codeOf(label)),
     fault: () => undefined,
-    faultOfCells: ([label]) =>
-      places.has(label)
-        ? undefined
-        : `${quoteCell(label)} is none of ${labels.slice(0, 20).map(quoteCell).join(", ")}${k > 20 ? ", …" : ""}`,
+    faultOfCells: ([label]) => labelFault(label, labels, places),
     encode: ([label]) => codeOf(places.get(label) as number),
     decode: (y) => {
       const shares = Array.from(y);
       shares.push(shares.reduce((a, b) => a - b, 1));
       return [labels[shares.indexOf(Math.max(...shares))]];
+    },
+  });
+}
+
+type Places = ReadonlyMap<Cell, number>;
+
+/** Why a label is none of a list. */
+const labelFault = (label: Cell, labels: readonly Cell[], places: Places): string | undefined =>
+  places.has(label)
+    ? undefined
+    : `${quoteCell(label)} is none of ${labels.slice(0, 20).map(quoteCell).join(", ")}${labels.length > 20 ? ", …" : ""}`;
+
+/** Labels as points of Rᵈ (`code-points.ts`); the label of a point is the nearest. */
+function embedded(labels: readonly Cell[], places: Places, dimension: number): Domain {
+  requireCount(dimension, 1, "category: dimension");
+  const points = codePoints(labels.length, dimension);
+  const distance = (point: readonly number[], y: ArrayLike<number>): number =>
+    point.reduce((sum, v, i) => sum + (v - y[i]) ** 2, 0);
+  return domain({
+    kind: "category",
+    spec: { kind: "category", labels: [...labels], dimension },
+    map: identity(),
+    dimension,
+    cells: 1,
+    codes: points,
+    fault: () => undefined,
+    faultOfCells: ([label]) => labelFault(label, labels, places),
+    encode: ([label]) => points[places.get(label) as number],
+    decode: (y) => {
+      const far = points.map((point) => distance(point, y));
+      const least = far.reduce((best, v, i) => (v < far[best] ? i : best), 0);
+      return [labels[least]];
     },
   });
 }

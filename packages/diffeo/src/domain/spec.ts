@@ -107,7 +107,8 @@ const plain = v.variant("kind", [
   }),
   v.strictObject({
     kind: v.literal("category"),
-    labels: v.pipe(v.array(v.union([name, finite])), v.minLength(2), v.maxLength(1000)),
+    labels: v.pipe(v.array(v.union([name, finite])), v.minLength(2), v.maxLength(20_000)),
+    dimension: v.optional(count),
     soften: v.optional(finite),
     map: simplexMap,
   }),

@@ -17,6 +17,7 @@ import type { NdArray } from "diffeo/graph";
 import { sortedWithOrder } from "diffeo/host";
 import { fold, type Key, normal, permutation } from "diffeo/random";
 import { isHole } from "../diffusion/encode/index.ts";
+import { labelsSeen } from "./features.ts";
 import type { Cells, OpenCells } from "./law.ts";
 
 export interface ColumnDistance {
@@ -141,10 +142,14 @@ interface Named {
 }
 
 /** Columns of numbers as they are, and labels as indicators. */
-function namedColumns(domain: Product, rows: readonly Cells[]): Named[] {
-  return domain.parts.flatMap(({ domain: own, columns, at }) => {
-    const labels =
-      own.kind === "category" ? (own.spec as { labels: readonly unknown[] }).labels : undefined;
+function namedColumns(
+  domain: Product,
+  rows: readonly Cells[],
+  reference: readonly Cells[],
+): Named[] {
+  return domain.parts.flatMap((part) => {
+    const { columns, at } = part;
+    const labels = labelsSeen(part, reference);
     if (labels)
       return labels.map((label) => ({
         name: `${columns[0]} = ${label}`,
@@ -179,7 +184,10 @@ export function correlationDifferences(
   real: readonly Cells[],
 ): CorrelationDifferences {
   const [a, b] = [samples, real].map((rows) =>
-    namedColumns(domain, rows).map(({ name, values }) => ({ name, values: rankVector(values) })),
+    namedColumns(domain, rows, real).map(({ name, values }) => ({
+      name,
+      values: rankVector(values),
+    })),
   );
   const dot = (p: Float64Array, q: Float64Array): number => {
     let total = 0;

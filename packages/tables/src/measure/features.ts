@@ -37,11 +37,27 @@ const namesOf = ({ columns }: ProductPart, size: number): string[] =>
         columns.length === 1 && size === 1 ? columns[0] : `${columns.join("+")} (${i + 1})`,
       );
 
-function blockOf(part: ProductPart): Block {
+/** Labels that have an indicator each, and of more how many have one. */
+const [ALL_LABELS, COMMON_LABELS] = [100, 30];
+
+/** The labels of a part that measures look at: all, or the most common where they are many. */
+export function labelsSeen(
+  { domain, at }: ProductPart,
+  rows: readonly (readonly unknown[])[],
+): readonly Cell[] | undefined {
+  const { spec } = domain;
+  if (spec?.kind !== "category") return undefined;
+  if (spec.labels.length <= ALL_LABELS) return spec.labels;
+  const counts = new Map<unknown, number>();
+  for (const row of rows) counts.set(row[at.cells], (counts.get(row[at.cells]) ?? 0) + 1);
+  const count = (label: Cell): number => counts.get(label) ?? 0;
+  return spec.labels.toSorted((a, b) => count(b) - count(a)).slice(0, COMMON_LABELS);
+}
+
+function blockOf(part: ProductPart, reference: readonly Cells[]): Block {
   const { domain, at } = part;
   const cellsOf = (row: Cells): readonly Cell[] => row.slice(at.cells, at.cells + domain.cells);
-  const labels =
-    domain.kind === "category" ? (domain.spec as { labels: readonly Cell[] }).labels : undefined;
+  const labels = labelsSeen(part, reference);
   if (labels)
     return {
       names: labels.map((label) => `${part.columns[0]} = ${label}`),
@@ -63,7 +79,7 @@ function blockOf(part: ProductPart): Block {
 
 /** The features of rows of a product of domains, measured by some of them. */
 export function featuresOf(domain: Product, reference: readonly Cells[]): Features {
-  const blocks = withoutBends(domain).parts.map(blockOf);
+  const blocks = withoutBends(domain).parts.map((part) => blockOf(part, reference));
   const size = blocks.reduce((s, { names }) => s + names.length, 0);
   const raw = (rows: readonly Cells[]): Float64Array => {
     const out = new Float64Array(rows.length * size);

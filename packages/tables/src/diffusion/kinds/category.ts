@@ -5,16 +5,26 @@ import { quote } from "../../table/quote.ts";
 import { disguiseOf } from "./disguise.ts";
 import type { Column, ColumnKind } from "./kind.ts";
 
-/** More labels than these are not taken for categories without a rule. */
-const MOST_LABELS = 50;
-/** More have no room in a model. */
-const MOST_DECLARED = 1000;
+/** More labels are coded by points of few numbers, one for each. */
+const MOST_CORNERS = 50;
+/** More have no room in a model: each has a chance of its own. */
+const MOST_LABELS = 10_000;
 /** So many may be categories even where few rows share one. */
 const FEW_LABELS = 10;
 
 /** Whether so many different texts are too many for categories: few rows share one. */
-export const areNames = (labels: number, cells: number): boolean =>
+const areNames = (labels: number, cells: number): boolean =>
   labels > MOST_LABELS || (labels > FEW_LABELS && labels > cells / 2);
+
+/** Whether a column of so many different texts, most of them numbers, is one of labels. */
+export const areLabels = (labels: number, cells: number): boolean =>
+  labels <= MOST_CORNERS && !areNames(labels, cells);
+
+/** The domain of labels. */
+const domainOf = (labels: readonly string[]) =>
+  labels.length <= MOST_CORNERS
+    ? categoryDomain(labels)
+    : categoryDomain(labels, { dimension: Math.ceil(2 * Math.log2(labels.length)) });
 
 const labelsOf = ({ cells }: Column): readonly string[] => [...new Set(cells)].sort();
 
@@ -23,22 +33,23 @@ export const category: ColumnKind = {
   counts: [0],
   declared: (column) => {
     const labels = labelsOf(column);
-    if (labels.length > MOST_DECLARED || labels.length < 2)
+    if (labels.length > MOST_LABELS || labels.length < 2)
       fail(
         "data",
-        `${quote(column.name)} has ${labels.length} different ${labels.length === 1 ? "text" : "texts"}, a category has 2 to ${MOST_DECLARED}`,
+        `${quote(column.name)} has ${labels.length} different ${labels.length === 1 ? "text" : "texts"}, a category has 2 to ${MOST_LABELS}`,
         `merge rare ones, or leave it out by the rule ${column.name}=drop`,
       );
-    return { domain: categoryDomain(labels), reason: "as specified" };
+    return { domain: domainOf(labels), reason: "as specified" };
   },
   recognised: (column) => {
     const labels = labelsOf(column);
     if (column.numbers || areNames(labels.length, column.cells.length) || labels.length < 2)
       return undefined;
     const remedy = disguiseOf(column.cells);
+    const many = labels.length > MOST_CORNERS ? `, ${labels.length} different` : "";
     return {
-      domain: categoryDomain(labels),
-      reason: `text${remedy === undefined ? "" : `, such as ${quote(labels[0])}: if it is not, ${remedy}`}`,
+      domain: domainOf(labels),
+      reason: `text${many}${remedy === undefined ? "" : `, such as ${quote(labels[0])}: if it is not, ${remedy}`}`,
     };
   },
   numbersOf: ({ spec }) => (spec?.kind === "category" ? [] : undefined),

@@ -37,7 +37,7 @@ export const columnKinds: readonly ColumnKind[] = [
   text,
 ];
 
-export { areNames } from "./category.ts";
+export { areLabels } from "./category.ts";
 export { columnAt, columnOf, numbersIn, presentNumbers } from "./column-cells.ts";
 export { recordedOf } from "./distribution.ts";
 export type { Filler, Meaning, TableLayout } from "./kind.ts";

@@ -9,7 +9,7 @@ import { type CellTable, isEmpty } from "../../table/cells.ts";
 import { quote } from "../../table/quote.ts";
 import { numberOf } from "../../table/table.ts";
 import {
-  areNames,
+  areLabels,
   columnAt,
   columnKinds,
   columnOf,
@@ -106,7 +106,7 @@ function strayComplaints(table: CellTable, name: string): Complaint[] {
   const strays = cells.filter((cell) => numberOf(cell, table.commas) === undefined);
   const isStray =
     strays.length > 0 &&
-    areNames(new Set(cells).size, cells.length) &&
+    !areLabels(new Set(cells).size, cells.length) &&
     strays.length <= cells.length / 2;
   if (!isStray) return [];
   return [
