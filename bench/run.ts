@@ -15,6 +15,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => Pr
   "queue-kills": () => import("./queue-kills.ts"),
   "real-tables": () => import("./real-tables.ts"),
   sampler: () => import("./sampler.ts"),
+  small: () => import("./small.ts"),
   studio: () => import("./studio.ts"),
   tables: () => import("./tables.ts"),
   "tables-speed": () => import("./tables-speed.ts"),

@@ -19,12 +19,12 @@ export async function milliseconds(task: () => Promise<unknown>): Promise<number
 const later = (a: string, b: string): number => a.localeCompare(b, "en", { numeric: true });
 
 /**
- * The Python with the newest torch that sees the device, if there is one: $PYTHON, the first
- * python3 of the path (a virtual environment's, where one is active), or /usr/bin/python3, which
- * Debian's python3-torch belongs to.
+ * The Python with the newest version of a library that passes a check, if there is one: $PYTHON,
+ * the first python3 of the path (a virtual environment's, where one is active), or /usr/bin/python3,
+ * which Debian's packages belong to.
  */
-export function pythonWithTorch(device: "cpu" | "cuda" = "cpu"): string | undefined {
-  const look = `import torch; assert ${device === "cpu" ? "True" : "torch.cuda.is_available()"}; print(torch.__version__)`;
+export function pythonWith(library: string, check = "True"): string | undefined {
+  const look = `import ${library}; assert ${check}; print(${library}.__version__)`;
   const candidates = [process.env.PYTHON, "python3", "/usr/bin/python3"].flatMap((python) => {
     if (!python) return [];
     const { status, stdout } = spawnSync(python, ["-c", look], { encoding: "utf8" });
@@ -32,6 +32,10 @@ export function pythonWithTorch(device: "cpu" | "cuda" = "cpu"): string | undefi
   });
   return candidates.toSorted((a, b) => later(b.version, a.version))[0]?.python;
 }
+
+/** The Python with the newest torch that sees the device, if there is one. */
+export const pythonWithTorch = (device: "cpu" | "cuda" = "cpu"): string | undefined =>
+  pythonWith("torch", device === "cpu" ? "True" : "torch.cuda.is_available()");
 
 /**
  * A PyTorch program that, on every line `run NAME`, runs that task once and answers with its

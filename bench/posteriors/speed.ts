@@ -1,182 +1,216 @@
 /**
- * Gradients and effective draws a second of three posteriors, four chains in float64 on one thread,
- * beside the same log-density and the same leapfrog steps in PyTorch; and where a step's time goes:
- * the graph's own operations, what it costs to run any graph at all (tensors made, arrays bound and
- * copied), and the tree of the no-U-turn sampler in JavaScript.
+ * Gradients and effective draws per second of four posteriors, four chains in float64 on one thread,
+ * by both engines, Stan, JAX and PyTorch, whichever are installed:
+ *
+ *   diffeo          transitions inside the compiler's module, and step by step on ONNX Runtime
+ *   Stan            rstan: the same models in Stan's language
+ *   JAX, PyTorch    the same log-density and leapfrog steps; JAX also with 5,000 steps in one loop
+ *
+ * Seconds are a processor's; those of effective draws are without the warm-up, as Stan counts them.
+ * For one core, run it under `taskset -c 0`.
  */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { compile } from "diffeo/engine";
-import { concat, slice, type Tensor } from "diffeo/graph";
-import { bulkEss } from "diffeo/mcmc";
+import { positive, real } from "diffeo/domain";
+import { addAll, div, expandDims, log, mul, square, squaredNorm, sub } from "diffeo/graph";
+import { bulkEss, type Chain, type PosteriorModel } from "diffeo/mcmc";
 import { key, normal } from "diffeo/random";
-import { settingsOf } from "../../packages/diffeo/src/mcmc/chain-settings.ts";
-import { type ChainStep, stepRows } from "../../packages/diffeo/src/mcmc/chain-step.ts";
-import { chainsBy } from "../../packages/diffeo/src/mcmc/chains.ts";
+import { openChains } from "../../packages/diffeo/src/mcmc/chains.ts";
 import { freeLogDensity, parameterSpace } from "../../packages/diffeo/src/mcmc/parameters.ts";
 import { models } from "../../packages/diffeo/test/mcmc/posteriors.ts";
-import { inTurns, pythonWithTorch, TorchPeer } from "../timing.ts";
+import { inTurns, pythonWith, TorchPeer } from "../timing.ts";
 import { folder, referenceOf } from "./agree.ts";
-import { markdown, recorded } from "./records.ts";
+import { markdown, processorSeconds, recorded } from "./records.ts";
 
 const CHAINS = 4;
-const STEPS = 50;
-const SIZE = 0.01;
-const ROUNDS = 5;
-const three = ["eight_schools", "arK", "low_dim_gauss_mix"];
 
-interface Speed {
-  readonly torch: string | undefined;
-  /** A processor's milliseconds of one leapfrog step of four chains. */
-  readonly step: number;
-  readonly peer: number | undefined;
-  /** Of any graph with the same arrays. */
-  readonly bare: number;
-  /** Of a step of the sampler, and of the graph in it. */
-  readonly whole: number;
-  readonly graph: number;
-  /** The least bulk ESS for a draw of every chain, and the steps that takes the slowest chain. */
+interface Task {
+  readonly model: () => PosteriorModel;
+  readonly warmup: number;
+  readonly draws: number;
+  /** What Stan is given, where that is not a file of the folder. */
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** A straight line on 62 years that are not centred: intercept and slope are correlated by −1.000. */
+function straightLine() {
+  const x = Array.from({ length: 62 }, (_, i) => 1952 + i);
+  const noise = normal(key("line"), [62], { dtype: "float64" }).data;
+  const y = x.map((year, i) => 8.5 + 0.02 * (year - 1980) + 0.8 * noise[i]);
+  const model: PosteriorModel = {
+    parameters: { alpha: real(), beta: real(), sigma: positive() },
+    logDensity: ({ alpha, beta, sigma }) => {
+      const line = sub(sub(y, expandDims(alpha, -1)), mul(expandDims(beta, -1), x));
+      return addAll([
+        mul(square(mul(alpha, 1e-3)), -0.5),
+        mul(square(mul(beta, 0.1)), -0.5),
+        mul(square(mul(sigma, 0.1)), -0.5),
+        mul(squaredNorm(div(line, expandDims(sigma, -1))), -0.5),
+        mul(log(sigma), -62),
+      ]);
+    },
+  };
+  return { model: () => model, warmup: 1000, draws: 2500, data: { N: 62, x, y } };
+}
+
+const published = (name: string, warmup: number, draws: number): Task => ({
+  model: () => models[name](referenceOf(name).data),
+  warmup,
+  draws,
+});
+
+const tasks: Readonly<Record<string, Task>> = {
+  eight_schools: published("eight_schools", 1000, 2000),
+  arK: published("arK", 1000, 2000),
+  low_dim_gauss_mix: published("low_dim_gauss_mix", 500, 500),
+  straight_line: straightLine(),
+};
+
+/** What a sampler came to. */
+interface Sampled {
+  /** Seconds from the model to the first draw, and of the draws after the warm-up. */
+  readonly first: number;
+  readonly sampling: number;
+  /** The least bulk ESS of a coordinate. */
   readonly ess: number;
   readonly steps: number;
 }
 
-/** Milliseconds of a processor: other work on the machine does not count. */
-const processor = (): number => (process.cpuUsage().user + process.cpuUsage().system) / 1000;
-
-async function spent(task: () => Promise<void>): Promise<number> {
-  const before = processor();
-  await task();
-  return processor() - before;
-}
-
-async function measured(
-  name: string,
-  peer: TorchPeer | undefined,
-  torch: string | undefined,
-): Promise<Speed> {
-  const { data } = referenceOf(name);
-  const model = models[name](data);
-  const space = parameterSpace(model.parameters as Parameters<typeof parameterSpace>[0]);
+/** Chains one by one, for the seconds of their draws alone. */
+async function sampled({ model, warmup, draws }: Task, device: string): Promise<Sampled> {
+  const began = processorSeconds();
+  const { parameters, logDensity } = model();
+  const space = parameterSpace(parameters as Parameters<typeof parameterSpace>[0]);
   const n = space.dimension;
-  const logDensity = freeLogDensity(space, (values) => model.logDensity(values, {}), {});
-  const [width, wide] = [3 * n + 1, 4 * n + 2];
-  const shapes = [{}, [CHAINS, width], [CHAINS, n]] as const;
-  const options = { type: "float64", threads: 1 } as const;
-  const step = compile(stepRows(logDensity, n, false), shapes, options);
-  // The same arrays in and out, and nothing done with them.
-  const bare = compile(
-    (_: Readonly<Record<string, Tensor>>, rows: Tensor, m: Tensor) =>
-      concat([rows, m, slice(m, null, [0, 1])], -1),
-    shapes,
-    options,
-  );
-  const walk = (run: typeof step | typeof bare) => async (): Promise<void> => {
-    const rows = new Float64Array(CHAINS * width).map(
-      (_, i) => [0.1, 1, 0, SIZE][Math.floor((i % width) / n)],
-    );
-    const inverse = new Float64Array(CHAINS * n).fill(1);
-    for (let i = 0; i < STEPS; i++) {
-      const found = (await run({}, rows, inverse)).data as Float64Array;
-      for (let c = 0; c < CHAINS; c++)
-        rows.set(found.subarray(c * wide, c * wide + 3 * n), c * width);
-    }
+  const target = {
+    size: n,
+    logDensity: freeLogDensity(space, (values) => logDensity(values, {}), {}),
   };
-  const times = await inTurns(
-    [() => spent(walk(step)), () => spent(walk(bare)), ...(peer ? [() => peer.run(name)] : [])],
-    ROUNDS,
-  );
-  const sampler = await insideSampler(step, n);
-  await step.dispose();
-  await bare.dispose();
-  return {
-    torch,
-    step: times[0] / STEPS,
-    bare: times[1] / STEPS,
-    peer: times[2] === undefined ? undefined : times[2] / STEPS,
-    ...sampler,
-  };
-}
-
-/**
- * Steps of the sampler: all of one, and what of it is the graph's; effective draws and steps of a
- * draw of every chain.
- */
-async function insideSampler(
-  step: Omit<ChainStep, "dispose">,
-  n: number,
-): Promise<Pick<Speed, "whole" | "graph" | "ess" | "steps">> {
-  const draws = 400;
-  let [graph, runs] = [0, 0];
-  const timed: ChainStep = Object.assign(
-    async (...args: Parameters<ChainStep>) => {
-      const before = processor();
-      const found = await (step as (...args: Parameters<ChainStep>) => ReturnType<ChainStep>)(
-        ...args,
-      );
-      graph += processor() - before;
-      runs++;
-      return found;
-    },
-    { dispose: async () => {} },
-  );
-  const chains = chainsBy(timed, n, CHAINS, settingsOf({ draws, warmup: 400 }));
+  // Step by step the four of them share a run of the graph.
+  const together = device === "onnxruntime" ? CHAINS : 1;
+  const chains = openChains(target, together, { warmup, draws, device, block: together });
   const start = normal(key("start"), [CHAINS, n], { dtype: "float64" }).data.map((z) => z / 4);
-  const began = processor();
-  const drawn = await chains.draw(start, { key: key(6) });
-  const whole = (processor() - began) / runs;
+  let [first, sampling] = [0, 0];
+  const found: Chain[] = [];
+  for (let c = 0; c < CHAINS; c += together) {
+    let from = 0;
+    const drawn = await chains.draw(start.slice(c * n, (c + together) * n), {
+      key: key(6),
+      first: c,
+      onDraw: (_, done) => {
+        if (first === 0) first = processorSeconds() - began;
+        if (done === warmup) from = processorSeconds();
+      },
+    });
+    sampling += processorSeconds() - from;
+    found.push(...drawn);
+  }
+  await chains.dispose();
   const coordinate = (i: number): Float64Array[] =>
-    drawn.map(({ x }) => x.filter((_, at) => at % n === i));
+    found.map(({ x }) => x.filter((_, at) => at % n === i));
   return {
-    whole,
-    graph: graph / runs,
-    ess: Math.min(...Array.from({ length: n }, (_, i) => bulkEss(coordinate(i)))) / draws,
-    steps: Math.max(...drawn.map(({ leaves }) => leaves.reduce((a, b) => a + b, 0))) / draws,
+    first,
+    sampling,
+    ess: Math.min(...Array.from({ length: n }, (_, i) => bulkEss(coordinate(i)))),
+    steps: found.reduce((total, { leaves }) => total + leaves.reduce((a, b) => a + b, 0), 0),
   };
 }
 
-export async function speed(only: readonly string[] = three): Promise<string> {
-  const python = pythonWithTorch();
-  const script = fileURLToPath(new URL("../posteriors_peers.py", import.meta.url));
-  const [peer, torch] = python ? await TorchPeer.start(python, script, 1, folder) : [];
+interface StanLine {
+  readonly stan: string;
+  readonly compiling: number;
+  readonly sampling: number;
+  readonly ess: number;
+  readonly steps: number;
+}
+
+/** The same in Stan; undefined without rstan. */
+function inStan(name: string, { data }: Task): StanLine | undefined {
+  const there = spawnSync("Rscript", ["-e", 'library(rstan); library("jsonlite")']);
+  if (there.status !== 0) return undefined;
+  const own = mkdtempSync(join(tmpdir(), "diffeo-stan-"));
+  if (data) writeFileSync(join(own, `${name}.json`), JSON.stringify(data));
+  const script = fileURLToPath(new URL("../posteriors_stan.R", import.meta.url));
+  const { stdout, stderr, status } = spawnSync("Rscript", [script, data ? own : folder, name], {
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`Stan failed:\n${stderr}`);
+  return JSON.parse(stdout.trim().split("\n").at(-1) as string) as StanLine;
+}
+
+interface Speed {
+  readonly diffeo: Sampled;
+  readonly onnxruntime?: Sampled;
+  readonly stan?: StanLine;
+  readonly peers: Readonly<Record<string, number>>;
+}
+
+/** Gradients per second of a peer's leapfrog steps: the median of three. */
+async function rateOf(peer: TorchPeer, task: string, steps: number): Promise<number> {
+  const [milliseconds] = await inTurns([() => peer.run(task)], 3);
+  return (1000 * CHAINS * steps) / milliseconds;
+}
+
+async function peersOf(name: string): Promise<Record<string, number>> {
+  const rates: Record<string, number> = {};
+  for (const [library, script] of [
+    ["jax", "posteriors_jax.py"],
+    ["torch", "posteriors_peers.py"],
+  ] as const) {
+    const python = pythonWith(library);
+    if (!python || name === "straight_line") continue;
+    const path = fileURLToPath(new URL(`../${script}`, import.meta.url));
+    const [peer, version] = await TorchPeer.start(python, path, 1, folder);
+    rates[version] = await rateOf(peer, name, 50);
+    if (library === "jax")
+      rates[`${version}, in a loop`] = await rateOf(peer, `${name}/scan`, 5000);
+    peer.stop();
+  }
+  return rates;
+}
+
+async function measured(name: string): Promise<Speed> {
+  const task = tasks[name];
+  const few = { ...task, warmup: 200, draws: 200 };
+  return {
+    diffeo: await sampled(task, "wasm"),
+    // Long trajectories take minutes there.
+    onnxruntime: name === "straight_line" ? undefined : await sampled(few, "onnxruntime"),
+    stan: inStan(name, task),
+    peers: await peersOf(name),
+  };
+}
+
+const whole = (x: number): string => x.toLocaleString("en", { maximumFractionDigits: 0 });
+
+export async function speed(only: readonly string[] = Object.keys(tasks)): Promise<string> {
   const rows: string[][] = [];
-  try {
-    for (const name of three.filter((each) => only.includes(each))) {
-      const s = await recorded(`speed-${name}`, () => measured(name, peer, torch));
-      const rate = (ms: number | undefined): string =>
-        ms === undefined
-          ? "–"
-          : ((1000 * CHAINS) / ms).toLocaleString("en", { maximumFractionDigits: 0 });
-      // Effective draws a draw of every chain, over the steps that a draw takes.
-      const effective = (ms: number | undefined): string =>
-        ms === undefined ? "–" : ((1000 * s.ess) / (s.steps * ms)).toFixed(0);
-      const share = (ms: number): string => `${((100 * ms) / s.whole).toFixed(0)} %`;
-      rows.push([
-        name,
-        rate(s.step),
-        rate(s.peer),
-        s.peer === undefined ? "–" : (s.peer / s.step).toFixed(1),
-        effective(s.whole),
-        effective(s.peer),
-        (1000 * s.whole).toFixed(0),
-        share(s.graph - s.bare),
-        share(s.bare),
-        share(s.whole - s.graph),
-      ]);
-    }
-  } finally {
-    peer?.stop();
+  for (const name of Object.keys(tasks).filter((each) => only.includes(each))) {
+    const { diffeo, onnxruntime, stan, peers } = await recorded(`speed-${name}`, () =>
+      measured(name),
+    );
+    const row = (who: string, s: Omit<Sampled, "first">, first: number): void => {
+      const ess = s.ess / s.sampling;
+      const ratio = stan ? (ess / (stan.ess / stan.sampling)).toFixed(1) : "–";
+      rows.push([name, who, whole(s.steps / s.sampling), whole(ess), ratio, first.toFixed(2)]);
+    };
+    row("diffeo", diffeo, diffeo.first);
+    if (onnxruntime) row("diffeo, step by step on ONNX Runtime", onnxruntime, onnxruntime.first);
+    if (stan) row(`Stan ${stan.stan}`, stan, stan.compiling);
+    for (const [who, rate] of Object.entries(peers))
+      rows.push([name, who, whole(rate), "", "", ""]);
   }
   return markdown(
     [
       "posterior",
-      "gradients a second",
-      torch ?? "PyTorch",
-      "ratio",
-      "ESS a second",
-      "with PyTorch's steps",
-      "µs a step",
-      "operations",
-      "running a graph",
-      "JavaScript",
+      "by",
+      "gradients per second",
+      "ESS per second",
+      "ESS, Stan's = 1",
+      "seconds to the first draw",
     ],
     rows,
   );

@@ -372,22 +372,25 @@ const isOwn = (name: string): boolean => name === "reference" || name === "wasm"
 async function ownSession(
   traced: Trace<unknown>,
   name: string,
-  { keep, threads }: OpeningOptions,
+  { keep, threads, once }: OpeningOptions,
 ): Promise<Session | undefined> {
   if (name !== "wasm" && (name !== "cpu" || keep)) return undefined;
   const { wasmSession, lowered, predict } = await import("./wasm/index.ts");
-  const outputs = lowered(traced, name === "wasm" ? undefined : MOST_NODES);
-  if (!outputs) return undefined;
   if (name === "cpu") {
-    const { wasm, onnxruntime } = predict(outputs, threads);
-    const faster = wasm <= onnxruntime && wasm < LONG;
-    if (!faster && (await hasRuntime())) return undefined;
+    const outputs = lowered(traced, once ? MOST_NODES_ONCE : MOST_NODES);
+    const times = outputs && predict(outputs, threads);
+    if (times && times.wasm <= times.onnxruntime && times.wasm < LONG)
+      return wasmSession(traced, outputs);
+    if (await hasRuntime()) return undefined;
   }
-  return wasmSession(traced, outputs);
+  return wasmSession(traced);
 }
 
 /** Graphs of more nodes take long to compile, and are seldom small. */
 const MOST_NODES = 20_000;
+
+/** To compile a graph takes longer than to open a session: 0.1 ms per node against 0.03. */
+const MOST_NODES_ONCE = 150;
 
 /** Microseconds of a run that a thread can wait for. */
 const LONG = 10_000;

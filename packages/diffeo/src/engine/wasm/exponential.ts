@@ -33,6 +33,24 @@ export const horner = (l: Lanes, c: readonly number[], x: Expr): Expr =>
       l.constant(c.at(-1) as number),
     );
 
+/**
+ * The same in pairs, (c₀ + c₁x) + (c₂ + c₃x)x² + …, pairs of pairs and so on: a processor works on
+ * several at once, where each step of Horner's scheme waits for the one before (G. Estrin, 1960).
+ */
+export function estrin(code: Code, l: Lanes, c: readonly number[], x: Expr): Expr {
+  let terms = c.map((a) => l.constant(a));
+  for (let power = x; terms.length > 1; power = code.let(l.mul(power, power))) {
+    const pairs: Expr[] = [];
+    for (let i = 0; i < terms.length; i += 2) {
+      const high = terms[i + 1];
+      pairs.push(high ? code.let(l.add(terms[i], l.mul(high, power))) : terms[i]);
+    }
+    terms = pairs;
+    if (terms.length === 1) return terms[0];
+  }
+  return terms[0];
+}
+
 const reciprocalFactorials = (from: number, to: number): number[] => {
   const out: number[] = [];
   let factorial = 1;
@@ -69,23 +87,27 @@ function scaled(code: Code, l: Lanes, y: Expr, whole: Expr): Expr {
   return l.mul(l.mul(y, power(half)), power(b.sub(whole, half)));
 }
 
-const clamp = (l: Lanes, x: Expr, low: number, high: number): Expr =>
-  l.min(l.max(x, l.constant(low)), l.constant(high));
+/** x held between two numbers, and NaN where it is NaN. */
+function clamp(code: Code, l: Lanes, given: Expr, low: number, high: number): Expr {
+  const x = code.let(given);
+  const above = code.let(l.select(l.lt(x, l.constant(low)), l.constant(low), x));
+  return l.select(l.lt(l.constant(high), above), l.constant(high), above);
+}
 
 export const exp: Elementary = (code, l, given) => {
-  const x = code.let(clamp(l, given, -746, 710));
+  const x = code.let(clamp(code, l, given, -746, 710));
   const { r, whole } = reduced(code, l, x);
-  const tail = l.mul(l.mul(r, r), horner(l, reciprocalFactorials(2, 13), r));
+  const tail = l.mul(l.mul(r, r), estrin(code, l, reciprocalFactorials(2, 13), r));
   return scaled(code, l, code.let(l.add(l.constant(1), l.add(r, tail))), whole);
 };
 
 export const expm1: Elementary = (code, l, given) => {
   const b = bitsOf(l);
   const from = code.let(given);
-  const x = code.let(clamp(l, from, -50, 710));
+  const x = code.let(clamp(code, l, from, -50, 710));
   const { k, high, low, r, whole } = reduced(code, l, x);
   const lost = l.sub(l.sub(high, r), low);
-  const tail = l.add(l.mul(l.mul(r, r), horner(l, reciprocalFactorials(2, 14), r)), lost);
+  const tail = l.add(l.mul(l.mul(r, r), estrin(code, l, reciprocalFactorials(2, 14), r)), lost);
   const p = code.let(l.add(r, tail));
   // 2⁻ᵏ is nothing beside 1 from k = 60 on.
   const least = code.let(l.sub(l.constant(SHIFTER), l.min(k, l.constant(60))));
@@ -106,7 +128,7 @@ function fromParts(code: Code, l: Lanes, k: Expr, f: Expr, c?: Expr): Expr {
   const s = code.let(l.div(f, l.add(l.constant(2), f)));
   const w = code.let(l.mul(s, s));
   const half = code.let(l.mul(l.mul(l.constant(0.5), f), f));
-  const r = l.mul(w, horner(l, series, w));
+  const r = l.mul(w, estrin(code, l, series, w));
   const low = l.mul(k, l.constant(LN2_LOW));
   const small = l.add(l.mul(s, l.add(half, r)), c ? l.add(low, c) : low);
   return l.sub(l.mul(k, l.constant(LN2_HIGH)), l.sub(l.sub(half, small), f));
