@@ -125,6 +125,7 @@ function figure(records: Records, n: number): string {
   ];
   const panel = linesPanel({
     heading: `n = ${n}`,
+    join: false,
     series: shown.map(([objective, colour], k) => ({
       label: objective,
       colour,

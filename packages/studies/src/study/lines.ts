@@ -17,12 +17,14 @@ export interface Series {
 
 export interface LinesOptions extends Omit<Panel, "marks"> {
   readonly series: readonly Series[];
+  /** Whether points of a series are joined. Default true; false where x counts things in no order. */
+  readonly join?: boolean;
   /** A horizontal line, and what it is. */
   readonly level?: { readonly y: number; readonly label: string } | undefined;
 }
 
 /** Lines with a dot at each point and a bar where a spread is given. */
-export const linesPanel = ({ series, level, ...options }: LinesOptions): Panel => ({
+export const linesPanel = ({ series, level, join = true, ...options }: LinesOptions): Panel => ({
   ...options,
   marks: [
     ...(level
@@ -43,11 +45,11 @@ export const linesPanel = ({ series, level, ...options }: LinesOptions): Panel =
         points.filter(({ low }) => low !== undefined),
         { x: "x", y1: "low", y2: "high", stroke: colour, strokeOpacity: 0.5 },
       ),
-      Plot.lineY(points, { x: "x", y: "y", stroke: colour, strokeWidth: 1.8 }),
+      ...(join ? [Plot.lineY(points, { x: "x", y: "y", stroke: colour, strokeWidth: 1.8 })] : []),
       Plot.dot(points, {
         x: "x",
         y: "y",
-        r: 3.2,
+        r: join ? 3.2 : 4.5,
         fill: colour,
         stroke: "#ffffff",
         strokeWidth: 0.8,
