@@ -98,6 +98,10 @@ const table: Group = {
       about: "fit a model to a CSV file; says which domain each column was taken to have, and why",
       load: () => import("./table/fit.ts"),
     },
+    demo: {
+      about: "the whole round on a small table that comes with diffeo: a minute to a report",
+      load: () => import("./table/demo.ts"),
+    },
     sample: {
       about: "rows drawn from a model; all of them are inside its domains",
       load: () => import("./table/sample.ts"),

@@ -136,7 +136,8 @@ async function readRows(file: string, rules: readonly string[], say: (text: stri
   return { inferred, rows: rowsIn(table, product(namedDomains(inferred))) };
 }
 
-async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
+/** Does what the command is asked for. */
+export async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
   const { out, column = [], accept, report, json, force } = options;
   await outputs(
     [{ path: out }, ...(report === undefined ? [] : [{ path: report, like: REPORT }])],

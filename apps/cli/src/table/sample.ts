@@ -122,7 +122,8 @@ function givenCells(model: TableModel, words: readonly string[]): Record<string,
   return Object.fromEntries(found);
 }
 
-async function sample(io: Io, options: SampleCommand): Promise<void> {
+/** Does what the command is asked for. */
+export async function sample(io: Io, options: SampleCommand): Promise<void> {
   const { model: path, count, given = [], evaluations, seed, device, threads, out } = options;
   await outputs(out === undefined ? [] : [{ path: out }], {
     inputs: [path],

@@ -125,8 +125,12 @@ export function seenShare({ privacy }: TableEvaluation): number | undefined {
 /** Whether samples look like copies of training rows. */
 export function copyFaults({ privacy }: TableEvaluation): string[] {
   if (!privacy) return [];
-  const { nearer, error, samples, fresh } = privacy;
+  const { nearer, error, membership, membershipError, samples, fresh } = privacy;
   const found: string[] = [];
+  if (membership > 0.6 && membership - 0.5 > CLEAR_OF_SEVERAL * membershipError)
+    found.push(
+      `samples tell which rows were trained on: a row of training is nearer to them than a held-out row ${percent(membership)} of the time, where half would be fair`,
+    );
   if (samples.copies > fresh.copies + 0.01)
     found.push(
       `${percent(samples.copies)} of the samples are rows of training, cell by cell; of held-out rows ${percent(fresh.copies)} are`,

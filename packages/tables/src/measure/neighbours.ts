@@ -25,6 +25,13 @@ export interface Privacy {
   readonly nearer: number;
   /** Its standard deviation where they have. */
   readonly error: number;
+  /**
+   * Inference of membership by nearest neighbours: how often a row of training is nearer to the
+   * samples than a fresh row; one half if samples do not tell which rows were trained on.
+   */
+  readonly membership: number;
+  /** Its standard deviation where they do not. */
+  readonly membershipError: number;
   /** Training rows that were looked at. */
   readonly among: number;
 }
@@ -56,6 +63,12 @@ function summary(
   return { median, low, copies: rows.filter((row) => known.has(textOf(row))).length / rows.length };
 }
 
+/** Members of training whose distance to the samples is taken, at least. */
+const LEAST_MEMBERS = 500;
+
+/** The standard deviation of an area under the curve of two sets of one distribution. */
+const rankError = (a: number, b: number): number => Math.sqrt((a + b + 1) / (12 * a * b));
+
 /** @param features how rows become points */
 export function privacyOf(
   samples: readonly Cells[],
@@ -65,12 +78,17 @@ export function privacyOf(
 ): Privacy {
   const known = new Set(training.map(textOf));
   const among = features(training);
-  const [near, far] = [nearestOf(features(samples), among), nearestOf(features(fresh), among)];
+  const [drawn, unseen] = [features(samples), features(fresh)];
+  const [near, far] = [nearestOf(drawn, among), nearestOf(unseen, among)];
+  const own = nearestOf(features(training.slice(0, Math.max(LEAST_MEMBERS, fresh.length))), drawn);
+  const others = nearestOf(unseen, drawn);
   return {
     samples: summary(samples, near, known),
     fresh: summary(fresh, far, known),
     nearer: areaUnderCurve(near, far),
-    error: Math.sqrt((near.length + far.length + 1) / (12 * near.length * far.length)),
+    error: rankError(near.length, far.length),
+    membership: areaUnderCurve(own, others),
+    membershipError: rankError(own.length, others.length),
     among: training.length,
   };
 }

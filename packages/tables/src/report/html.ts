@@ -136,15 +136,15 @@ function privacySection(evaluation: TableEvaluation): Html {
   const { privacy } = evaluation;
   if (!privacy)
     return section(
-      "Copies",
+      "Copies and privacy",
       paragraph(
         "Not known: the rows of training were not given, so samples could not be held against them.",
       ),
     );
-  const { samples, fresh, nearer, error, among } = privacy;
+  const { samples, fresh, nearer, error, membership, membershipError, among } = privacy;
   const faults = copyFaults(evaluation);
   return section(
-    "Copies",
+    "Copies and privacy",
     table(
       ["distance to the nearest row of training", "median", "nearest twentieth", "copies"],
       [
@@ -154,7 +154,13 @@ function privacySection(evaluation: TableEvaluation): Html {
       (i) => i === 0 && faults.length > 0,
     ),
     paragraph(
-      `A sample is nearer to the rows of training than a held-out row ${percent(nearer)} ± ${percent(error)} of the time; one half is what a model gives that has learned the law and not the rows. Distances are in standard deviations, to the nearest of ${among.toLocaleString("en")} rows. This is a check for copies, no proof of privacy.`,
+      `A sample is nearer to the rows of training than a held-out row ${percent(nearer)} ± ${percent(error)} of the time; one half is what a model gives that has learned the law and not the rows. Distances are in standard deviations, to the nearest of ${among.toLocaleString("en")} rows.`,
+    ),
+    paragraph(
+      `Membership: a row of training is nearer to the samples than a held-out row ${percent(membership)} ± ${percent(membershipError)} of the time. Above one half, who has the samples can tell by nearest neighbours which rows were trained on.`,
+    ),
+    paragraph(
+      "What these do not show: attacks that know the model itself, or much of the other rows; single rows that are unlike all others, which a mean does not show; and what a row reveals although it was not copied, since a good model says what is usual for rows like it. They are checks for copies, and no proof of privacy: that takes training with differential privacy, which this is not.",
     ),
   );
 }

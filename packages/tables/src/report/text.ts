@@ -93,11 +93,15 @@ function privacyLines({ privacy, training }: TableEvaluation): string[] {
           : "not known: the rows of training were not given",
       ),
     ];
-  const { samples, fresh, nearer, error } = privacy;
+  const { samples, fresh, nearer, error, membership, membershipError } = privacy;
   return [
     line(
       "nearest training row",
       `${samples.median.toFixed(3)} from samples, ${fresh.median.toFixed(3)} from held-out rows (medians); samples are nearer ${percent(nearer)} ± ${percent(error)} of the time; copies ${percent(samples.copies)}`,
+    ),
+    line(
+      "membership",
+      `rows of training are nearer to the samples than held-out rows ${percent(membership)} ± ${percent(membershipError)} of the time, 50 % tells nothing`,
     ),
   ];
 }

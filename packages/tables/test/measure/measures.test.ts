@@ -192,6 +192,7 @@ describe("nearest rows", () => {
   it("tell copies from fresh rows", () => {
     const honest = privacyOf(rows(300, 2), rows(300, 3), training, of);
     expect(Math.abs(honest.nearer - 0.5)).toBeLessThan(4 * honest.error);
+    expect(Math.abs(honest.membership - 0.5)).toBeLessThan(4 * honest.membershipError);
     expect([honest.samples.copies, honest.fresh.copies]).toEqual([0, 0]);
     const copied = privacyOf(
       training.slice(0, 300).map(([a, b]) => [Number(a) + 1e-4, b]),
@@ -200,6 +201,7 @@ describe("nearest rows", () => {
       of,
     );
     expect(copied.nearer).toBeGreaterThan(0.98);
+    expect(copied.membership).toBeGreaterThan(0.5 + 4 * copied.membershipError);
     expect(copied.samples.median).toBeLessThan(1e-3);
     expect(privacyOf(training.slice(0, 100), rows(300, 3), training, of).samples).toMatchObject({
       copies: 1,
