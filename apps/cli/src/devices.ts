@@ -20,7 +20,7 @@ async function run(io: Io, { json }: { readonly json?: boolean }): Promise<void>
   if (json) return void io.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`);
   for (const { name, types, description, works, remedy } of rows) {
     io.stdout.write(
-      `${works ? "✓" : "✗"} ${name.padEnd(10)} ${types.join(", ").padEnd(18)} ${description}\n`,
+      `${works ? "✓" : "✗"} ${name.padEnd(12)} ${types.join(", ").padEnd(18)} ${description}\n`,
     );
     if (remedy) io.stdout.write(`    to use it, ${remedy}\n`);
   }
