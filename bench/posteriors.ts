@@ -1,6 +1,6 @@
 /**
  * npm run bench -- posteriors [PART [NAME …]]: posteriors beside published draws (agree), beside
- * closed forms (closed), ranks of the truth (calibration), approximations (approximate), and speed
+ * closed forms (closed), ranks of the truth (calibration, hierarchies), approximations (approximate), and speed
  * beside PyTorch (speed); all parts without one. What was measured is kept in studies/posteriors, a
  * piece a file, and docs/posteriors-results.md is written anew from it.
  */
@@ -9,6 +9,7 @@ import { agree } from "./posteriors/agree.ts";
 import { approximations } from "./posteriors/approximations.ts";
 import { calibration } from "./posteriors/calibration.ts";
 import { closedForms } from "./posteriors/closed.ts";
+import { hierarchies } from "./posteriors/hierarchies.ts";
 import { speed } from "./posteriors/speed.ts";
 
 const DOCUMENT = "docs/posteriors-results.md";
@@ -17,6 +18,7 @@ const parts: Readonly<Record<string, (only?: readonly string[]) => Promise<strin
   agree,
   closed: closedForms,
   calibration,
+  hierarchies,
   approximate: approximations,
   speed,
 };

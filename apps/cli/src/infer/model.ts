@@ -28,6 +28,13 @@ export async function loadPosteriorModel(path: string): Promise<Digested<Posteri
     fail("data", `there is no model ${path}`, "name a file whose default export is a model");
   const { exports, digest } = await importOwn(path).catch((error: unknown) => {
     if (error instanceof DiffeoError) throw error;
+    const typed = /\.[cm]?ts$/.test(path);
+    if (typed && (error as NodeJS.ErrnoException).code === "ERR_UNKNOWN_FILE_EXTENSION")
+      fail(
+        "usage",
+        `${path} is TypeScript, which Node ${process.versions.node} does not read`,
+        "use Node 22.18 or later, which does, or write JavaScript in a file .mjs",
+      );
     const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     throw new DiffeoError(
       "data",

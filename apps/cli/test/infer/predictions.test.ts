@@ -89,6 +89,10 @@ describe("infer", () => {
 export default model(({ parameter, observe }) => observe("y", normal(parameter("mu", real()), 1)));
 `,
     );
+    writeFileSync(at("typed.ts"), "export default 1 as number;\n");
+    const typed = await own("infer", at("typed.ts"), "--out", at("none"));
+    const reads = Number(process.versions.node.split(".")[0]) >= 23;
+    expect(typed.stderr).toContain(reads ? "exports no model" : "is TypeScript, which Node");
     const flat = await infer("flat", "flat", "--prior", "10");
     expect(flat.stderr).toContain('parameter("mu") has a flat density, which cannot be sampled');
     const none = await diffeo("compare", at("pooled"), at("nowhere"));

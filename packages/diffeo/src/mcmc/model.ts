@@ -34,6 +34,8 @@ export interface PosteriorModel {
   readonly logDensity: (values: Values, data: Values) => Tensor;
   /** Quantities to report besides the parameters, functions of them: [chains, …]. */
   readonly derived?: Derived | ((data: Data) => Derived);
+  /** Parameters without a prior, of which warnings speak where chains do not agree. */
+  readonly flat?: (data: Data) => readonly string[];
   /** Shapes of the data. Default: whatever is given. */
   readonly data?: DataShapes;
 }
@@ -50,6 +52,8 @@ export interface BoundModel {
   readonly space: ParameterSpace;
   readonly target: ChainTarget;
   readonly data: DataArrays;
+  /** Parameters without a prior. */
+  readonly flat: readonly string[];
   /** The data where they are inputs of the graphs; nothing where they are constants. */
   readonly inputs: DataArrays;
   /** Draws of free coordinates, one array a chain, as values by name. */
@@ -85,6 +89,7 @@ export function boundModel(
         "give each a name of its own",
       );
   }
+  const flat = model.flat?.(raw) ?? [];
   const constants = (): Values => mapValues(data, (array) => constant(array, "float64"));
   const seen = (inputs: Values): Values => (asInputs ? inputs : constants());
   const shapes = asInputs ? mapValues(data, ({ shape }) => shape.map(() => null)) : {};
@@ -121,6 +126,7 @@ export function boundModel(
         inputs: shapes,
       },
       data: now,
+      flat,
       inputs,
       show: async (chains) => {
         const found: Record<string, PosteriorDraws> = {};

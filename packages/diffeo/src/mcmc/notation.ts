@@ -25,7 +25,7 @@ import {
 } from "../graph/index.ts";
 import { asTensor } from "../graph/tensor.ts";
 import { mapValues } from "../host/index.ts";
-import { type Data, dataArrays } from "./data.ts";
+import { type Data, type DataShapes, dataArrays } from "./data.ts";
 import type { PosteriorModel } from "./model.ts";
 import type { Parameter, Values } from "./parameters.ts";
 import {
@@ -36,6 +36,7 @@ import {
   type Program,
   type Run,
   run,
+  type Statements,
 } from "./statements.ts";
 
 /** A model that was written as statements. */
@@ -53,8 +54,8 @@ class Reached extends Error {
 }
 
 /** A run with a free value for every parameter. */
-function survey(program: Program, raw: Data): Run {
-  const data = mapValues(dataArrays(raw), (array) => constant(array, "float64"));
+function survey(program: Program, raw: Data, shapes?: DataShapes): Run {
+  const data = mapValues(dataArrays(raw, shapes), (array) => constant(array, "float64"));
   const found = run(program, data, ({ name, shape }) => input(name, shape ?? [], "float64"));
   const inDensity = new Set(topological([found.logDensity]));
   for (const { name, value, prior } of found.parameters)
@@ -129,21 +130,52 @@ function parameterOf(program: Program, declared: DeclaredParameter): Parameter {
  *   key: key(1),
  * });
  */
-export function model(program: Program): StatementModel {
+export function model(program: Program): StatementModel;
+/**
+ * The same with the shapes of the data, whose names are then known to the compiler, also under
+ * `noUncheckedIndexedAccess`, and to which data are held.
+ *
+ * @param data shapes by name: [] is a number, `null` an open size
+ * @example
+ * import { normal } from "diffeo/distribution";
+ *
+ * const line = model({ x: [null], y: [null] }, ({ parameter, observe }, data) => {
+ *   const slope = parameter("slope", normal(0, 1));
+ *   observe("y", normal(mul(slope, data.x), 1));
+ * });
+ */
+export function model<Name extends string>(
+  data: Readonly<Record<Name, readonly (number | null)[]>>,
+  program: (statements: Statements, data: Readonly<Record<Name, Tensor>>) => void,
+): StatementModel;
+export function model(first: Program | DataShapes, second?: Program): StatementModel {
+  const program = second ?? (first as Program);
+  const shapes = second && (first as DataShapes);
+  if (typeof program !== "function")
+    fail(
+      "usage",
+      `model: the program is ${program === null ? "null" : `a ${typeof program}`}`,
+      "give a function: model(({ parameter, observe }, data) => …)",
+    );
   const runOf = (one: Values, data: Values): Run => run(program, data, ({ name }) => one[name]);
   return {
     program,
+    ...(shapes && { data: shapes }),
     parameters: (raw) =>
       Object.fromEntries(
-        survey(program, raw).parameters.map((declared) => [
+        survey(program, raw, shapes).parameters.map((declared) => [
           declared.name,
           parameterOf(program, declared),
         ]),
       ),
+    flat: (raw) =>
+      survey(program, raw, shapes)
+        .parameters.filter(({ prior }) => !prior)
+        .map(({ name }) => name),
     logDensity: (values, data) => vmap((one: Values) => runOf(one, data).logDensity)(values),
     derived: (raw) =>
       Object.fromEntries(
-        Object.keys(survey(program, raw).derived).map((name) => [
+        Object.keys(survey(program, raw, shapes).derived).map((name) => [
           name,
           (values: Values, data: Values) =>
             vmap((one: Values) => runOf(one, data).derived[name])(values),

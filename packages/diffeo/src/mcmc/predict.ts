@@ -64,8 +64,14 @@ export interface PriorDraws {
   readonly predictive: NamedDraws;
 }
 
-const tensorsOf = (data: Data): Values =>
-  mapValues(dataArrays(data), (array) => constant(array, "float64"));
+/** Data as tensors: those that the model names, where it does; observations may be missing. */
+const tensorsOf = (model: StatementModel, data: Data): Values => {
+  const { data: shapes } = model;
+  const named = shapes
+    ? Object.fromEntries(Object.entries(data).filter(([name]) => Object.hasOwn(shapes, name)))
+    : data;
+  return mapValues(dataArrays(named), (array) => constant(array, "float64"));
+};
 
 /** A run with a free value for every parameter. */
 const freeRun = (model: StatementModel, data: Values): Run =>
@@ -338,7 +344,7 @@ export async function priorPredictive(
 ): Promise<PriorDraws> {
   requireStatements(model);
   const { draws = 1000, key } = options;
-  const data = tensorsOf(options.data ?? {});
+  const data = tensorsOf(model, options.data ?? {});
   const found = freeRun(model, data);
   requireNoFactors(found);
   const keys = sampleKeys(key, draws);
@@ -372,7 +378,7 @@ export async function posteriorPredictive(
   options: PosteriorPredictiveOptions,
 ): Promise<NamedDraws> {
   requireStatements(model);
-  const data = tensorsOf(options.data ?? dataOf(posterior));
+  const data = tensorsOf(model, options.data ?? dataOf(posterior));
   const found = freeRun(model, data);
   const [rows, count, chains] = rowsOf(posterior, found.parameters);
   requireShapes(found, rows);
@@ -404,7 +410,7 @@ export async function logLikelihood(
   options: Omit<RunOptions, "data"> = {},
 ): Promise<NamedDraws> {
   requireStatements(model);
-  const data = tensorsOf(dataOf(posterior));
+  const data = tensorsOf(model, dataOf(posterior));
   const found = freeRun(model, data);
   const [rows, count, chains] = rowsOf(posterior, found.parameters);
   const seen = (one: Values): readonly Observation[] =>

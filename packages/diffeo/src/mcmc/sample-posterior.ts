@@ -206,7 +206,7 @@ async function describePosterior(
     settings,
     data: model.data,
     summary: summarised,
-    warnings: () => warningsOf(drawn, summarised(), settings, where),
+    warnings: () => warningsOf(drawn, summarised(), settings, where, model.flat),
   };
 }
 

@@ -17,12 +17,14 @@ const total = (chains: readonly Chain[], of: (chain: Chain) => number): number =
 /**
  * @param where the parameters' values at the first point where log p or its slope was no number, if
  * there was one
+ * @param flat parameters without a prior
  */
 export function warningsOf(
   chains: readonly Chain[],
   summary: Readonly<Record<string, Summary>>,
   { maxDepth, method }: Pick<ChainSettings, "maxDepth" | "method">,
   where?: string,
+  flat: readonly string[] = [],
 ): string[] {
   const warnings: string[] = [];
   const draws = total(chains, ({ value }) => value.length);
@@ -56,6 +58,13 @@ export function warningsOf(
   if (apart.length > 0)
     warnings.push(
       `R̂ is above 1.01 for ${listed(apart)}: ${chains.length > 1 ? "the chains have" : "the halves of the chain have"} not met. Draw more, warm up longer, or look for several modes.`,
+    );
+  const loose = flat.filter((name) =>
+    rows.some(([row, { rhat }]) => rhat > 1.1 && (row === name || row.startsWith(`${name}[`))),
+  );
+  if (loose.length > 0)
+    warnings.push(
+      `${listed(loose)} ${loose.length > 1 ? "have" : "has"} a flat density and the chains are far apart: the posterior may be improper, and its draws run away. Give a prior, such as normal(0, 10), or leave out what the data cannot tell apart.`,
     );
   // A hundred of each chain, and of many chains what four have to have.
   const enough = 100 * Math.min(4, chains.length);

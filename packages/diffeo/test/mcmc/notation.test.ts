@@ -160,6 +160,40 @@ describe("a model of statements", () => {
     expect(Object.keys(first.draws)).toEqual(["beta", "sigma", "atTwo", "count"]);
   });
 
+  it("is said to be improper where the data cannot tell flat parameters apart", async () => {
+    const m = model(({ parameter, observe }) => {
+      const a = parameter("a", real());
+      const b = parameter("b", real());
+      observe("y", normal(add(a, b), 1));
+    });
+    const posterior = await samplePosterior(m, {
+      data: { y: [1, 2] },
+      key: key(2),
+      draws: 100,
+      warmup: 100,
+      device: "wasm",
+    });
+    expect(posterior.warnings().join("\n")).toContain(
+      "a, b have a flat density and the chains are far apart: the posterior may be improper",
+    );
+  });
+
+  it("is held to the shapes of data that it names", async () => {
+    const line = model({ x: [null], y: [null] }, ({ parameter, observe }, { x }) => {
+      const slope = parameter("slope", normal(0, 1));
+      observe("y", normal(mul(slope, x), 1));
+    });
+    const few = { key: key(1), chains: 1, draws: 10, warmup: 10, device: "wasm" } as const;
+    const data = { x: [1, 2], y: [1, 3], note: "not used" as never };
+    const { draws } = await samplePosterior(line, { ...few, data });
+    expect(Object.keys(draws)).toEqual(["slope"]);
+    await expect(samplePosterior(line, { ...few, data: { ...data, x: 3 } })).rejects.toThrow(
+      "x has shape [], the model wants [many]",
+    );
+    await expect(samplePosterior(line, { ...few, data: { x: [1] } })).rejects.toThrow('no "y"');
+    expect(() => model(3 as never)).toThrow("model: the program is a number");
+  });
+
   it("takes bounds from the data of each call", async () => {
     const m = model(({ parameter, factor }, { top }) => {
       const u = parameter("u", { above: 0, below: top }, { shape: 2 });
