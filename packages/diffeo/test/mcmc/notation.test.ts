@@ -188,7 +188,7 @@ describe("a model of statements", () => {
     const { draws } = await samplePosterior(line, { ...few, data });
     expect(Object.keys(draws)).toEqual(["slope"]);
     await expect(samplePosterior(line, { ...few, data: { ...data, x: 3 } })).rejects.toThrow(
-      "x has shape [], the model wants [many]",
+      "x has shape [], the model wants [any]",
     );
     await expect(samplePosterior(line, { ...few, data: { x: [1] } })).rejects.toThrow('no "y"');
     expect(() => model(3 as never)).toThrow("model: the program is a number");
