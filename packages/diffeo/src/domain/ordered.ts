@@ -3,6 +3,9 @@
  *
  *   free          y₁ = x₁, yᵢ = yᵢ₋₁ + eˣⁱ           above a   yᵢ = a + Σⱼ≤ᵢ eˣʲ           below b   yᵢ = b − Σⱼ≥ᵢ eˣʲ
  *   between them  yᵢ = Σⱼ≤ᵢ sⱼ, s the first n of the n + 1 shares of the interval that the gaps have; cells are a + (b − a)y
+ *
+ * Numbers that are recorded in steps of s come out so. Where neighbours may be equal, v₁ ≤ … ≤ v_n,
+ * the numbers vᵢ + (i − 1)s increase strictly, and are what y stands for.
  */
 import {
   affineMatrix,
@@ -13,6 +16,7 @@ import {
 } from "../bijector/index.ts";
 import { fail } from "../graph/index.ts";
 import { type Domain, domain, above as next, requireCount, requireInterval } from "./domain.ts";
+import { nearestMultiple, requireRecorded } from "./recorded.ts";
 import { shareMap } from "./simplex.ts";
 import type { SimplexMap } from "./spec.ts";
 
@@ -24,6 +28,10 @@ export interface OrderedOptions {
   readonly below?: number;
   /** With two bounds, the map of the gaps. Default additiveLogistic. */
   readonly map?: SimplexMap;
+  /** What comes out are multiples of this. Default: numbers with all their digits. */
+  readonly step?: number;
+  /** Whether neighbours may be equal, which takes a step. Default no. */
+  readonly ties?: boolean;
 }
 
 /** The matrix of sums of what comes up to each place, or less what comes from it on. */
@@ -51,6 +59,15 @@ export function ordered(parts: number | readonly string[], options: OrderedOptio
   for (const bound of [options.above, options.below])
     if (bound !== undefined && !Number.isFinite(bound))
       fail("usage", `ordered: a bound is ${bound}`, "give a finite number");
+  const { step, ties = false } = options;
+  requireRecorded({ step }, "ordered");
+  if (ties && (step === undefined || bounded || options.below !== undefined))
+    fail(
+      "usage",
+      `ordered: equal numbers ${step === undefined ? "without a step" : "below a bound"}`,
+      "give a step and no upper bound, or leave ties out",
+    );
+  const shifts = Array.from({ length: n }, (_, i) => (ties ? i * (step as number) : 0));
   return domain({
     kind: "ordered",
     spec: { kind: "ordered", parts: typeof parts === "number" ? parts : [...parts], ...options },
@@ -58,18 +75,21 @@ export function ordered(parts: number | readonly string[], options: OrderedOptio
     dimension: n,
     ...(typeof parts !== "number" && { names: parts }),
     fault: (y) => {
-      const at = y.findIndex((v, i) => i > 0 && !(v > y[i - 1]));
+      const at = y.findIndex((v, i) => i > 0 && !(ties ? v >= y[i - 1] : v > y[i - 1]));
       if (at > 0) return `${y[at]} does not come after ${y[at - 1]}`;
       if (!(y[0] > low)) return `${y[0]} is not above ${low}`;
       return y[n - 1] < high ? undefined : `${y[n - 1]} is not below ${high}`;
     },
-    encode: (cells) => (cells as readonly number[]).map((v) => (v - shift) / scale),
-    decode: (y) =>
-      increasing(
-        Array.from(y, (v) => shift + scale * v),
-        low,
-        high,
-      ),
+    encode: (cells) => (cells as readonly number[]).map((v, i) => (v + shifts[i] - shift) / scale),
+    decode: (y) => {
+      const values = Array.from(y, (v) => shift + scale * v);
+      if (step === undefined) return increasing(values, low, high);
+      const stepped = steppedUp(values, step, low);
+      // There may be no room for so many steps below the bound, or none between large numbers.
+      const isRoom = stepped.every((v, i) => v < (stepped[i + 1] ?? high));
+      if (!isRoom) return increasing(values, low, high);
+      return stepped.map((v, i) => nearestMultiple(v - shifts[i], step));
+    },
     logUnit: -n * Math.log(scale),
   });
 }
@@ -89,4 +109,15 @@ function increasing(values: number[], low: number, high: number): number[] {
       return most;
     })
     .reverse();
+}
+
+/** Multiples of a step near to numbers, each above the one before it and above a bound. */
+function steppedUp(values: readonly number[], step: number, low: number): number[] {
+  let least = low;
+  return values.map((v) => {
+    const near = nearestMultiple(v, step);
+    least =
+      near > least ? near : nearestMultiple(Math.floor(least / step + 1e-9) * step + step, step);
+    return least;
+  });
 }

@@ -114,6 +114,8 @@ const plain = v.variant("kind", [
   }),
   v.strictObject({
     kind: v.literal("ordered"),
+    step: recorded.step,
+    ties: v.optional(v.boolean()),
     parts,
     above: v.optional(finite),
     below: v.optional(finite),

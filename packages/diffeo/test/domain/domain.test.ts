@@ -79,6 +79,9 @@ const table: readonly (readonly [string, Domain])[] = [
     category([1, 2, 3, "four", "5"], { map: "isometricLogRatio", soften: 0.05 }),
   ],
   ["ordered", ordered(4)],
+  ["ordered in tenths", ordered(3, { step: 0.1 })],
+  ["ordered above 2 in halves", ordered(2, { above: 2, step: 0.5 })],
+  ["ordered with ties in fives", ordered(["a", "b", "c"], { step: 5, ties: true })],
   ["ordered above 1", ordered(["a", "b", "c"], { above: 1 })],
   ["ordered below 1", ordered(3, { below: 1 })],
   ...simplexMaps.map(
@@ -283,11 +286,25 @@ describe("numbers as they are recorded", () => {
     [positive({ below: 1, step: 0.5 }), 0.9, 0.5],
     [between(0, 100, { step: 1, range: [2, 98] }), 99.7, 98],
     [between(0, 100, { step: 1 }), 99.7, 99],
+    [ordered(1, { step: 0.1 }), 0.3000001, 0.3],
     // No multiple is inside.
     [between(0, 1, { step: 5 }), 0.4, 0.4],
     [integer({ least: 0, range: [3, 8] }), 12.3, 8],
   ])("$0.spec: $1 comes out as $2", (own, y, cell) => {
     expect(own.decode([y])).toEqual([cell]);
+  });
+
+  it("ordered numbers keep their order and their step, and may be equal where that is said", () => {
+    const tied = ordered(2, { step: 0.5, ties: true });
+    expect(tied.encode([3, 3], [])).toEqual([3, 3.5]);
+    expect(tied.decode([3, 3.5])).toEqual([3, 3]);
+    expect(tied.decode([3, 3.1])).toEqual([3, 3]);
+    expect(tied.decode([2.9, 4.6])).toEqual([3, 4]);
+    expect(tied.fault([3, 3])).toBeUndefined();
+    expect(tied.fault([3, 2.5])).toMatch(/2.5 does not come after 3/);
+    expect(ordered(2, { step: 0.5 }).decode([3.1, 3.2])).toEqual([3, 3.5]);
+    expect(ordered(2, { above: 0, below: 1, step: 0.7 }).decode([0.3, 0.5])).toEqual([0.3, 0.5]);
+    expect(() => ordered(2, { ties: true })).toThrow(/equal numbers without a step/);
   });
 
   it.each([

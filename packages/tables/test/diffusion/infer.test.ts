@@ -222,6 +222,25 @@ describe("inference", () => {
     ]);
   });
 
+  it("keeps columns in order that may be equal, in the step that they share", () => {
+    const rows = Array.from(
+      { length: 30 },
+      (_, i) => `${(i % 7) / 2},${(i % 7) / 2 + (i % 3) / 4}`,
+    );
+    const text = `from,to\n${rows.join("\n")}\n`;
+    const parts = ["from", "to"];
+    expect(specs(text, ["from<=to"])).toEqual([
+      ["from+to", { kind: "ordered", parts, step: 0.25, ties: true }, "as specified"],
+    ]);
+    const [{ domain }] = inferColumns(table(text), ["from<=to"]);
+    expect(formatRule(parts, domain as Domain)).toBe("from<=to");
+    expect(rowsIn(table(text), product({ both: domain as Domain }))[0]).toEqual([0, 0]);
+    expect(() =>
+      rowsIn(table(text), product(namedDomains(inferColumns(table(text), ["from<to"])))),
+    ).toThrow("0 does not come after 0");
+    expect(() => specs(text, ["from<=other"])).toThrow('there is no column "other"');
+  });
+
   it("takes numbers of many rows by their own distribution function", () => {
     const z = Array.from(normal(key("many"), [1000], { dtype: "float64" }).data, (v) =>
       (30 + v).toFixed(2),

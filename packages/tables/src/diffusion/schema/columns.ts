@@ -3,7 +3,7 @@
  *
  *   age=between:0:120    size=positive    t=above:-3    n=count    k=integer:1:6    ward=category    wind=angle:360
  *   rain=mixed:0         pay=empirical
- *   start<end            0<open<close<24                sand+silt+clay=100               sand+silt+clay=100:zeros:0.001
+ *   start<end            start<=end       0<open<close<24                sand+silt+clay=100               sand+silt+clay=100:zeros:0.001
  *   east,north=ball:50   a,b,c=sphere                   s11,s21,s22=covariance           r21,r31,r32=correlation
  *   id=drop
  */
@@ -117,6 +117,9 @@ function orderOf(
   return [columns, ordered(columns, bounds)];
 }
 
+/** The kind of a rule such as a<=b. */
+export const TIED = "ordered, with ties";
+
 /** How far a sum of parts may be from the total at least, relative to it. */
 export const SUM_TOLERANCE = 1e-3;
 
@@ -169,6 +172,11 @@ export function parseRule(rule: string, names: readonly string[]): ColumnRule {
       );
     return columns;
   };
+  if (/^[^=]+(<=[^=]+)+$/.test(rule) && !known.has(rule)) {
+    const list = rule.split("<=").map((word) => word.trim());
+    // The step of their cells is needed to make a domain.
+    return { columns: requireKnown(list), kind: TIED };
+  }
   const at = rule.lastIndexOf("=");
   const words = (text: string, by: string): string[] => text.split(by).map((word) => word.trim());
   if (at < 0) {
@@ -202,7 +210,9 @@ export function formatRule(columns: readonly string[], domain: Domain): string |
       return `${columns.join("+")}=${spec.total ?? 1}${zeros}`;
     }
     case "ordered":
-      return [spec.above, ...columns, spec.below].filter((word) => word !== undefined).join("<");
+      return [spec.above, ...columns, spec.below]
+        .filter((word) => word !== undefined)
+        .join(spec.ties ? "<=" : "<");
     case "ball":
       return `${columns.join(",")}=ball${spec.radius === undefined ? "" : `:${spec.radius}`}`;
     case "sphere":

@@ -3,7 +3,7 @@
  * without a rule is of the first kind that recognises it (`kinds/index.ts`), so that every table of
  * cells has an answer; what cannot be read is collected and said at once.
  */
-import { type Domain, domainOf } from "diffeo/domain";
+import { type Domain, domainOf, ordered } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { type CellTable, isEmpty } from "../../table/cells.ts";
 import { quote } from "../../table/quote.ts";
@@ -21,7 +21,7 @@ import {
   recordedOf,
   type TableLayout,
 } from "../kinds/index.ts";
-import { type ColumnRule, parseRule, wholeOf } from "./columns.ts";
+import { type ColumnRule, parseRule, TIED, wholeOf } from "./columns.ts";
 import { nearlyWhole, saidWhole, wholes, zeroNote } from "./wholes.ts";
 
 /** What columns were taken to be. */
@@ -124,6 +124,7 @@ function declaredBy(
   table: CellTable,
   { columns, kind, numbers = [], domain }: ColumnRule,
 ): Meaning {
+  if (kind === TIED) return { domain: tied(table, columns), reason: "as specified" };
   const own = columnKinds.find(({ name }) => name === kind);
   if (own?.declared) return own.declared(columnOf(table, columns[0]), numbers);
   const { spec } = domain as Domain;
@@ -132,11 +133,31 @@ function declaredBy(
   return { domain: withStep(table, columns, domain as Domain), reason: "as specified" };
 }
 
+/** The step of columns together: their cells in one list. */
+const stepOfAll = (table: CellTable, columns: readonly string[]): number | undefined =>
+  recordedOf(columns.flatMap((name) => presentNumbers(numbersIn(table, name) ?? []))).step;
+
+/** Columns of which none is less than the one before it. */
+function tied(table: CellTable, columns: readonly string[]): Domain {
+  const step = stepOfAll(table, columns);
+  return step === undefined
+    ? fail(
+        "usage",
+        `${columns.join("<=")}: the cells have no step in common`,
+        `say ${columns.join("<")} where they are never equal`,
+      )
+    : ordered(columns, { step, ties: true });
+}
+
 /** Kinds of which a rule says where numbers are, and cells in which steps they are recorded. */
 const STEPPED = ["real", "positive", "between"];
 
 /** A domain of one column of numbers with the step that its cells have. */
 function withStep(table: CellTable, [name, ...others]: readonly string[], domain: Domain): Domain {
+  if (domain.spec?.kind === "ordered") {
+    const step = stepOfAll(table, [name, ...others]);
+    return step === undefined ? domain : domainOf({ ...domain.spec, step });
+  }
   const numbers = numbersIn(table, name);
   if (others.length > 0 || !numbers || !STEPPED.includes(domain.spec?.kind ?? "")) return domain;
   const { step } = recordedOf(presentNumbers(numbers));
