@@ -221,13 +221,24 @@ export function run(
       return derived[name];
     },
     factor: (name, logDensity) => {
-      begin("factor", name);
+      const what = begin("factor", name);
+      const term = asTensor(logDensity, "float64");
+      if (term.dtype !== "float64")
+        fail(
+          "type",
+          `${what}: the term is ${term.dtype}`,
+          "a function of plain numbers makes float32: use Math.log and its kin there",
+        );
       factors.push(name);
-      terms.push(sum(logDensity));
+      terms.push(sum(term));
     },
   };
   try {
-    program(statements, watched(data));
+    const returned: unknown = program(statements, watched(data));
+    if (returned instanceof Promise) {
+      returned.catch(() => undefined); // what comes after the first `await` is not part of the model
+      fail("usage", "the function of the model is async", "write it without async and await");
+    }
   } catch (error) {
     throw located(error, last);
   }

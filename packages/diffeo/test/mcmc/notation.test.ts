@@ -324,6 +324,23 @@ describe("a wrong model", () => {
       "use Math.exp and its kin there, or cast",
     ],
     [
+      "with a factor of a plain number",
+      ({ parameter, factor }) => {
+        parameter("a", normal());
+        factor("f", log(10));
+      },
+      y,
+      'factor("f"): the term is float32. A function of plain numbers makes float32',
+    ],
+    [
+      "that is async",
+      async ({ parameter }) => {
+        parameter("a", normal());
+      },
+      y,
+      "the function of the model is async. Write it without async and await",
+    ],
+    [
       "without a density",
       ({ parameter }) => void parameter("u", between(0, 1)),
       y,
