@@ -13,6 +13,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => Pr
   posteriors: () => import("./posteriors.ts"),
   queue: () => import("./queue.ts"),
   "queue-kills": () => import("./queue-kills.ts"),
+  "ordinary-tables": () => import("./ordinary-tables.ts"),
   "real-tables": () => import("./real-tables.ts"),
   sampler: () => import("./sampler.ts"),
   small: () => import("./small.ts"),
