@@ -12,7 +12,7 @@ import { parseArgs } from "node:util";
 import { fittedTimes, openGrids } from "diffeo/categorical";
 import { loadModel } from "diffeo/node";
 import { fold, key } from "diffeo/random";
-import type { SolverName } from "diffeo/sampler";
+import type { GridName, SolverName } from "diffeo/sampler";
 import { BLANK, formatGrid, isSolved, layoutOf, parseGrid } from "./layout.ts";
 
 const { values, positionals } = parseArgs({
@@ -24,6 +24,7 @@ const { values, positionals } = parseArgs({
     w: { type: "string", default: "1" },
     puzzles: { type: "string" },
     "puzzle-w": { type: "string", default: "1" },
+    "puzzle-grid": { type: "string", default: "uniform" },
     "puzzle-evaluations": { type: "string", default: "50" },
     tries: { type: "string", default: "4" },
     batch: { type: "string", default: "64" },
@@ -84,6 +85,7 @@ if (count > 0)
 
 /** Puzzles that samples solve, by clues. */
 async function solve(puzzles: readonly Uint8Array[], w: number): Promise<void> {
+  const gridName = values["puzzle-grid"];
   const tries = Number(values.tries);
   const steps = Number(values["puzzle-evaluations"]) - 1;
   const draw = await openGrids(model, { solver: "dpmSolver2MSde", ...engine });
@@ -94,7 +96,7 @@ async function solve(puzzles: readonly Uint8Array[], w: number): Promise<void> {
     const [drawn, seconds, processors] = await timed(() =>
       draw({
         ...{ count: puzzles.length, key: fold(seed, attempt), steps, batch, driftScale: w },
-        grid: fittedTimes(model, steps),
+        grid: gridName === "fitted" ? fittedTimes(model, steps) : (gridName as GridName),
         known: { classes },
       }),
     );

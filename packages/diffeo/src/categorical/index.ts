@@ -3,6 +3,7 @@
  * with its training, and known sites; all of it runs in a page too. Files are in files.ts.
  */
 
+export { type BitsOptions, bitsPerGrid } from "./bits.ts";
 export {
   type Categorical,
   type CategoricalSpec,
