@@ -29,6 +29,9 @@ const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
 const scalesOf = (records: Records): number[] =>
   unique(records.map(({ task }) => task.scale)).sort((a, b) => a - b);
 
+/** What stands for a run whose samples were no longer finite: further than any. */
+const LOST = { distance: 1e9, exits: 1 } as const;
+
 /** One number of each record's way. */
 const valuesOf = (
   records: Records,
@@ -38,7 +41,9 @@ const valuesOf = (
   steps: number,
 ): number[] =>
   records.flatMap(({ result }) =>
-    result.ways.filter((r) => r.way === way && r.w === w && r.steps === steps).map((r) => r[of]),
+    result.ways
+      .filter((r) => r.way === way && r.w === w && r.steps === steps)
+      .map((r) => r[of] ?? LOST[of]),
   );
 
 const chanceOf = (records: Records): number => median(records.map(({ result }) => result.chance));
@@ -55,6 +60,24 @@ function enough(records: Records, way: Way, w: number): string {
 
 const ofMap = (records: Records, map: StudyMap, scale: number): Records =>
   records.filter(({ task }) => task.map === map && task.scale === scale);
+
+/** Shares of runs whose samples were no longer finite. */
+function lostLines(records: Records): string {
+  const lines = scalesOf(records).flatMap((scale) =>
+    unique(records.map(({ task }) => task.map)).flatMap((map) =>
+      names.flatMap((way) => {
+        const runs = ofMap(records, map, scale).flatMap(({ result }) =>
+          result.ways.filter((r) => r.way === way),
+        );
+        const lost = runs.filter(({ distance }) => distance === null).length;
+        return lost === 0
+          ? []
+          : [`- ${mapTitles[map]}, a = ${scale}, ${way}: ${lost} of ${runs.length} runs.`];
+      }),
+    ),
+  );
+  return lines.length === 0 ? "None." : lines.join("\n");
+}
 
 function stepsTable(records: Records, w: number): string {
   const present = names.filter((way) => w === 1 || !ways[way].flow);
@@ -81,7 +104,8 @@ function distanceTable(records: Records, w: number): string {
       way,
       ...STEPS.map((steps) => {
         const own = records.filter(({ task }) => task.scale === scale);
-        return show(1000 * median(valuesOf(own, "distance", way, w, steps)));
+        const found = median(valuesOf(own, "distance", way, w, steps));
+        return found >= LOST.distance / 2 ? "lost" : show(1000 * found);
       }),
       ...STEPS.slice(0, 2).map((steps) => {
         const own = records.filter(({ task }) => task.scale === scale);
@@ -128,16 +152,22 @@ function figure(records: Records): string {
       })),
       level: { y: chanceOf(own), label: "chance" },
       x: { type: "log", label: "steps", ticks: [...STEPS], tickFormat: String, inset: 8 },
-      y: { type: "log", label: "energy distance in y, median", ticks: 4, tickFormat: "~e" },
+      y: {
+        type: "log",
+        label: "energy distance in y, median",
+        domain: [3e-4, 0.2],
+        ticks: 4,
+        tickFormat: "~e",
+      },
     });
   });
   return chart({
     title: "Distance to the law of y by number of steps, exact score, w = 1",
-    note: "Medians over maps and seeds. The greater a in φ(a x), the closer y is to the boundary.",
+    note: "Medians over maps and seeds; ways share their noise, so that their levels move together. The greater a in φ(a x), the closer y is to the boundary.",
     description: "Energy distance by number of steps for five ways to step, one panel per scale.",
     legend: names.map((way) => ({ label: way, colour: colours[way] })),
     panels,
-    width: 320,
+    width: 500,
   });
 }
 
@@ -152,6 +182,8 @@ export function report(records: Records): StudyReport {
     "## Distances, 10⁻³, and share of steps that leave the domain, w = 1",
     "Medians over maps and seeds. A step that leaves is not taken.",
     distanceTable(records, 1),
+    "## Runs whose samples were no longer finite numbers",
+    lostLines(records),
     "## w in y against w in x",
     "Distance between drifts scaled in y and drifts scaled in x and mapped, in units of chance.",
     scaledTable(records),

@@ -7,7 +7,7 @@
  */
 import { sampleFrom } from "diffeo/distribution";
 import { compile } from "diffeo/engine";
-import type { NdArray, Tensor } from "diffeo/graph";
+import { DiffeoError, type NdArray, type Tensor } from "diffeo/graph";
 import { fold, key } from "diffeo/random";
 import {
   type DrawOptions,
@@ -49,10 +49,10 @@ export interface WayResult {
   readonly way: Way;
   readonly w: number;
   readonly steps: number;
-  /** Energy distance to the reference, in y. */
-  readonly distance: number;
+  /** Energy distance to the reference, in y; none where a sample was no longer finite. */
+  readonly distance: number | null;
   /** Share of steps that left the domain, and so were not taken. */
-  readonly exits: number;
+  readonly exits: number | null;
 }
 
 export interface SampleWhereResult {
@@ -120,9 +120,13 @@ export async function sampleWhere(
       if (flow && w !== 1) continue;
       for (const steps of STEPS) {
         const own = fold(fold(root, "noise"), steps);
-        const made = await draws(process, solver, { key: own, steps, driftScale: w, signal });
-        const exits = made.exits / (COUNT * steps);
-        const distant = distance(made.samples, reference);
+        const options = { key: own, steps, driftScale: w, signal };
+        const made = await draws(process, solver, options).catch((error: unknown) => {
+          if (error instanceof DiffeoError && error.kind === "numerical") return undefined;
+          throw error;
+        });
+        const exits = made ? made.exits / (COUNT * steps) : null;
+        const distant = made ? distance(made.samples, reference) : null;
         results.push({ way: way as Way, w, steps, distance: distant, exits });
       }
     }
