@@ -56,6 +56,10 @@ const isParquet = (out: string): boolean => /\.parquet$/i.test(out);
 const valuesOf = (row: Rows[number]): Cell[] =>
   row.map((cell) => (isWritten(cell) ? Number(cell.text) : cell));
 
+/** A row of JSON: digits pass where JSON has such a number. */
+const jsonValuesOf = (row: Rows[number]): Rows[number] =>
+  row.map((cell) => (isWritten(cell) && !JSON_NUMBER.test(cell.text) ? Number(cell.text) : cell));
+
 /** The file in the form of its name, from rows as they come. */
 async function* written(
   out: string | undefined,
@@ -69,7 +73,7 @@ async function* written(
     for await (const rows of batches) for (const row of rows) all.push(valuesOf(row));
     yield await parquetBytes(columns, all);
   } else if (out !== undefined && isLines(out))
-    for await (const rows of batches) yield jsonLines(columns, rows.map(valuesOf));
+    for await (const rows of batches) yield jsonLines(columns, rows.map(jsonValuesOf));
   else {
     yield cellLines([textOf(columns, guardFormulas)]);
     for await (const rows of batches)

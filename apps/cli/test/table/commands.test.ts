@@ -484,6 +484,10 @@ describe("table", () => {
     expect(json).toContain(`"rows":[[1,"${id}",-9.0,8,${share},`);
     expect(json).toContain(`,[1,"${id}",-9.0,0.80e1,`);
     expect(JSON.parse(json).rows[1].slice(0, 4)).toEqual([1, id, -9, 8]);
+    await diffeo("table", "complete", at("exact.csv"), ...model, "--out", at("exact.jsonl"));
+    expect(readFileSync(at("exact.jsonl"), "utf8")).toContain(
+      `{"draw":1,"id":"${id}","from":-9.0,"to":8,"share":${share},`,
+    );
     // A comma before the fraction becomes a point: the output has commas between cells.
     writeFileSync(at("commas.csv"), "id;from;to;share\nx;-9,50;8;0,250\n");
     const commas = (await diffeo("table", "complete", at("commas.csv"), ...model)).stdout;

@@ -75,16 +75,22 @@ export function parseJsonCells(text: string, source: string): CellTable {
   return tableOf(source, objects);
 }
 
+/** A number as a file writes it, in the form that JSON has for numbers. */
+type WrittenNumber = { readonly text: string };
+
+const valueText = (cell: string | number | WrittenNumber): string => {
+  if (cell === "") return "null";
+  return typeof cell === "object" ? cell.text : JSON.stringify(cell);
+};
+
 /** Rows as JSON lines; an empty cell is null. */
 export const jsonLines = (
   columns: readonly string[],
-  rows: readonly (readonly (string | number)[])[],
+  rows: readonly (readonly (string | number | WrittenNumber)[])[],
 ): string =>
   rows
     .map((row) => {
-      const fields = columns.map(
-        (name, j) => `${JSON.stringify(name)}:${row[j] === "" ? "null" : JSON.stringify(row[j])}`,
-      );
+      const fields = columns.map((name, j) => `${JSON.stringify(name)}:${valueText(row[j])}`);
       return `{${fields.join(",")}}\n`;
     })
     .join("");
