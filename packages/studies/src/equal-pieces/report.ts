@@ -155,7 +155,7 @@ function figure(all: readonly Measured[]): string {
       y: { label, ticks: 5 },
     });
   return chart({
-    title: "Four ways to fewer or more pieces",
+    title: "Ways to fewer or more pieces",
     note: "AUC against real positions with the same numbers of pieces: 0.5 where none can tell them apart.",
     description: "Legality, AUC and spread of the balance against mean pieces, by way.",
     legend: ways.map((label) => ({ label, colour: hues[label] })),

@@ -33,7 +33,7 @@ export interface GradientNoiseTask {
 /** Whose parameters: those of exact score matching, or of the loss itself. */
 export type Along = "sm" | "own";
 
-export interface NoiseAt {
+interface NoiseAt {
   readonly loss: ObjectiveName;
   readonly along: Along;
   readonly step: number;

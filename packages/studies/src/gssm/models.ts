@@ -33,7 +33,7 @@ export interface Model {
   readonly sample: (key: Key, count: number, n: number) => NdArray;
 }
 
-export interface Nodes {
+interface Nodes {
   readonly points: readonly (readonly number[])[];
   /** Probabilities, which add up to 1. */
   readonly weights: readonly number[];

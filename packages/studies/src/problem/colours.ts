@@ -9,7 +9,7 @@ import { constant, reference } from "diffeo/graph";
 import { type StudyMap, studyMaps } from "./maps.ts";
 
 export const SITES = 4;
-export const CLASSES = 3;
+const CLASSES = 3;
 const SOFT = 0.01;
 /** Pairs of sites that touch, sites in reading order. */
 const EDGES = [

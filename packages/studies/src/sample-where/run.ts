@@ -45,7 +45,7 @@ export interface SampleWhereTask {
 }
 
 /** What one way gives with so many steps. */
-export interface WayResult {
+interface WayResult {
   readonly way: Way;
   readonly w: number;
   readonly steps: number;

@@ -9,7 +9,7 @@ export interface Point {
   readonly high?: number;
 }
 
-export interface Series {
+interface Series {
   readonly label: string;
   readonly colour: string;
   readonly points: readonly Point[];

@@ -1,5 +1,5 @@
 /** Tables of reports, in Markdown. */
-import { deviation, median } from "./paired.ts";
+import { deviation } from "./paired.ts";
 
 /** Three significant digits, as people write them. */
 export function show(value: number): string {
@@ -20,10 +20,6 @@ export const spread = (values: readonly number[]): string =>
     : values.length === 1
       ? show(values[0])
       : `${show(mean(values))} ± ${show(deviation(values))}`;
-
-/** The median and the greatest: for values with heavy tails. */
-export const middle = (values: readonly number[]): string =>
-  values.length === 0 ? "–" : `${show(median(values))} (${show(Math.max(...values))})`;
 
 /** A table; the first row is its head. */
 export const markdown = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
