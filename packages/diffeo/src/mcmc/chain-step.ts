@@ -43,7 +43,7 @@ export const rowWidths = (n: number): readonly [number, number] => [3 * n + 1, 4
  * one step leads. One array in and one out: a runtime takes longer to bind a small array than to
  * cut it.
  */
-export const stepRows =
+const stepRows =
   (logDensity: ChainTarget["logDensity"], n: number, dense: boolean) =>
   (inputs: Readonly<Record<string, Tensor>>, rows: Tensor, inverse: Tensor): Tensor => {
     const part = (k: number): Tensor => slice(rows, null, [k * n, (k + 1) * n]);

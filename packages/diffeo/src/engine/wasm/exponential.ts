@@ -37,7 +37,7 @@ export const horner = (l: Lanes, c: readonly number[], x: Expr): Expr =>
  * The same in pairs, (c₀ + c₁x) + (c₂ + c₃x)x² + …, pairs of pairs and so on: a processor works on
  * several at once, where each step of Horner's scheme waits for the one before (G. Estrin, 1960).
  */
-export function estrin(code: Code, l: Lanes, c: readonly number[], x: Expr): Expr {
+function estrin(code: Code, l: Lanes, c: readonly number[], x: Expr): Expr {
   let terms = c.map((a) => l.constant(a));
   for (let power = x; terms.length > 1; power = code.let(l.mul(power, power))) {
     const pairs: Expr[] = [];
