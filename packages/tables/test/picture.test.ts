@@ -300,7 +300,7 @@ describe("a report", () => {
       "Can samples be told from data?",
       "Pictures",
       "Columns and pairs",
-      "Copies",
+      "Copies and privacy",
       "Drawing more",
     ]);
     // Independence loses to what knows that sizes go with wards.

@@ -38,7 +38,7 @@ export function progress(stderr: Output, total: number, what: string, from = 0):
         next = now + wait;
         const share = Math.floor((100 * done) / total);
         stderr.write(
-          visible(`${what} ${done}/${total}, ${share} %, ${left(done)} left  ${note}`) + "\n",
+          `${visible(`${what} ${done}/${total}, ${share} %, ${left(done)} left  ${note}`)}\n`,
         );
         return;
       }

@@ -19,7 +19,7 @@ import {
 } from "diffeo/categorical";
 import type { CompileOptions } from "diffeo/engine";
 import { expand, fail, mul, type NdArray, type Tensor } from "diffeo/graph";
-import { disposable } from "diffeo/host";
+import { type Closable, disposable } from "diffeo/host";
 import { asConstants } from "diffeo/model";
 import { openParticles, type ParticleCall, type ParticleResult } from "diffeo/sampler";
 import { reversePush, scaleDrift, type TwistedProcess, twist } from "diffeo/sde";
@@ -54,7 +54,7 @@ export interface ParticleBoards
 }
 
 /** Completes one board of 64 classes at each call, `UNKNOWN` where a square is to be filled in. */
-export interface ParticleCompleter extends AsyncDisposable {
+export interface ParticleCompleter extends Closable {
   (board: Uint8Array, call: ParticleBoardCall): Promise<ParticleBoards>;
   dispose(): Promise<void>;
 }

@@ -19,7 +19,7 @@ import {
 } from "diffeo/categorical";
 import type { CompileOptions } from "diffeo/engine";
 import { fail, type Tensor } from "diffeo/graph";
-import { disposable } from "diffeo/host";
+import { type Closable, disposable } from "diffeo/host";
 import { asConstants } from "diffeo/model";
 import type { Key } from "diffeo/random";
 import {
@@ -111,7 +111,7 @@ export interface Boards extends Omit<SampleResult, "samples"> {
  * Draws boards. Board i is a function of (model, options, key, i): batches change speed, not
  * boards.
  */
-export interface BoardSampler extends AsyncDisposable {
+export interface BoardSampler extends Closable {
   (options: BoardOptions): Promise<Boards>;
   readonly model: Model;
   dispose(): Promise<void>;

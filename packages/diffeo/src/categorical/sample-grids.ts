@@ -5,7 +5,7 @@
 
 import type { CompileOptions } from "../engine/index.ts";
 import { constant, type DType, expand, mul, type Tensor, type TypedArray } from "../graph/index.ts";
-import { disposable } from "../host/index.ts";
+import { type Closable, disposable } from "../host/index.ts";
 import { asConstants, type Parameters } from "../model/index.ts";
 import {
   type DrawOptions,
@@ -58,7 +58,7 @@ export interface DrawGridsOptions
 export interface SampleGridsOptions extends OpenGridsOptions, DrawGridsOptions {}
 
 /** Draws grids: their classes, one grid after the other. */
-export interface GridSampler extends AsyncDisposable {
+export interface GridSampler extends Closable {
   (options: DrawGridsOptions): Promise<Uint8Array>;
   /** Frees the graphs. Calling the sampler afterwards is an error. */
   dispose(): Promise<void>;

@@ -3,6 +3,7 @@
  * combination of input shapes, differentiated and simplified as a graph, written as ONNX, and from
  * then on only run.
  */
+
 import {
   allocate,
   type DType,
@@ -33,6 +34,7 @@ import {
   writeOnnx,
 } from "../graph/index.ts";
 import { convertExact, describe } from "../graph/ndarray.ts";
+import type { Closable } from "../host/index.ts";
 import { DeviceArray } from "./device-array.ts";
 import { blame, hasNonFinite, requireNoNaN } from "./finite.ts";
 import { referenceSession } from "./reference.ts";
@@ -95,7 +97,7 @@ export type OpenSpecs<T> = [Tensor] extends [T]
   : { readonly [K in keyof T]: OpenSpecs<T[K]> };
 
 /** A compiled function of arrays; `dispose` frees it. */
-export interface Compiled<X extends readonly unknown[], Y> extends AsyncDisposable {
+export interface Compiled<X extends readonly unknown[], Y> extends Closable {
   /**
    * Runs it. Arrays are not copied, and are read while it runs: change none before the result is
    * there.

@@ -41,7 +41,9 @@ export function solveOde<Y>(
   times: Operand,
   { start = 0, steps = 4 }: OdeOptions = {},
 ): Y {
-  const grid = asTensor(times, "float64");
+  const leaves = leavesOf(initial).map((part) => asTensor(part, "float64"));
+  const dtype = leaves[0]?.dtype ?? "float64";
+  const grid = asTensor(times, dtype);
   if (grid.shape.length !== 1)
     fail("shape", `solveOde: times of shape ${showShape(grid.shape)}`, "give a list of times");
   if (!(Number.isSafeInteger(steps) && steps >= 1))
@@ -58,8 +60,8 @@ export function solveOde<Y>(
   };
   const moved = (y: readonly Tensor[], k: readonly Tensor[], h: Tensor): Tensor[] =>
     y.map((part, i) => add(part, mul(k[i], h)));
-  let state: readonly Tensor[] = leavesOf(initial).map((part) => asTensor(part, "float64"));
-  let time = asTensor(start, "float64");
+  let state: readonly Tensor[] = leaves;
+  let time = asTensor(start, dtype);
   const states: (readonly Tensor[])[] = [];
   for (let n = 0; n < grid.shape[0]; n++) {
     const next = at(grid, n);

@@ -2,7 +2,7 @@
 
 export { byName } from "./by-name.ts";
 export { cholesky, lowerSolve, lowerTimes, upperSolve } from "./cholesky.ts";
-export { disposable } from "./disposable.ts";
+export { type Closable, disposable } from "./disposable.ts";
 export { flatten } from "./flat.ts";
 export { moveOtherRows, requireIndependentRows } from "./independent-rows.ts";
 export { type FeatureRows, linearScores, logisticRegression } from "./logistic.ts";

@@ -1,4 +1,5 @@
 /** Who does jobs: this process, local processes, or workers of a queue. */
+import type { Closable } from "../host/index.ts";
 import type { Job } from "./job.ts";
 
 /** What came of a job. */
@@ -20,7 +21,7 @@ export interface RunOptions {
 }
 
 /** Does jobs. In the same process a result is passed as it is; from elsewhere it is read and held to its job. */
-export interface Executor extends AsyncDisposable {
+export interface Executor extends Closable {
   /** The result of a job. Jobs are begun in the order of the calls. */
   run<R>(job: Job<object, object, R>, options?: RunOptions): Promise<JobResult<R>>;
   /** Removes a result that is kept, so that the next run does the job again. */

@@ -1,4 +1,5 @@
 /** What jobs of one process share: opened once, and closed when others were used more recently. */
+import type { Closable } from "../host/index.ts";
 import type { JobContext } from "./kind.ts";
 
 interface Kept {
@@ -10,7 +11,7 @@ interface Kept {
 const MOST_KEPT = 2;
 
 /** Keeps things open by name. */
-export interface Keeper extends AsyncDisposable {
+export interface Keeper extends Closable {
   /** What a job of these inputs keeps: `scope` names the kind and the inputs. */
   readonly scoped: (scope: string) => JobContext["keep"];
   /** Closes all of it. */

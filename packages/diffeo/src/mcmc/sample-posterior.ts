@@ -12,7 +12,7 @@
  *     posterior.summary();
  */
 import { fail, type Shape } from "../graph/index.ts";
-import { disposable } from "../host/index.ts";
+import { type Closable, disposable } from "../host/index.ts";
 import { fold, type Key, uniform } from "../random/index.ts";
 import { type ChainSettings, settingsOf } from "./chain-settings.ts";
 import { type Chain, type ChainState, endedChain, requireOwn } from "./chain-state.ts";
@@ -270,7 +270,7 @@ export async function collectPosterior(
 }
 
 /** A model whose graphs are compiled once for data of the same shapes, which are inputs of them. */
-export interface PosteriorSampler extends AsyncDisposable {
+export interface PosteriorSampler extends Closable {
   (options: CallOptions): Promise<Posterior>;
   dispose(): Promise<void>;
 }

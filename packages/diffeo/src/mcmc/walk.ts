@@ -15,7 +15,7 @@
  */
 import { type Arrays, type CompileOptions, compile, type OpenSpecs } from "../engine/index.ts";
 import { cast, fail, isNdArray, mapTree, type NdArray, sum, type Tensor } from "../graph/index.ts";
-import { disposable, partsOf, rowsOf, stackArrays } from "../host/index.ts";
+import { type Closable, disposable, partsOf, rowsOf, stackArrays } from "../host/index.ts";
 import { fold, type Key, type Keys, normal, uniform } from "../random/index.ts";
 import { type Chains, chainsAt, leapfrog, metropolis } from "./hamiltonian.ts";
 import { adaptedStepSize, type StepSizeRule } from "./step-size.ts";
@@ -61,7 +61,7 @@ export interface Moved {
 }
 
 /** A compiled walk of many chains. */
-export interface Walk extends AsyncDisposable {
+export interface Walk extends Closable {
   /** Chains at the given points, rows of n numbers. */
   start(points: Float32Array | Float64Array): Promise<Chains<NdArray>>;
   /** One transition. */

@@ -10,11 +10,13 @@
  * process of its own. A worker ends with its parent, however that ends. Workers run in an empty
  * folder, so that a relative path in data from elsewhere finds no file.
  */
+
 import { type ChildProcess, fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DiffeoError, type ErrorKind, fail } from "../graph/index.ts";
+import type { Closable } from "../host/index.ts";
 import { type JobLimits, watchLimits } from "./limits.ts";
 
 /** A job of a pool: a name and plain data. */
@@ -45,7 +47,7 @@ interface RunJobOptions {
 }
 
 /** Worker processes that are kept. */
-export interface Pool extends AsyncDisposable {
+export interface Pool extends Closable {
   /**
    * The result of a job, as soon as a worker is free and has done it. Jobs are begun in the order
    * of the calls.

@@ -23,7 +23,7 @@ import {
   sizeOf,
 } from "../graph/index.ts";
 import { showShape } from "../graph/ndarray.ts";
-import { batches, disposable, rowsOf, stackArrays } from "../host/index.ts";
+import { batches, type Closable, disposable, rowsOf, stackArrays } from "../host/index.ts";
 import { type Process, requireScoreOfState } from "../sde/index.ts";
 import type { Batch, OpenedSampler } from "./batch.ts";
 import { compiler, floatType } from "./compiler.ts";
@@ -44,7 +44,7 @@ import { stageOf } from "./solver.ts";
 import { solverOf } from "./solvers.ts";
 
 /** A sampler that is opened once and called often; `dispose` closes it. */
-export interface OpenSampler<T extends FloatType = FloatType> extends AsyncDisposable {
+export interface OpenSampler<T extends FloatType = FloatType> extends Closable {
   (options: DrawOptions): Promise<SampleResult<T>>;
   /** Frees the graphs. Calling the sampler afterwards is an error. */
   dispose(): Promise<void>;

@@ -32,7 +32,15 @@ import {
   square,
   type Tensor,
 } from "../graph/index.ts";
-import { batches, disposable, mapValues, pickRows, rowsOf, stackArrays } from "../host/index.ts";
+import {
+  batches,
+  type Closable,
+  disposable,
+  mapValues,
+  pickRows,
+  rowsOf,
+  stackArrays,
+} from "../host/index.ts";
 import { fold } from "../random/index.ts";
 import {
   applyDiffusion,
@@ -97,7 +105,7 @@ export interface ParticleResult extends Weighed {
 }
 
 /** A sampler of weighted particles, opened once and called often. */
-export interface OpenParticles extends AsyncDisposable {
+export interface OpenParticles extends Closable {
   (call: ParticleCall): Promise<ParticleResult>;
   /** Frees the graphs. Calling it afterwards is an error. */
   dispose(): Promise<void>;

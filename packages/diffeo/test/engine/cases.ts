@@ -353,6 +353,11 @@ function derivatives(g: G): Case[] {
       "5×3",
       g.gradEach((x) => g.laplacian(net, x)),
     ),
+    line("linearRecurrence", "2×5 2×5", (factor, term) => g.linearRecurrence(factor, term)),
+    line("solveOde", "2×3", (x) =>
+      g.solveOde((t: T, y: T) => g.mul(g.sub(t, y), x), x, g.constant([0.3, 1], x.dtype)),
+    ),
+    line("columns", "4 4", (x, y) => g.columns(1, x, g.greater(x, y), y)),
     line("jvp of softmax", "5×3 5×3", (x, v) => g.jvp((t: T) => g.softmax(t), x, v)[1]),
   ];
 }

@@ -9,7 +9,7 @@
  */
 
 import { fail } from "diffeo/graph";
-import { disposable } from "diffeo/host";
+import { type Closable, disposable } from "diffeo/host";
 import { fold, permutation } from "diffeo/random";
 import type { Prepared } from "../table/prepare.ts";
 import { openFitting, pickRows } from "./fitting.ts";
@@ -29,7 +29,7 @@ export interface GradientNoise {
 export type NoiseOver = "slices" | "points and slices";
 
 /** What measures the noise of gradients, opened once. */
-export interface OpenGradientNoise extends AsyncDisposable {
+export interface OpenGradientNoise extends Closable {
   /** At the parameters of a step, by so many gradients. Default over 16 draws of the slices. */
   at(theta: Float32Array, draws?: number, over?: NoiseOver): Promise<GradientNoise>;
   dispose(): Promise<void>;

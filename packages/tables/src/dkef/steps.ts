@@ -32,7 +32,7 @@ import {
   type Tensor,
   valueAndGrad,
 } from "diffeo/graph";
-import { disposable } from "diffeo/host";
+import { type Closable, disposable } from "diffeo/host";
 import { type Draws, drawShapes, lossOf, type Objective, scoreMatching } from "diffeo/matching";
 import {
   type Dkef,
@@ -56,7 +56,7 @@ export interface FitSizes {
 }
 
 /** Compiled steps of a fit: training, validation and the final solve. */
-export interface FitSteps extends AsyncDisposable {
+export interface FitSteps extends Closable {
   readonly train: Compiled<
     [AdamState<Tensor>, Tensor, Draws<Tensor>, Draws<Tensor>, Tensor],
     { state: AdamState<Tensor>; loss: Tensor }

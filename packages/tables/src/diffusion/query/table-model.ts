@@ -13,7 +13,7 @@
  * rows (`graphs.ts`). `dispose` frees them; a program that ends need not.
  */
 
-import { disposable } from "diffeo/host";
+import { type Closable, disposable } from "diffeo/host";
 import type { Row } from "../encode/index.ts";
 import { type EngineOptions, type FittedTable, openedTable, openGraphs } from "../network/index.ts";
 import {
@@ -39,7 +39,7 @@ export interface TableSampleOptions extends DrawRows {
 }
 
 /** An open model of a table: it samples, scores, completes and conditions rows. */
-export interface TableModel extends FittedTable, AsyncDisposable {
+export interface TableModel extends FittedTable, Closable {
   /** Draws rows. */
   readonly sample: (options: TableSampleOptions) => Promise<DrawnRows>;
   /** log q of each row in nats, in the units of its cells (`log-likelihood.ts` defines q). */
