@@ -8,6 +8,12 @@ import { fail } from "diffeo/graph";
 import { quote } from "../../table/quote.ts";
 import { bounds } from "./column-cells.ts";
 
+/**
+ * Rows from which a column's own distribution function says more than a smooth map of its domain
+ * leaves to learn. Of fewer rows, values repeat by chance.
+ */
+export const MANY_ROWS = 1000;
+
 /** Digits after the point that a step may have. */
 const MOST_DIGITS = 9;
 /** So many different values share a factor by chance once in 4,096 times at most. */

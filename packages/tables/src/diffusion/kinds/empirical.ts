@@ -6,15 +6,21 @@ import { empirical as empiricalDomain } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { quote } from "../../table/quote.ts";
 import { bounds, rangeText } from "./column-cells.ts";
-import { areApart, countsOf, distributionOf, heapsOf, stepOf, tooClose } from "./distribution.ts";
+import {
+  areApart,
+  countsOf,
+  distributionOf,
+  heapsOf,
+  MANY_ROWS,
+  stepOf,
+  tooClose,
+} from "./distribution.ts";
 import type { Column, ColumnKind, Meaning } from "./kind.ts";
 
 /** Rows below which a distribution function says little. */
 const LEAST_ROWS = 50;
-/** Rows from which it says more than a smooth map of the domain leaves to learn. */
-const MANY_ROWS = 1000;
-/** The share of rows that repeat values, from which a column has heaps. */
-const LEAST_HEAPED = 0.05;
+/** The share of rows that repeat values, from which a column of few rows has heaps. */
+const LEAST_HEAPED = 0.3;
 /** Integers of so small a range have a chance each already. */
 const SMALL_RANGE = 63;
 

@@ -11,6 +11,7 @@ import {
   type Counted,
   countsOf,
   distributionOf,
+  MANY_ROWS,
   stepOf,
   tooClose,
 } from "./distribution.ts";
@@ -18,7 +19,8 @@ import type { Column, ColumnKind, Meaning } from "./kind.ts";
 
 /** Rows below which shares say little. */
 const LEAST_ROWS = 50;
-/** The share of rows that a point mass has, and how many rows. */
+/** The share of rows that a point mass has, of few rows and of many, and how many rows. */
+const LEAST_SHARE_OF_FEW = 0.1;
 const LEAST_SHARE = 0.02;
 const LEAST_COUNT = 10;
 /** How much heavier it is than the two values on each side of it. */
@@ -38,7 +40,8 @@ const aroundOf = (counts: readonly Counted[], i: number): number =>
 
 /** Values with a mass of their own. */
 function heavyValues(counts: readonly Counted[], rows: number): number[] {
-  const least = Math.max(LEAST_COUNT, LEAST_SHARE * rows);
+  const share = rows < MANY_ROWS ? LEAST_SHARE_OF_FEW : LEAST_SHARE;
+  const least = Math.max(LEAST_COUNT, share * rows);
   return counts
     .filter(({ count }, i) => count >= least && count > HEAVIER * aroundOf(counts, i))
     .sort((a, b) => b.count - a.count)
