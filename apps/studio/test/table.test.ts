@@ -261,7 +261,9 @@ else
       expect(await page.getByLabel("Seed", { exact: true }).inputValue()).toBe("7");
       expect(await page.getByRole("radio", { name: "3 min" }).isChecked()).toBe(true);
       await page.getByRole("button", { name: "infer it: aboard" }).click();
-      await expect.poll(() => page.getByLabel("What aboard is").inputValue(), SOON).toBe("empirical");
+      await expect
+        .poll(() => page.getByLabel("What aboard is").inputValue(), SOON)
+        .toBe("empirical");
       await expect.poll(() => hash(page), SOON).not.toContain("drop");
     });
 
