@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+
 /**
  * From a function on tensors to a function on arrays. The function is traced once for every
  * combination of input shapes, differentiated and simplified as a graph, written as ONNX, and from
@@ -34,7 +36,6 @@ import {
   writeOnnx,
 } from "../graph/index.ts";
 import { convertExact, describe } from "../graph/ndarray.ts";
-import type { Closable } from "../host/index.ts";
 import { DeviceArray } from "./device-array.ts";
 import { blame, hasNonFinite, requireNoNaN } from "./finite.ts";
 import { referenceSession } from "./reference.ts";
@@ -97,7 +98,7 @@ export type OpenSpecs<T> = [Tensor] extends [T]
   : { readonly [K in keyof T]: OpenSpecs<T[K]> };
 
 /** A compiled function of arrays; `dispose` frees it. */
-export interface Compiled<X extends readonly unknown[], Y> extends Closable {
+export interface Compiled<X extends readonly unknown[], Y> extends AsyncDisposable {
   /**
    * Runs it. Arrays are not copied, and are read while it runs: change none before the result is
    * there.
