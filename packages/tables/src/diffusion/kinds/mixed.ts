@@ -20,7 +20,7 @@ import type { Column, ColumnKind, Meaning } from "./kind.ts";
 /** Rows below which shares say little. */
 const LEAST_ROWS = 50;
 /** The share of rows that a point mass has, of few rows and of many, and how many rows. */
-const LEAST_SHARE_OF_FEW = 0.1;
+const LEAST_SHARE_OF_FEW = 0.3;
 const LEAST_SHARE = 0.02;
 const LEAST_COUNT = 10;
 /** How much heavier it is than the two values on each side of it. */
