@@ -143,9 +143,22 @@ export function rankCounts(chains: readonly Float64Array[], bins = BINS): number
   return counts;
 }
 
+/** The mean count of a bin, and the band that holds counts of equal chances. */
+const chanceBand = (mean: number, spread: number, opacity: number) => [
+  Plot.rect([0], {
+    x1: 0,
+    x2: 1,
+    y1: Math.max(0, mean - spread),
+    y2: mean + spread,
+    fill: COLOURS.grey,
+    fillOpacity: opacity,
+  }),
+  Plot.ruleY([mean], { stroke: COLOURS.grey, strokeDasharray: "3 3" }),
+];
+
 /**
- * Histograms of ranks (A. Vehtari et al., 2021): even for chains of one law. The band holds 99 % of
- * independent draws.
+ * Histograms of ranks (A. Vehtari et al., 2021): uniform for chains of one distribution. The band
+ * holds 99 % of independent draws.
  */
 export function rankPicture(quantities: readonly Quantity[]): string {
   const panels = quantities.map(({ name, chains }): Panel => {
@@ -161,15 +174,7 @@ export function rankPicture(quantities: readonly Quantity[]): string {
       x: { label: "rank among all draws, %", percent: true },
       y: { label: "draws", zero: true },
       marks: [
-        Plot.rect([0], {
-          x1: 0,
-          x2: 1,
-          y1: Math.max(0, mean - spread),
-          y2: mean + spread,
-          fill: COLOURS.grey,
-          fillOpacity: 0.15,
-        }),
-        Plot.ruleY([mean], { stroke: COLOURS.grey, strokeDasharray: "3 3" }),
+        ...chanceBand(mean, spread, 0.15),
         ...steps.map((line, c) =>
           Plot.lineY(line, {
             x: "0",
@@ -353,15 +358,7 @@ export function ranksPicture(quantities: Readonly<Record<string, readonly number
       x: { label: "rank of the true value, %", percent: true },
       y: { label: "datasets", zero: true },
       marks: [
-        Plot.rect([0], {
-          x1: 0,
-          x2: 1,
-          y1: Math.max(0, mean - spread),
-          y2: mean + spread,
-          fill: COLOURS.grey,
-          fillOpacity: 0.25,
-        }),
-        Plot.ruleY([mean], { stroke: COLOURS.grey, strokeDasharray: "3 3" }),
+        ...chanceBand(mean, spread, 0.25),
         Plot.lineY(
           [...counts, counts[bins - 1]].map((n, i) => [i / bins, n] as const),
           { x: "0", y: "1", curve: "step-after", stroke: COLOURS.blue, strokeWidth: 1.4 },

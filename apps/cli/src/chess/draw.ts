@@ -133,8 +133,8 @@ interface BoardSettings {
 type SampleOptions = DrawOptions & RunOptions & JobOptions & { readonly model: string };
 
 /**
- * Raises here what every job would fail for: a file that is no model of boards, or one that cannot
- * be led or stepped so.
+ * Checks the model before any job starts: a file that is not a model of boards, and a model that the
+ * guidance or the steps do not fit, are errors here.
  */
 function requireModel(
   model: Model,

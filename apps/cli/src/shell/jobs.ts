@@ -363,7 +363,7 @@ export async function planOrShard<P extends object, R>(
 /** The results of a group. */
 export interface Made<R> {
   readonly results: readonly R[];
-  /** Of all its jobs together, whoever did them. */
+  /** The sum over all jobs, in every process that ran them. */
   readonly seconds: number;
 }
 

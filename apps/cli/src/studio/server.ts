@@ -149,8 +149,8 @@ async function answer(
 
 /**
  * Calls `task` after those of the same connection have ended. Node hands out the requests that a
- * reader sends without waiting all at once: every response would open its file and wait for its
- * turn, and one that has not had its turn is not told when the reader leaves.
+ * reader sends without waiting all at once: every response would open its file and wait, and
+ * a response that is still waiting gets no event when the reader disconnects.
  */
 function oneAtATime() {
   const last = new WeakMap<Socket, Promise<void>>();

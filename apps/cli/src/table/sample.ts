@@ -130,7 +130,7 @@ export async function sample(io: Io, options: SampleCommand): Promise<void> {
     force: options.force,
   });
   const bytes = await readBytes(path);
-  // A file that is no model, or cells that cannot be given, are refused here, not by a job.
+  // A file that is not a model, and values that cannot be given, are errors before any job starts.
   const model = parseTableModel(bytes, path);
   const cells = givenCells(model, given);
   if (given.length > 0) requireSecondNetwork(model);
