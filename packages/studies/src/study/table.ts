@@ -1,4 +1,5 @@
 /** Tables of reports, in Markdown. */
+import { mean } from "diffeo/host";
 import { deviation } from "./paired.ts";
 
 /** Three significant digits, as people write them. */
@@ -9,9 +10,6 @@ export function show(value: number): string {
   if (size >= 1e5 || size < 1e-3) return value.toExponential(1).replace("e+", "e");
   return size >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 }
-
-const mean = (values: readonly number[]): number =>
-  values.reduce((a, b) => a + b, 0) / values.length;
 
 /** Mean ± standard deviation. */
 export const spread = (values: readonly number[]): string =>
