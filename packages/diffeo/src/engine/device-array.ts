@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+
 /**
  * Arrays that stay on the device that made them: parameters and moments of a training step, fed
  * back without crossing the bus. On a device without memory of its own, what is kept is an ordinary
@@ -12,7 +14,7 @@ const released = (): never =>
  * An array in a device's memory. It can be passed to compiled functions of the same device;
  * `toHost` reads it.
  */
-export class DeviceArray implements NdArray {
+export class DeviceArray implements NdArray, Disposable {
   readonly shape: Shape;
   readonly dtype: DType;
   /** The device that holds it. */
@@ -48,13 +50,20 @@ export class DeviceArray implements NdArray {
     return fail("usage", "this array was kept on its device", "read it with toHost");
   }
 
+  /** Its numbers as an ordinary array. */
   read(): Promise<NdArray> {
     return this.#read();
   }
 
+  /** Frees the memory; reading the array afterwards is an error. */
   dispose(): void {
     if (!this.#freed) this.#free();
     this.#freed = true;
+  }
+
+  /** Frees the array at the end of a block that holds it with `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
   }
 }
 

@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+
 /**
  * Runs an ONNX model as it is, without a graph: one that was written before, or was read from a
  * file.
@@ -5,6 +7,9 @@
 import type { OnnxModel } from "../graph/index.ts";
 import { deviceNamed, loadRuntime, ofRuntime } from "./runtime.ts";
 import { requireThreads, type Session, type SessionOptions } from "./session.ts";
+
+/** An ONNX model on a device; `dispose` frees it. */
+export interface OpenModel extends Session, AsyncDisposable {}
 
 /**
  * Opens an ONNX file on a device.
@@ -14,9 +19,10 @@ import { requireThreads, type Session, type SessionOptions } from "./session.ts"
 export async function openModel(
   model: OnnxModel,
   { device = "cpu", ...options }: SessionOptions & { readonly device?: string } = {},
-): Promise<Session> {
+): Promise<OpenModel> {
   requireThreads(options);
   await deviceNamed(device);
   const { create } = await loadRuntime();
-  return create(model, ofRuntime(device), options);
+  const session = await create(model, ofRuntime(device), options);
+  return { ...session, [Symbol.asyncDispose]: session.dispose };
 }

@@ -28,6 +28,15 @@ interface EndedCode {
   readonly diverged: Expr;
 }
 
+/** A log-density and its gradient as code: addresses of the point and of what is there. */
+export interface TargetCode {
+  /** Calls log p and its gradient. */
+  readonly run: (code: Code) => void;
+  readonly x: number;
+  readonly value: number;
+  readonly slope: number;
+}
+
 /** How a sampler moves, as code. */
 export interface ChainCode {
   /** After the momentum was drawn. */

@@ -1,8 +1,9 @@
 /**
  * Whole transitions of a chain as a WebAssembly module: the compiled log-density and its gradient,
- * and around it the leapfrog step (leapfrog.ts), the sampler (`nuts-code.ts`, `hmc-code.ts`) and
- * the chain's random numbers (`random/code.ts`). The mathematics is that of nuts.ts, hmc.ts and
- * adaptive-chain.ts, in the same order, so that both give the same numbers to rounding.
+ * and around it the leapfrog step (`leapfrog-code.ts`), its momentum (`momentum-code.ts`), the
+ * sampler (`nuts-code.ts`, `hmc-code.ts`) and the chain's random numbers (`random/code.ts`). The
+ * mathematics is that of nuts.ts, hmc.ts and adaptive-chain.ts, in the same order, so that both
+ * give the same numbers to rounding.
  *
  *   run()                                      log p and its gradient at the point in memory
  *   transitions(leapfrogs, until) → how many   goes on where the last call stopped
@@ -11,27 +12,20 @@
  * A call ends after a number of leapfrog steps, in the middle of a transition if need be: what a
  * chain keeps is a stretch of memory (`ChainLayout.state`), so one module serves all chains.
  */
-import { apply, Code, type Expr, f64, i32, int, select } from "../engine/wasm/code.ts";
+import { apply, Code, type Expr, i32, int, select } from "../engine/wasm/code.ts";
 import { lanes } from "../engine/wasm/lanes.ts";
 import { callFunction, type Module } from "../engine/wasm/module.ts";
 import { compileTrace } from "../engine/wasm/session.ts";
 import { DiffeoError, gradEach, type Tensor, trace } from "../graph/index.ts";
-import { normalOf, unitAt, writeFold, writeThreefry } from "../random/code.ts";
-import { type ChainCode, type ChainSite, methodNumber } from "./chain-code.ts";
+import { unitAt, writeFold, writeThreefry } from "../random/code.ts";
+import { type ChainCode, type ChainSite, methodNumber, type TargetCode } from "./chain-code.ts";
 import { type ChainLayout, layOutChain, RECORD_HEAD } from "./chain-layout.ts";
 import type { ChainTarget } from "./chain-step.ts";
 import { fixedLengthCode } from "./hmc-code.ts";
+import { leapfrogFunction } from "./leapfrog-code.ts";
+import { momentumFunction } from "./momentum-code.ts";
 import { nutsCode } from "./nuts-code.ts";
-import {
-  copy,
-  dot,
-  eachPair,
-  every,
-  load,
-  loadInteger,
-  store,
-  storeInteger,
-} from "./vector-code.ts";
+import { copy, every, load, loadInteger, store, storeInteger } from "./vector-code.ts";
 
 const { one, many } = lanes.f64;
 
@@ -50,128 +44,6 @@ export interface ChainModule {
 }
 
 const at = (address: number): Expr => i32(address);
-
-/** p, M⁻¹p and H₀ of a fresh momentum, by the stream whose key is at `streamKey`. */
-function kickFunction(module: Module, layout: ChainLayout, n: number, dense: boolean): number {
-  const { vector } = layout;
-  return module.function("kick", () => {
-    const code = new Code();
-    const [key, block, z] = [at(layout.uniformKey), at(layout.block), layout.z];
-    writeFold(module, code, at(layout.streamKey), "momentum", key);
-    code.loop(
-      i32(0),
-      i32(n),
-      2,
-      (j) => {
-        const counter = int.shrU(j, i32(1));
-        writeThreefry(module, code, key, [counter, i32(0), i32(0), i32(0)], block);
-        const address = code.let(int.shl(j, i32(3)));
-        store(code, address, z, normalOf(module, unitAt(block, 0)));
-        code.when(int.lt(int.add(j, i32(1)), i32(n)), () =>
-          store(code, address, z + 8, normalOf(module, unitAt(block, 1))),
-        );
-      },
-      true,
-    );
-    const [p, v, root] = [at(layout.momentum), at(layout.velocity), at(layout.root)];
-    if (dense) denseKick(code, layout, n);
-    else
-      eachPair(code, vector, (pair) => {
-        const [own, l] = [code.let(pair.load(at(z))), code.let(pair.load(root))];
-        pair.store(p, many.div(own, l));
-        pair.store(v, many.mul(own, l));
-      });
-    const kinetic = one.mul(dot(code, vector, p, v), f64(0.5));
-    store(code, at(layout.startEnergy), 0, one.sub(kinetic, load(at(layout.value))));
-    return code.finish([]);
-  });
-}
-
-/** p = L⁻ᵀz from the last row upwards, and M⁻¹p = Lz. */
-function denseKick(code: Code, { root, vector, momentum, velocity, z }: ChainLayout, n: number) {
-  const entry = (i: Expr, j: Expr): Expr =>
-    load(int.add(int.mul(i, i32(vector)), int.shl(j, i32(3))), root);
-  const number = (base: number, i: Expr): Expr => load(int.shl(i, i32(3)), base);
-  const sum = code.local("f64");
-  code.loop(i32(0), i32(n), 1, (back) => {
-    const i = code.let(int.sub(i32(n - 1), back));
-    code.set(sum, number(z, i));
-    code.loop(int.add(i, i32(1)), i32(n), 1, (k) =>
-      code.set(sum, one.sub(sum, one.mul(entry(k, i), number(momentum, k)))),
-    );
-    store(code, int.shl(i, i32(3)), momentum, one.div(sum, entry(i, i)));
-  });
-  code.loop(i32(0), i32(n), 1, (i) => {
-    code.set(sum, f64(0));
-    code.loop(i32(0), int.add(i, i32(1)), 1, (k) =>
-      code.set(sum, one.add(sum, one.mul(entry(i, k), number(z, k)))),
-    );
-    store(code, int.shl(i, i32(3)), velocity, sum);
-  });
-}
-
-interface Target {
-  /** Calls log p and its gradient. */
-  readonly run: (code: Code) => void;
-  readonly x: number;
-  readonly value: number;
-  readonly slope: number;
-}
-
-/** (address of an end, ε): x, p, M⁻¹p, ∇, log p and H of where one step leads. */
-function stepFunction(
-  module: Module,
-  layout: ChainLayout,
-  target: Target,
-  n: number,
-  dense: boolean,
-): number {
-  const { vector, end } = layout;
-  return module.function("leapfrog", () => {
-    const code = new Code(["i32", "f64"]);
-    const [from, size] = [code.parameter(0), code.parameter(1)];
-    const [p, v] = [at(layout.momentum), at(layout.velocity)];
-    const half = code.let(many.splat(one.mul(size, f64(0.5))));
-    const whole = code.let(many.splat(size));
-    const part = (offset: number): Expr => code.let(int.add(from, i32(offset)));
-    const [x, momentum, slope] = [part(end.x), part(end.momentum), part(end.slope)];
-    const velocity = (): void => {
-      if (!dense) return;
-      // Rows of M⁻¹, each of a vector's bytes.
-      code.loop(i32(0), i32(n), 1, (i) => {
-        const row = code.let(int.add(int.mul(i, i32(vector)), i32(layout.inverse)));
-        store(code, int.shl(i, i32(3)), layout.velocity, dot(code, vector, row, p));
-      });
-    };
-    const speed = (pair: Parameters<Parameters<typeof eachPair>[2]>[0], kicked: Expr): Expr =>
-      dense ? pair.load(v) : many.mul(pair.load(at(layout.inverse)), kicked);
-    eachPair(code, vector, (pair) => {
-      const kicked = code.let(many.add(pair.load(momentum), many.mul(pair.load(slope), half)));
-      pair.store(p, kicked);
-      if (!dense)
-        pair.store(at(target.x), many.add(pair.load(x), many.mul(speed(pair, kicked), whole)));
-    });
-    if (dense) {
-      velocity();
-      eachPair(code, vector, (pair) =>
-        pair.store(at(target.x), many.add(pair.load(x), many.mul(pair.load(v), whole))),
-      );
-    }
-    target.run(code);
-    eachPair(code, vector, (pair) => {
-      const pull = many.mul(pair.load(at(target.slope)), half);
-      const kicked = code.let(many.add(pair.load(p), pull));
-      pair.store(p, kicked);
-      if (!dense) pair.store(v, speed(pair, kicked));
-    });
-    velocity();
-    const kinetic = one.mul(dot(code, vector, p, v), f64(0.5));
-    const energy = code.let(one.sub(kinetic, load(at(target.value))));
-    const known = select(one.eq(energy, energy), energy, f64(Number.POSITIVE_INFINITY));
-    store(code, at(layout.leafEnergy), 0, known);
-    return code.finish([]);
-  });
-}
 
 /** The next uniform number, 32 of them by each sub-key of the transition's stream. */
 function uniformFunction(module: Module, layout: ChainLayout): number {
@@ -193,7 +65,7 @@ function uniformFunction(module: Module, layout: ChainLayout): number {
 }
 
 /** (x, ∇, log p, H, acceptance, depth, diverged): keeps the point and writes the record. */
-function finishFunction(module: Module, layout: ChainLayout, target: Target): number {
+function finishFunction(module: Module, layout: ChainLayout, target: TargetCode): number {
   const { vector } = layout;
   return module.function("finish", () => {
     const code = new Code(["i32", "i32", "f64", "f64", "f64", "i32", "i32"]);
@@ -237,35 +109,17 @@ function finishFunction(module: Module, layout: ChainLayout, target: Target): nu
   });
 }
 
-function writeDriver(
-  module: Module,
-  target: Target,
-  layout: ChainLayout,
-  n: number,
-  dense: boolean,
-): void {
-  const kick = kickFunction(module, layout, n, dense);
-  const step = stepFunction(module, layout, target, n, dense);
-  const uniform = uniformFunction(module, layout);
-  const finish = finishFunction(module, layout, target);
-  const site: ChainSite = {
-    module,
-    layout,
-    leaf: { x: at(target.x), slope: at(target.slope), value: () => load(at(target.value)) },
-    uniform: () => apply("f64", callFunction(uniform)),
-    step: (code, from, size) => code.run(callFunction(step), from, size),
-    finish: (code, { x, slope, value, energy, acceptance, depth, diverged }) =>
-      code.run(callFunction(finish), x, slope, value, energy, acceptance, depth, diverged),
-  };
-  const [nuts, fixed] = [nutsCode(site), fixedLengthCode(site)];
-  const isNuts = (): Expr => int.eq(loadInteger(at(layout.method)), i32(methodNumber("nuts")));
-  const either = (code: Code, write: (own: ChainCode) => void): void =>
-    code.when(
-      isNuts(),
-      () => write(nuts),
-      () => write(fixed),
-    );
-  const begin = module.function("begin", () => {
+/** Functions of a module that a transition calls. */
+interface Parts {
+  readonly kick: number;
+  readonly step: number;
+  /** Writes the code of the chain's method. */
+  readonly either: (code: Code, write: (own: ChainCode) => void) => void;
+}
+
+/** Starts a transition: its stream, a momentum, and what its method begins with. */
+function beginFunction(module: Module, layout: ChainLayout, { kick, either }: Parts): number {
+  return module.function("begin", () => {
     const code = new Code();
     const stream = at(layout.streamKey);
     writeFold(module, code, at(layout.transitionKey), loadInteger(at(layout.done)), stream);
@@ -277,9 +131,14 @@ function writeDriver(
     either(code, (own) => own.begin(code));
     return code.finish([]);
   });
+}
+
+/** (leapfrogs, until): transitions until so many are done, or so many steps are taken. */
+function writeTransitions(module: Module, layout: ChainLayout, parts: Parts): void {
+  const begin = beginFunction(module, layout, parts);
   const advance = module.function("advance", () => {
     const code = new Code();
-    either(code, (own) => own.advance(code));
+    parts.either(code, (own) => own.advance(code));
     return code.finish([]);
   });
   module.function("transitions", () => {
@@ -303,6 +162,10 @@ function writeDriver(
     );
     return code.finish([loadInteger(at(layout.count))], "transitions");
   });
+}
+
+/** H₀ − H after one step from a fresh momentum. */
+function writeProbe(module: Module, layout: ChainLayout, { kick, step }: Parts): void {
   module.function("probe", () => {
     const code = new Code();
     code.run(callFunction(kick));
@@ -314,6 +177,38 @@ function writeDriver(
     const change = one.sub(load(at(layout.startEnergy)), load(at(layout.leafEnergy)));
     return code.finish([change], "probe");
   });
+}
+
+function writeDriver(
+  module: Module,
+  target: TargetCode,
+  layout: ChainLayout,
+  n: number,
+  dense: boolean,
+): void {
+  const kick = momentumFunction(module, layout, n, dense);
+  const step = leapfrogFunction(module, layout, target, n, dense);
+  const uniform = uniformFunction(module, layout);
+  const finish = finishFunction(module, layout, target);
+  const site: ChainSite = {
+    module,
+    layout,
+    leaf: { x: at(target.x), slope: at(target.slope), value: () => load(at(target.value)) },
+    uniform: () => apply("f64", callFunction(uniform)),
+    step: (code, from, size) => code.run(callFunction(step), from, size),
+    finish: (code, { x, slope, value, energy, acceptance, depth, diverged }) =>
+      code.run(callFunction(finish), x, slope, value, energy, acceptance, depth, diverged),
+  };
+  const [nuts, fixed] = [nutsCode(site), fixedLengthCode(site)];
+  const isNuts = (): Expr => int.eq(loadInteger(at(layout.method)), i32(methodNumber("nuts")));
+  const either: Parts["either"] = (code, write) =>
+    code.when(
+      isNuts(),
+      () => write(nuts),
+      () => write(fixed),
+    );
+  writeTransitions(module, layout, { kick, step, either });
+  writeProbe(module, layout, { kick, step, either });
 }
 
 /** Whatever the target has to say of one chain, it says again, better, of all of them. */

@@ -13,36 +13,22 @@
  * rows there are, so there it is a function of (key, i, block).
  */
 import { type CompileOptions, compile } from "../engine/index.ts";
-import { internal } from "../graph/error.ts";
 import { fail, type NdArray, type Tensor } from "../graph/index.ts";
-import { mapValues, moveOtherRows, requireIndependentRows } from "../host/index.ts";
-import { fold, type Key } from "../random/index.ts";
-import { pauses } from "../sampler/pauses.ts";
-import { AdaptiveChain } from "./adaptive-chain.ts";
+import {
+  type Closable,
+  disposable,
+  mapValues,
+  moveOtherRows,
+  requireIndependentRows,
+} from "../host/index.ts";
+import { blockOpener, drawInBlocks, lookInBlocks } from "./chain-blocks.ts";
 import type { ChainModule } from "./chain-module.ts";
 import { type ChainOptions, type ChainSettings, settingsOf } from "./chain-settings.ts";
 import { type Chain, type ChainState, requireOwn, requireRoom, stateAt } from "./chain-state.ts";
-import {
-  type ChainInputs,
-  type ChainStep,
-  type ChainTarget,
-  leafOf,
-  rowWidths,
-  stepOf,
-} from "./chain-step.ts";
-import { ChainSession, CompiledChain, TURN } from "./compiled-chains.ts";
-import { SteppedChain } from "./stepped-chain.ts";
+import { type ChainInputs, type ChainStep, type ChainTarget, stepOf } from "./chain-step.ts";
+import { ChainSession, drawInModule } from "./compiled-chains.ts";
+import type { DrawChainsOptions } from "./draw-options.ts";
 import type { Leaf } from "./trajectory.ts";
-
-/** Where chains keep what they have reached, to go on from there. */
-export interface ChainStore {
-  /** All chains as they were when last saved; undefined where they never were. */
-  load(): Promise<readonly ChainState[] | undefined>;
-  /** Keeps them, whole or not at all. */
-  save(chains: readonly ChainState[]): Promise<void>;
-  /** Seconds between two of them. Default 10. */
-  readonly every?: number;
-}
 
 /** What decides the graph. */
 export interface OpenChainsOptions
@@ -55,49 +41,14 @@ export interface OpenChainsOptions
   readonly block?: number;
 }
 
-/** What a call may choose. */
-export interface DrawChainsOptions {
-  readonly key: Key;
-  /**
-   * The number of the first chain, a multiple of `block`: chains 4 and 5 are those of a run with
-   * `first` 4.
-   */
-  readonly first?: number;
-  /** What the target depends on besides the point. */
-  readonly inputs?: ChainInputs;
-  /** Called after every transition. */
-  readonly onDraw?: (chain: number, done: number, of: number) => void;
-  readonly store?: ChainStore;
-  readonly signal?: AbortSignal;
-}
-
 /** How `drawChains` samples. */
 export interface ChainsOptions extends OpenChainsOptions, Omit<DrawChainsOptions, "inputs"> {}
-
-const matrix = (shape: readonly number[]): NdArray & { readonly data: Float64Array } => ({
-  shape,
-  dtype: "float64",
-  data: new Float64Array(shape.reduce((a, b) => a * b, 1)),
-});
-
-/** The rows of a block as a graph takes them, and a run of it. */
-interface Block {
-  readonly size: number;
-  /** A step of chain c is put in its row. */
-  put(
-    c: number,
-    from: Pick<Leaf, "x" | "momentum" | "slope">,
-    size: number,
-    inverse: Float64Array,
-  ): void;
-  /** Where all rows lead. */
-  run(): Promise<(c: number) => Leaf>;
-}
 
 /** What is known at a point. */
 type Looked = Pick<Leaf, "x" | "slope" | "value">;
 
-export interface OpenChains {
+/** Compiled chains; `dispose` frees the graph. */
+export interface OpenChains extends Closable {
   readonly settings: ChainSettings;
   /** log p and its slope at rows of n numbers. */
   look(rows: Float64Array, inputs?: ChainInputs): Promise<readonly Looked[]>;
@@ -186,48 +137,9 @@ export function chainsBy(
   open: OpenModule = async () => undefined,
 ): OpenChains {
   const dense = settings.metric === "dense";
-  const [width] = rowWidths(n);
-  const openBlock = (inputs: ChainInputs): Block => {
-    const [state, inverse] = [matrix([rows, width]), matrix(dense ? [rows, n, n] : [rows, n])];
-    const metricsPut: (Float64Array | undefined)[] = [];
-    return {
-      size: rows,
-      put: (c, from, e, m) => {
-        state.data.set(from.x, c * width);
-        state.data.set(from.momentum, c * width + n);
-        state.data.set(from.slope, c * width + 2 * n);
-        state.data[c * width + 3 * n] = e;
-        if (metricsPut[c] !== m) inverse.data.set(m, c * m.length);
-        metricsPut[c] = m;
-      },
-      run: async () => {
-        const { data } = await (step ?? internal("chains without a step"))(inputs, state, inverse);
-        return (c) => leafOf(data as Float64Array, c, n);
-      },
-    };
-  };
-  const lookInStep = async (places: Float64Array, inputs: ChainInputs = {}): Promise<Leaf[]> => {
-    const found: Leaf[] = [];
-    const [none, still] = [new Float64Array(n), new Float64Array(dense ? n * n : n)];
-    for (let from = 0; from < places.length / n; from += rows) {
-      const to = Math.min(from + rows, places.length / n);
-      const block = openBlock(inputs);
-      // Rows without a chain stand where the first one begins. A step of no length shows what is
-      // there.
-      for (let c = 0; c < rows; c++) {
-        const at = from + c < to ? from + c : from;
-        block.put(
-          c,
-          { x: places.subarray(at * n, (at + 1) * n), momentum: none, slope: none },
-          0,
-          still,
-        );
-      }
-      const leaf = await block.run();
-      for (let c = from; c < to; c++) found.push(leaf(c - from));
-    }
-    return found;
-  };
+  const openBlock = blockOpener(step, n, rows, dense);
+  const lookInStep = (places: Float64Array, inputs: ChainInputs): Promise<Leaf[]> =>
+    lookInBlocks(() => openBlock(inputs), n, dense, places);
   const lookIn =
     (session: ChainSession | undefined) =>
     async (places: Float64Array, inputs: ChainInputs = {}): Promise<Looked[]> =>
@@ -261,9 +173,9 @@ export function chainsBy(
       const states = [...(kept ?? (await begun()))];
       return session
         ? drawInModule(states, session, settings, call)
-        : drawAll(states, () => openBlock(inputs), settings, call);
+        : drawInBlocks(states, () => openBlock(inputs), settings, call);
     },
-    dispose: async () => step?.dispose(),
+    ...disposable(async () => step?.dispose()),
   };
 }
 
@@ -295,106 +207,6 @@ function requireFinite<L extends Pick<Leaf, "slope" | "value">>(leaf: L, chain: 
       "begin elsewhere, or see where the log-density is not a finite number",
     );
   return leaf;
-}
-
-/** Block after block from where its chains are to their last draw. */
-async function drawAll(
-  states: ChainState[],
-  open: () => Block,
-  settings: ChainSettings,
-  { key, first = 0, onDraw, signal, store }: DrawChainsOptions,
-): Promise<Chain[]> {
-  const chains: Chain[] = [];
-  const every = 1000 * (store?.every ?? 10);
-  const pause = pauses();
-  let saved = performance.now();
-  for (let from = 0; from < states.length; ) {
-    const block = open();
-    const begun = states.slice(from, from + block.size);
-    const walkers = begun.map(
-      (state, c) =>
-        new SteppedChain(new AdaptiveChain(fold(key, first + from + c), state, settings)),
-    );
-    const idle = {
-      x: begun[0].at.x,
-      momentum: begun[0].at.x.map(() => 0),
-      slope: begun[0].at.slope,
-    };
-    for (let c = walkers.length; c < block.size; c++) block.put(c, idle, 0, begun[0].inverseMass);
-    const keep = async (): Promise<void> => {
-      walkers.forEach((walker, c) => {
-        states[from + c] = walker.adaptive.state;
-      });
-      await store?.save(states);
-      saved = performance.now();
-    };
-    while (walkers.some(({ adaptive }) => !adaptive.finished)) {
-      if (signal?.aborted) {
-        await keep();
-        signal.throwIfAborted();
-      }
-      walkers.forEach((walker, c) => {
-        const { finished, metric } = walker.adaptive;
-        const { from: leaf, size } = finished ? { from: idle, size: 0 } : walker.step;
-        block.put(c, leaf, size, metric.inverse);
-      });
-      await pause();
-      const leaf = await block.run();
-      walkers.forEach((walker, c) => {
-        const { adaptive } = walker;
-        if (!adaptive.finished && walker.take(leaf(c)))
-          onDraw?.(first + from + c, adaptive.done, settings.warmup + settings.draws);
-      });
-      if (store && performance.now() - saved > every) await keep();
-    }
-    if (store) await keep();
-    chains.push(...walkers.map(({ adaptive }) => adaptive.chain));
-    from += block.size;
-  }
-  return chains;
-}
-
-/** All chains in turns, from where they are to their last draw. */
-async function drawInModule(
-  states: ChainState[],
-  session: ChainSession,
-  settings: ChainSettings,
-  { key, first = 0, onDraw, signal, store }: DrawChainsOptions,
-): Promise<Chain[]> {
-  const every = 1000 * (store?.every ?? 10);
-  const pause = pauses();
-  let saved = performance.now();
-  const chains = states.map(
-    (state, c) =>
-      new CompiledChain(new AdaptiveChain(fold(key, first + c), state, settings), session),
-  );
-  const keep = async (): Promise<void> => {
-    await store?.save(chains.map(({ adaptive }) => adaptive.state));
-    saved = performance.now();
-  };
-  const of = settings.warmup + settings.draws;
-  /** Moves a chain until its turn is over; after each call the caller may stop it or keep it. */
-  const turn = async (chain: CompiledChain, c: number): Promise<void> => {
-    const until = performance.now() + TURN;
-    while (!chain.adaptive.finished && performance.now() < until) {
-      if (signal?.aborted) {
-        await keep();
-        signal.throwIfAborted();
-      }
-      const before = chain.adaptive.done;
-      chain.advance();
-      for (let done = before + 1; done <= chain.adaptive.done; done++)
-        onDraw?.(first + c, done, of);
-      if (store && performance.now() - saved > every) await keep();
-    }
-  };
-  while (chains.some(({ adaptive }) => !adaptive.finished))
-    for (const [c, chain] of chains.entries()) {
-      await turn(chain, c);
-      await pause();
-    }
-  if (store) await keep();
-  return chains.map(({ adaptive }) => adaptive.chain);
 }
 
 /** Draws from e^{log p}, chains from the rows of `start` [chains, n]. */

@@ -6,14 +6,18 @@
  */
 import type { NdArray } from "../graph/index.ts";
 import { fold } from "../random/index.ts";
-import type { AdaptiveChain } from "./adaptive-chain.ts";
+import { pauses } from "../sampler/pauses.ts";
+import { AdaptiveChain } from "./adaptive-chain.ts";
 import { methodNumber } from "./chain-code.ts";
 import { MOST_DEPTH, RECORD_HEAD } from "./chain-layout.ts";
 import type { ChainModule } from "./chain-module.ts";
+import type { ChainSettings } from "./chain-settings.ts";
+import type { Chain, ChainState } from "./chain-state.ts";
+import { type DrawChainsOptions, keeperOf } from "./draw-options.ts";
 import type { Leaf } from "./trajectory.ts";
 
 /** Milliseconds a chain runs before it is another's turn, and that a call may take about. */
-export const TURN = 20;
+const TURN = 20;
 
 interface Exports {
   readonly memory: WebAssembly.Memory;
@@ -177,7 +181,7 @@ export class ChainSession {
 }
 
 /** A chain that a session moves. */
-export class CompiledChain {
+class CompiledChain {
   readonly adaptive: AdaptiveChain;
   readonly #session: ChainSession;
   /** What of it is in memory when the session moves another. */
@@ -194,4 +198,40 @@ export class CompiledChain {
   advance(): void {
     this.#session.advance(this);
   }
+}
+
+/** All chains in turns, from where they are to their last draw. */
+export async function drawInModule(
+  states: readonly ChainState[],
+  session: ChainSession,
+  settings: ChainSettings,
+  options: DrawChainsOptions,
+): Promise<Chain[]> {
+  const { key, first = 0, onDraw, store } = options;
+  const of = settings.warmup + settings.draws;
+  const pause = pauses();
+  const chains = states.map(
+    (state, c) =>
+      new CompiledChain(new AdaptiveChain(fold(key, first + c), state, settings), session),
+  );
+  const keeper = keeperOf(options, () => chains.map(({ adaptive }) => adaptive.state));
+  /** Moves a chain until its turn is over; after each call the caller may stop it or keep it. */
+  const turn = async (chain: CompiledChain, c: number): Promise<void> => {
+    const until = performance.now() + TURN;
+    while (!chain.adaptive.finished && performance.now() < until) {
+      await keeper.stopIfAborted();
+      const before = chain.adaptive.done;
+      chain.advance();
+      for (let done = before + 1; done <= chain.adaptive.done; done++)
+        onDraw?.(first + c, done, of);
+      await keeper.keepIfDue();
+    }
+  };
+  while (chains.some(({ adaptive }) => !adaptive.finished))
+    for (const [c, chain] of chains.entries()) {
+      await turn(chain, c);
+      await pause();
+    }
+  if (store) await keeper.keep();
+  return chains.map(({ adaptive }) => adaptive.chain);
 }

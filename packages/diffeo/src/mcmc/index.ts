@@ -15,7 +15,7 @@ export {
   drawCarried,
 } from "./carried.ts";
 export type { Chain, ChainState } from "./chain-state.ts";
-export { type ChainStore, type ChainsOptions, drawChains } from "./chains.ts";
+export { type ChainsOptions, drawChains } from "./chains.ts";
 export {
   type ChainsInputs,
   type ChainsJobsOptions,
@@ -26,6 +26,7 @@ export {
 export { parseChains, serializeChains } from "./checkpoint.ts";
 export type { Data, DataShapes } from "./data.ts";
 export { bulkEss, rhat, type Summary, summarise, tailEss } from "./diagnostics.ts";
+export type { ChainStore } from "./draw-options.ts";
 export {
   type Chains,
   chainsAt,

@@ -16,14 +16,10 @@ import { type Closable, disposable } from "../host/index.ts";
 import { fold, type Key, uniform } from "../random/index.ts";
 import { type ChainSettings, settingsOf } from "./chain-settings.ts";
 import { type Chain, type ChainState, endedChain, requireOwn } from "./chain-state.ts";
-import {
-  type DrawChainsOptions,
-  type OpenChains,
-  type OpenChainsOptions,
-  openChains,
-} from "./chains.ts";
+import { type OpenChains, type OpenChainsOptions, openChains } from "./chains.ts";
 import { type Data, dataArrays } from "./data.ts";
 import { type Summary, summarise } from "./diagnostics.ts";
+import type { DrawChainsOptions } from "./draw-options.ts";
 import {
   type BoundModel,
   boundModel,

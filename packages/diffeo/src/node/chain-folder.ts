@@ -6,9 +6,9 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { ChainStore } from "../mcmc/chains.ts";
 // Not by its index: commands that read other files load this one too, and have no use for chains.
 import { parseChains, serializeChains } from "../mcmc/checkpoint.ts";
+import type { ChainStore } from "../mcmc/draw-options.ts";
 import { readBytes, writeFileAtomic } from "./atomic.ts";
 import { type RunConfig, RunFolder } from "./run-folder.ts";
 

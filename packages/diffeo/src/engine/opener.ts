@@ -1,0 +1,89 @@
+/** Which engine runs a graph: the compiler, ONNX Runtime, or the float64 reference. */
+import { fail, type OnnxModel, type Place, type Trace, writeOnnx } from "../graph/index.ts";
+import { referenceSession } from "./reference.ts";
+import { deviceNamed, hasRuntime, loadRuntime, ofRuntime } from "./runtime.ts";
+import type { Create, OpeningOptions, Session } from "./session.ts";
+import { callsOutside, splitSession } from "./split.ts";
+import { sweepOf, sweepSession } from "./sweep.ts";
+
+/**
+ * What opens the sessions of one compiled function: on this thread, or all of them on one worker.
+ */
+export function opener(
+  name: string,
+  options: OpeningOptions,
+): (traced: Trace<unknown>) => Promise<Session> {
+  let create: Promise<Create> | undefined;
+  const start = async (model: OnnxModel, own: OpeningOptions): Promise<Session> => {
+    create ??= loadRuntime().then((runtime) =>
+      options.worker ? runtime.thread() : runtime.create,
+    );
+    return (await create)(model, ofRuntime(name), own);
+  };
+  const { keep: _, ...unkept } = options;
+  const place: Place = {
+    name: JSON.stringify([name, options.threads ?? null, options.worker ?? false]),
+    start: (model) => start(model, unkept),
+  };
+  const open = async (traced: Trace<unknown>): Promise<Session> => {
+    if (callsOutside(traced)) return splitSession(traced, open, place);
+    const device = await deviceNamed(name);
+    if (options.worker && isOwn(name))
+      fail(
+        "usage",
+        `worker: device "${name}" runs where it is called`,
+        'leave "worker" out, or use device "cpu"',
+      );
+    if (name === "reference") return referenceSession(traced);
+    const compiled = await ownSession(traced, name, options);
+    if (compiled) return compiled;
+    const swept = name === "cpu" || name === "onnxruntime";
+    const sweep = swept && !options.worker ? sweepOf(traced, options.keep ?? []) : undefined;
+    if (sweep) return sweepSession(sweep, open);
+    const model = writeOnnx(traced.outputs, device.target);
+    if (model.types.has("float64") && !device.types.includes("float64"))
+      fail(
+        "type",
+        `device "${name}" does not compute in float64`,
+        'compile with type "float32", or use device "cpu"',
+      );
+    if (options.worker && options.keep)
+      fail("usage", "results of a worker cannot be kept on the device", "leave out worker or keep");
+    return start(model, options);
+  };
+  return open;
+}
+
+/** Devices of this library that run on the calling thread alone. */
+const isOwn = (name: string): boolean => name === "reference" || name === "wasm";
+
+/**
+ * A session of the compiler, where that is the device or predicted to be faster; undefined where
+ * ONNX Runtime is to run the graph. Training keeps its state and stays there. A run of the compiler
+ * is too short to need a worker, so that `worker` does not change the choice, and no bit.
+ */
+async function ownSession(
+  traced: Trace<unknown>,
+  name: string,
+  { keep, threads, once }: OpeningOptions,
+): Promise<Session | undefined> {
+  if (name !== "wasm" && (name !== "cpu" || keep)) return undefined;
+  const { wasmSession, lowered, predict } = await import("./wasm/index.ts");
+  if (name === "cpu") {
+    const outputs = lowered(traced, once ? MOST_NODES_ONCE : MOST_NODES);
+    const times = outputs && predict(outputs, threads);
+    if (times && times.wasm <= times.onnxruntime && times.wasm < LONG)
+      return wasmSession(traced, outputs);
+    if (await hasRuntime()) return undefined;
+  }
+  return wasmSession(traced);
+}
+
+/** Graphs of more nodes take long to compile, and are seldom small. */
+const MOST_NODES = 20_000;
+
+/** To compile a graph takes longer than to open a session: 0.1 ms per node against 0.03. */
+const MOST_NODES_ONCE = 150;
+
+/** Microseconds of a run that a thread can wait for. */
+const LONG = 10_000;

@@ -1,0 +1,158 @@
+/**
+ * Chains step by step (stepped-chain.ts), in blocks of a fixed number of rows: every run of a graph
+ * moves each chain of a block by one leapfrog step.
+ */
+import { internal } from "../graph/error.ts";
+import type { NdArray } from "../graph/index.ts";
+import { fold } from "../random/index.ts";
+import { pauses } from "../sampler/pauses.ts";
+import { AdaptiveChain } from "./adaptive-chain.ts";
+import type { ChainSettings } from "./chain-settings.ts";
+import type { Chain, ChainState } from "./chain-state.ts";
+import { type ChainInputs, type ChainStep, leafOf, rowWidths } from "./chain-step.ts";
+import { type DrawChainsOptions, type Keeper, keeperOf } from "./draw-options.ts";
+import { SteppedChain } from "./stepped-chain.ts";
+import type { Leaf } from "./trajectory.ts";
+
+const matrix = (shape: readonly number[]): NdArray & { readonly data: Float64Array } => ({
+  shape,
+  dtype: "float64",
+  data: new Float64Array(shape.reduce((a, b) => a * b, 1)),
+});
+
+/** The rows of a block as a graph takes them, and a run of it. */
+interface Block {
+  readonly size: number;
+  /** A step of chain c is put in its row. */
+  put(
+    c: number,
+    from: Pick<Leaf, "x" | "momentum" | "slope">,
+    size: number,
+    inverse: Float64Array,
+  ): void;
+  /** Where all rows lead. */
+  run(): Promise<(c: number) => Leaf>;
+}
+
+/** Opens a block of chains with given inputs of the target. */
+export type OpenBlock = (inputs: ChainInputs) => Block;
+
+/**
+ * Blocks of `rows` chains of n numbers.
+ *
+ * @param step undefined where chains are never moved step by step
+ */
+export function blockOpener(
+  step: ChainStep | undefined,
+  n: number,
+  rows: number,
+  dense: boolean,
+): OpenBlock {
+  const [width] = rowWidths(n);
+  return (inputs) => {
+    const [state, inverse] = [matrix([rows, width]), matrix(dense ? [rows, n, n] : [rows, n])];
+    const metricsPut: (Float64Array | undefined)[] = [];
+    return {
+      size: rows,
+      put: (c, from, e, m) => {
+        state.data.set(from.x, c * width);
+        state.data.set(from.momentum, c * width + n);
+        state.data.set(from.slope, c * width + 2 * n);
+        state.data[c * width + 3 * n] = e;
+        if (metricsPut[c] !== m) inverse.data.set(m, c * m.length);
+        metricsPut[c] = m;
+      },
+      run: async () => {
+        const { data } = await (step ?? internal("chains without a step"))(inputs, state, inverse);
+        return (c) => leafOf(data as Float64Array, c, n);
+      },
+    };
+  };
+}
+
+/** What is at rows of n numbers: a step of no length shows it. */
+export async function lookInBlocks(
+  open: () => Block,
+  n: number,
+  dense: boolean,
+  places: Float64Array,
+): Promise<Leaf[]> {
+  const found: Leaf[] = [];
+  const [none, still] = [new Float64Array(n), new Float64Array(dense ? n * n : n)];
+  const count = places.length / n;
+  for (let from = 0; from < count; ) {
+    const block = open();
+    const to = Math.min(from + block.size, count);
+    // Rows without a chain stand where the first one begins.
+    for (let c = 0; c < block.size; c++) {
+      const at = from + c < to ? from + c : from;
+      const x = places.subarray(at * n, (at + 1) * n);
+      block.put(c, { x, momentum: none, slope: none }, 0, still);
+    }
+    const leaf = await block.run();
+    for (let c = from; c < to; c++) found.push(leaf(c - from));
+    from = to;
+  }
+  return found;
+}
+
+/** Moves the chains of a block to their last draw. */
+async function drawBlock(
+  block: Block,
+  chains: readonly SteppedChain[],
+  keeper: Keeper,
+  onDraw: (c: number, chain: AdaptiveChain) => void,
+): Promise<void> {
+  const [{ adaptive: first }] = chains;
+  const idle = { x: first.at.x, momentum: first.at.x.map(() => 0), slope: first.at.slope };
+  for (let c = chains.length; c < block.size; c++) block.put(c, idle, 0, first.metric.inverse);
+  const pause = pauses();
+  while (chains.some(({ adaptive }) => !adaptive.finished)) {
+    await keeper.stopIfAborted();
+    chains.forEach((chain, c) => {
+      const { finished, metric } = chain.adaptive;
+      const { from: leaf, size } = finished ? { from: idle, size: 0 } : chain.step;
+      block.put(c, leaf, size, metric.inverse);
+    });
+    await pause();
+    const leaf = await block.run();
+    chains.forEach((chain, c) => {
+      const { adaptive } = chain;
+      if (!adaptive.finished && chain.take(leaf(c))) onDraw(c, adaptive);
+    });
+    await keeper.keepIfDue();
+  }
+}
+
+/** Block after block from where its chains are to their last draw. */
+export async function drawInBlocks(
+  states: ChainState[],
+  open: () => Block,
+  settings: ChainSettings,
+  options: DrawChainsOptions,
+): Promise<Chain[]> {
+  const { key, first = 0, onDraw, store } = options;
+  const of = settings.warmup + settings.draws;
+  const drawn: Chain[] = [];
+  let [from, chains]: [number, SteppedChain[]] = [0, []];
+  const keeper = keeperOf(options, () => {
+    chains.forEach(({ adaptive }, c) => {
+      states[from + c] = adaptive.state;
+    });
+    return states;
+  });
+  while (from < states.length) {
+    const block = open();
+    chains = states
+      .slice(from, from + block.size)
+      .map(
+        (state, c) =>
+          new SteppedChain(new AdaptiveChain(fold(key, first + from + c), state, settings)),
+      );
+    await drawBlock(block, chains, keeper, (c, { done }) => onDraw?.(first + from + c, done, of));
+    if (store) await keeper.keep();
+    drawn.push(...chains.map(({ adaptive }) => adaptive.chain));
+    from += block.size;
+  }
+  return drawn;
+}

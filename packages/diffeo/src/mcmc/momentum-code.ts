@@ -1,0 +1,74 @@
+/** A fresh momentum p ~ N(0, M), its velocity M⁻¹p and H₀, as code of a module. */
+import { Code, type Expr, f64, i32, int } from "../engine/wasm/code.ts";
+import { lanes } from "../engine/wasm/lanes.ts";
+import type { Module } from "../engine/wasm/module.ts";
+import { normalOf, unitAt, writeFold, writeThreefry } from "../random/code.ts";
+import type { ChainLayout } from "./chain-layout.ts";
+import { dot, eachPair, load, store } from "./vector-code.ts";
+
+const { one, many } = lanes.f64;
+const at = i32;
+
+/** p, M⁻¹p and H₀ of a fresh momentum, by the stream whose key is at `streamKey`. */
+export function momentumFunction(
+  module: Module,
+  layout: ChainLayout,
+  n: number,
+  dense: boolean,
+): number {
+  const { vector } = layout;
+  return module.function("kick", () => {
+    const code = new Code();
+    const [key, block, z] = [at(layout.uniformKey), at(layout.block), layout.z];
+    writeFold(module, code, at(layout.streamKey), "momentum", key);
+    code.loop(
+      i32(0),
+      i32(n),
+      2,
+      (j) => {
+        const counter = int.shrU(j, i32(1));
+        writeThreefry(module, code, key, [counter, i32(0), i32(0), i32(0)], block);
+        const address = code.let(int.shl(j, i32(3)));
+        store(code, address, z, normalOf(module, unitAt(block, 0)));
+        code.when(int.lt(int.add(j, i32(1)), i32(n)), () =>
+          store(code, address, z + 8, normalOf(module, unitAt(block, 1))),
+        );
+      },
+      true,
+    );
+    const [p, v, root] = [at(layout.momentum), at(layout.velocity), at(layout.root)];
+    if (dense) denseKick(code, layout, n);
+    else
+      eachPair(code, vector, (pair) => {
+        const [own, l] = [code.let(pair.load(at(z))), code.let(pair.load(root))];
+        pair.store(p, many.div(own, l));
+        pair.store(v, many.mul(own, l));
+      });
+    const kinetic = one.mul(dot(code, vector, p, v), f64(0.5));
+    store(code, at(layout.startEnergy), 0, one.sub(kinetic, load(at(layout.value))));
+    return code.finish([]);
+  });
+}
+
+/** p = L⁻ᵀz from the last row upwards, and M⁻¹p = Lz. */
+function denseKick(code: Code, { root, vector, momentum, velocity, z }: ChainLayout, n: number) {
+  const entry = (i: Expr, j: Expr): Expr =>
+    load(int.add(int.mul(i, i32(vector)), int.shl(j, i32(3))), root);
+  const number = (base: number, i: Expr): Expr => load(int.shl(i, i32(3)), base);
+  const sum = code.local("f64");
+  code.loop(i32(0), i32(n), 1, (back) => {
+    const i = code.let(int.sub(i32(n - 1), back));
+    code.set(sum, number(z, i));
+    code.loop(int.add(i, i32(1)), i32(n), 1, (k) =>
+      code.set(sum, one.sub(sum, one.mul(entry(k, i), number(momentum, k)))),
+    );
+    store(code, int.shl(i, i32(3)), momentum, one.div(sum, entry(i, i)));
+  });
+  code.loop(i32(0), i32(n), 1, (i) => {
+    code.set(sum, f64(0));
+    code.loop(i32(0), int.add(i, i32(1)), 1, (k) =>
+      code.set(sum, one.add(sum, one.mul(entry(i, k), number(z, k)))),
+    );
+    store(code, int.shl(i, i32(3)), velocity, sum);
+  });
+}
