@@ -12,7 +12,7 @@ export default defineConfig({
     "src/*/worker.ts",
     "src/engine/web{.ts,-worker.js}",
     "src/page-document.ts",
-    "src/node/{runtime.ts,document.ts,worker.js,ort.js}",
+    "src/node/{runtime.ts,document.ts,worker.js,parquet-worker.js,ort.js}",
   ],
   format: "esm",
   platform: "neutral",

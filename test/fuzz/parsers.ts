@@ -46,6 +46,8 @@ import {
 import { parseAddress } from "diffeo-queue";
 import {
   inferColumns,
+  jsonLines,
+  literalOf,
   namedDomains,
   parseCells,
   parseDensity,
@@ -56,8 +58,11 @@ import {
   serializeDensity,
   serializeTableModel,
 } from "diffeo-tables";
+import { parquetBytes } from "diffeo-tables/node";
 import fc from "fast-check";
 import { dataArrays } from "../../packages/diffeo/src/mcmc/data.ts";
+import { openParquetReader } from "../../packages/tables/src/node/parquet-reader.ts";
+import { parseJsonCells, tableOf } from "../../packages/tables/src/table/json.ts";
 import { record } from "../../packages/tables/test/records.ts";
 import { bytes, texts, values } from "./mutate.ts";
 
@@ -294,6 +299,36 @@ function tableModel(): Uint8Array {
   );
 }
 
+/** Rows are read, written as JSON lines and read again as the same. */
+function jsonRows(text: string): unknown {
+  const table = parseJsonCells(text, "f");
+  const { columns, rows, literals } = table;
+  const written = rows.map((row) => row.map((cell, j) => (literals?.[j] ? literalOf(cell) : cell)));
+  const again = parseJsonCells(jsonLines(columns, written), "f");
+  for (const [i, row] of rows.entries())
+    for (const [j, cell] of row.entries())
+      if (again.rows[i][j] !== cell) throw new Error(`${cell} became ${again.rows[i][j]}`);
+  return rowsIn(table, product(namedDomains(inferColumns(table))));
+}
+
+/** Parquet files of all types of column, and one of a single column. */
+async function parquetFiles(): Promise<Uint8Array[]> {
+  const rows = Array.from({ length: 20 }, (_, i) => [
+    ...[7 * i, i % 3 ? i / 7 : "", "abc"[i % 3]],
+    { text: i % 2 ? "true" : "false" },
+  ]);
+  return [
+    await parquetBytes(["a", "b", "c", "d"], rows),
+    await parquetBytes(
+      ["a"],
+      rows.map(([a]) => [a]),
+    ),
+  ];
+}
+
+/** Much less than a file may take, since one damaged file in some hundred takes it. */
+const FUZZ_LIMITS = { seconds: 0.5, bytes: 2 ** 29 };
+
 /** JSON files: changed values, and changed letters. */
 const jsonFile = (good: unknown, parse: (text: string) => unknown): Parser =>
   parser(
@@ -311,6 +346,7 @@ const array = (data: number[]) => ({
 });
 
 export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
+  const parquetReader = openParquetReader();
   const plain = { arrays: { a: array([1, 2]), b: array([3]) }, metadata: { note: "ψ" } };
   return {
     fen: parser(
@@ -362,6 +398,25 @@ export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
         return rowsIn(table, product(namedDomains(inferColumns(table))));
       },
     ),
+    jsonLines: parser(
+      fc.oneof(
+        texts(
+          ['{"a":1,"b":"x"}\n{"a":1.50,"b":null}\n', '[{"a":12345678901234567890},{"b":true}]'],
+          [...odds, "{", "}", "[", "]", ":", "null", "-0", '\\"', "1E5", '"a"'],
+        ),
+        values([
+          [
+            { a: 1, b: "x" },
+            { a: -2.5, c: false },
+          ],
+        ]).map((value) => JSON.stringify(value) ?? ""),
+      ),
+      jsonRows,
+    ),
+    parquet: parser(bytes(await parquetFiles()), async (file) => {
+      const { columns, rows } = await parquetReader.read(file, "f", FUZZ_LIMITS);
+      return tableOf("f", columns, rows);
+    }),
     columnRule: parser(
       texts(
         ["a=between:0:120", "a<b", "a+b=100", "b=integer:1:6", "a=angle:360"],

@@ -200,6 +200,13 @@ export {
 export { type CellTable, cellLines, parseCells, serializeCells } from "./table/cells.ts";
 export { parseDate } from "./table/dates.ts";
 export { jsonLines } from "./table/json.ts";
+export {
+  isLiteral,
+  jsonLiteral,
+  type Literal,
+  literalOf,
+  type WrittenCell,
+} from "./table/literal.ts";
 export { type Prepared, type PrepareOptions, prepare, prune } from "./table/prepare.ts";
 export { generate, type SyntheticName, synthetics } from "./table/synthetic.ts";
 export { type Heading, parseTable, type Selection, type Table, without } from "./table/table.ts";

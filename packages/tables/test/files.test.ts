@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parquetBytes, readCells } from "../src/node/index.ts";
+import { openParquetReader } from "../src/node/parquet-reader.ts";
 import { parseCells } from "../src/table/cells.ts";
 import { jsonLines } from "../src/table/json.ts";
+import { jsonLiteral, literalOf } from "../src/table/literal.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -81,6 +83,40 @@ describe("JSON", () => {
     expect(parseCells('[{"a":1.5,"b":"x"},\n {"c":true}]', "t")).toMatchObject(wanted);
   });
 
+  it("keeps the digits of numbers, which a float64 would round", () => {
+    const text = '{"id":357467202448740519,"x":1.50,"t":"1\\"2","is":true}\n';
+    const { columns, rows, literals } = parseCells(text, "t");
+    expect(rows).toEqual([["357467202448740519", "1.50", '1"2', "true"]]);
+    expect(literals).toEqual([true, true, false, true]);
+    const written = rows.map((row) =>
+      row.map((cell, j) => (literals?.[j] ? literalOf(cell) : cell)),
+    );
+    expect(jsonLines(columns, written)).toBe(text);
+    expect(parseCells(`[${text}]`, "t").rows).toEqual(rows);
+  });
+
+  it("has its columns in the order of the file, also those that are numbers", () => {
+    const { columns, rows } = parseCells('{"b":1,"2020":2}\n{"2019":"\\"c\\":3","b":4}\n', "t");
+    expect(columns).toEqual(["b", "2020", "2019"]);
+    expect(rows).toEqual([
+      ["1", "2", ""],
+      ["4", "", '"c":3'],
+    ]);
+  });
+
+  it.each([
+    ["+5", "5"],
+    [".5", "0.5"],
+    ["5.", "5"],
+    ["-007.10e+3", "-7.10e+3"],
+    ["+357467202448740519", "357467202448740519"],
+    ["-0", "-0"],
+    ["000", "0"],
+  ])("has %s as %s", (text, wanted) => {
+    expect(jsonLiteral({ text })).toBe(wanted);
+    expect(Number(JSON.parse(wanted))).toBe(Number(text));
+  });
+
   it("is written so that it is read back", () => {
     const text = jsonLines(
       ["a", "b"],
@@ -122,6 +158,58 @@ describe("Parquet", () => {
       rows: rows.map((row) => row.map(String)),
       lines: [1, 2, 3],
     });
+  });
+
+  it("keeps integers of 64 bits and truth values; texts hold what a float64 would round", async () => {
+    const columns = ["id", "share", "long", "is"];
+    const rows = [
+      ["357467202448740519", "0.25", "0.25000000000000000012", "true"],
+      ["-9223372036854775808", "+.5", "", "false"],
+    ].map((row) => row.map((text) => (text === "" ? text : { text })));
+    const path = join(folder, "exact.parquet");
+    await writeFile(path, await parquetBytes(columns, rows));
+    const { rows: read, literals } = await readCells(path);
+    expect(read).toEqual([
+      ["357467202448740519", "0.25", "0.25000000000000000012", "true"],
+      ["-9223372036854775808", "0.5", "", "false"],
+    ]);
+    expect(literals).toEqual([true, true, false, true]);
+  });
+
+  it("that is damaged is refused in bounded time, and the next file is read", async () => {
+    const rows = Array.from({ length: 20 }, (_, i) => [7 * i, i % 3 ? i / 7 : "", "abc"[i % 3]]);
+    const good = await parquetBytes(["a", "b", "c"], rows);
+    const reader = openParquetReader();
+    const problems: string[] = [];
+    for (let at = 126; at < 136; at++) {
+      const bytes = Uint8Array.from(good);
+      bytes[at] = 128;
+      const limits = { seconds: 0.3, bytes: 2 ** 29 };
+      await reader.read(bytes, "t", limits).catch((error) => problems.push(error.message));
+    }
+    // Some of these bytes declare so many values that decoding takes minutes.
+    expect(problems.join("\n")).toMatch(
+      /t cannot be read as Parquet \(reading takes more than .*Check that the file is whole/,
+    );
+    expect((await reader.read(good, "t")).rows).toHaveLength(20);
+    await reader.close();
+  });
+
+  it("with a column that ends before the others is refused", async () => {
+    const good = await parquetBytes(["a"], [[1], [2]]);
+    const reader = openParquetReader();
+    const problems: string[] = [];
+    // Two rows are declared as three, wherever a 2 of the format stands.
+    for (const [at, byte] of good.entries())
+      if (byte === 4)
+        await reader
+          .read(
+            Uint8Array.from(good, (old, i) => (i === at ? 6 : old)),
+            "t",
+          )
+          .catch((error) => problems.push(error.message));
+    expect(problems.join("\n")).toContain("column a has no value in row 3");
+    await reader.close();
   });
 
   it("that is cut off says so", async () => {

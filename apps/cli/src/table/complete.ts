@@ -4,12 +4,19 @@
  */
 import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
-import { POINT_DRAWS, requireCompletable, type TableModel, writtenCell } from "diffeo-tables";
+import {
+  literalOf,
+  POINT_DRAWS,
+  requireCompletable,
+  type TableModel,
+  type WrittenCell,
+  writtenCell,
+} from "diffeo-tables";
 import { loadTableModel } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
-import { type WrittenNumber, writeCells } from "./csv.ts";
+import { writeCells } from "./csv.ts";
 import {
   type DrawOptions,
   type EvaluationOptions,
@@ -33,7 +40,7 @@ interface CompleteCommand extends DrawOptions, EvaluationOptions, GuardOptions, 
 const AT_ONCE = 10_000;
 
 /** A cell that the file gives, with the digits that the file has. */
-function givenCell(text: string, { domain }: ProductPart): Cell | WrittenNumber {
+function givenCell(text: string, { domain }: ProductPart): WrittenCell {
   if (domain.spec?.kind === "category" || domain.spec?.kind === "date") return text;
   // A comma before the fraction would not be read back from a file with commas between cells.
   return { text: text.replace(",", ".") };
@@ -64,9 +71,10 @@ async function* completed(
         if (!part) return table.rows[i][j];
         return open[i][at] === null ? undefined : givenCell(table.rows[i][j], part);
       });
-      const cellAt = (row: readonly Cell[], j: number): Cell | WrittenNumber => {
+      const cellAt = (row: readonly Cell[], j: number): WrittenCell => {
         const { at, part } = places[j];
-        return given[j] ?? (part ? writtenCell(part, row[at]) : row[at]);
+        const cell = given[j] ?? (part ? writtenCell(part, row[at]) : row[at]);
+        return table.literals?.[j] ? literalOf(cell) : cell;
       };
       return some.map((row, k) => [
         ...(point ? [] : [k + 1]),

@@ -4,31 +4,16 @@
  */
 import type { Cell } from "diffeo/domain";
 import { writeFileAtomic } from "diffeo/node";
-import { cellLines, jsonLines } from "diffeo-tables";
+import { cellLines, isLiteral, jsonLines, jsonLiteral, type WrittenCell } from "diffeo-tables";
 import { parquetBytes } from "diffeo-tables/node";
 import type { Io } from "../shell/io.ts";
 import type { GuardOptions, NumbersOptions } from "./options.ts";
 
-/** A number as a file writes it: its digits pass unchanged. */
-export interface WrittenNumber {
-  readonly text: string;
-}
+type Rows = readonly (readonly WrittenCell[])[];
 
-type Rows = readonly (readonly (Cell | WrittenNumber)[])[];
-
-const isWritten = (cell: Cell | WrittenNumber): cell is WrittenNumber => typeof cell === "object";
-
-/** Numbers that JSON writes as CSV does; it has no +5, .5, 5. and 007. */
-const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
-
-/** A row as JSON: the digits of a written number, or its value where JSON has no such number. */
+/** A row as JSON. */
 const jsonOf = (row: Rows[number]): string =>
-  `[${row
-    .map((cell) => {
-      if (!isWritten(cell)) return JSON.stringify(cell);
-      return JSON_NUMBER.test(cell.text) ? cell.text : JSON.stringify(Number(cell.text));
-    })
-    .join(",")}]`;
+  `[${row.map((cell) => (isLiteral(cell) ? jsonLiteral(cell) : JSON.stringify(cell))).join(",")}]`;
 
 /** What a spreadsheet takes for the beginning of a formula, also in its wide forms. */
 const FORMULA = /^[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]/;
@@ -39,7 +24,7 @@ const guarded = (cell: Cell): Cell =>
 
 const textOf = (row: Rows[number], guard: boolean): Cell[] =>
   row.map((cell) => {
-    if (isWritten(cell)) return cell.text;
+    if (isLiteral(cell)) return cell.text;
     return guard ? guarded(cell) : cell;
   });
 
@@ -52,14 +37,6 @@ export interface Columns {
 const isLines = (out: string): boolean => /\.(jsonl|ndjson)$/i.test(out);
 const isParquet = (out: string): boolean => /\.parquet$/i.test(out);
 
-/** A row of a file that tells numbers from texts. */
-const valuesOf = (row: Rows[number]): Cell[] =>
-  row.map((cell) => (isWritten(cell) ? Number(cell.text) : cell));
-
-/** A row of JSON: digits pass where JSON has such a number. */
-const jsonValuesOf = (row: Rows[number]): Rows[number] =>
-  row.map((cell) => (isWritten(cell) && !JSON_NUMBER.test(cell.text) ? Number(cell.text) : cell));
-
 /** The file in the form of its name, from rows as they come. */
 async function* written(
   out: string | undefined,
@@ -69,11 +46,11 @@ async function* written(
 ): AsyncGenerator<string | Uint8Array> {
   if (out !== undefined && isParquet(out)) {
     // The file says at its end where columns are: its rows are held until then.
-    const all: Cell[][] = [];
-    for await (const rows of batches) for (const row of rows) all.push(valuesOf(row));
+    const all: Rows[number][] = [];
+    for await (const rows of batches) for (const row of rows) all.push(row);
     yield await parquetBytes(columns, all);
   } else if (out !== undefined && isLines(out))
-    for await (const rows of batches) yield jsonLines(columns, rows.map(jsonValuesOf));
+    for await (const rows of batches) yield jsonLines(columns, rows);
   else {
     yield cellLines([textOf(columns, guardFormulas)]);
     for await (const rows of batches)

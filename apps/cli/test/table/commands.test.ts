@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { key, normal } from "diffeo/random";
 import { kolmogorov } from "diffeo-tables";
+import { readCells } from "diffeo-tables/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { diffeo, diffeoWith, type Ended } from "../run.ts";
 
@@ -481,13 +482,28 @@ describe("table", () => {
     expect(lines[1]).toMatch(new RegExp(`^1,${id},-9\\.0,0\\.80e1,0\\.\\d+,\\d`));
     const json = (await diffeo("table", "complete", at("exact.csv"), ...model, "--json")).stdout;
     // JSON has no plus sign before a number; all other digits pass.
-    expect(json).toContain(`"rows":[[1,"${id}",-9.0,8,${share},`);
+    expect(json).toContain(`"rows":[[1,"${id}",-9.0,8e0,${share},`);
     expect(json).toContain(`,[1,"${id}",-9.0,0.80e1,`);
     expect(JSON.parse(json).rows[1].slice(0, 4)).toEqual([1, id, -9, 8]);
     await diffeo("table", "complete", at("exact.csv"), ...model, "--out", at("exact.jsonl"));
     expect(readFileSync(at("exact.jsonl"), "utf8")).toContain(
-      `{"draw":1,"id":"${id}","from":-9.0,"to":8,"share":${share},`,
+      `{"draw":1,"id":"${id}","from":-9.0,"to":8e0,"share":${share},`,
     );
+    // In a file that tells numbers from texts, columns that the model does not have keep their type.
+    await diffeo("table", "complete", at("exact.csv"), ...model, "--out", at("exact.parquet"));
+    writeFileSync(at("typed.jsonl"), `{"id":${id},"from":-9.0,"to":8,"share":null,"is":true}\n`);
+    const typed = ["table", "complete", at("typed.jsonl"), ...model, "--out", at("typed.parquet")];
+    expect((await diffeo(...typed)).code).toBe(0);
+    expect((await readCells(at("exact.parquet"))).rows[0].slice(1, 5)).toEqual([
+      ...[id, "-9", "8", share],
+    ]);
+    const back = await readCells(at("typed.parquet"));
+    expect(back.rows[0].slice(0, 4)).toEqual(["1", id, "-9", "8"]);
+    expect(back.rows[0][5]).toBe("true");
+    expect(back.literals?.slice(0, 6)).toEqual([true, true, true, true, true, true]);
+    expect(
+      (await diffeo("table", "complete", at("typed.jsonl"), ...model, "--json")).stdout,
+    ).toMatch(new RegExp(`"rows":\\[\\[1,${id},-9\\.0,8,0\\.\\d+,true,`));
     // A comma before the fraction becomes a point: the output has commas between cells.
     writeFileSync(at("commas.csv"), "id;from;to;share\nx;-9,50;8;0,250\n");
     const commas = (await diffeo("table", "complete", at("commas.csv"), ...model)).stdout;

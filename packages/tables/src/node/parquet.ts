@@ -1,7 +1,14 @@
-/** Tables as Parquet files, by hyparquet, which is loaded when one is read or written. */
-import { DiffeoError, fail } from "diffeo/graph";
+/** Tables as Parquet files, by hyparquet and its writer, which are loaded when they are needed. */
 import type { CellTable } from "../table/cells.ts";
 import { tableOf } from "../table/json.ts";
+import {
+  integer64,
+  isKeptByFloat64,
+  isLiteral,
+  isTruth,
+  type WrittenCell,
+} from "../table/literal.ts";
+import { openParquetReader } from "./parquet-reader.ts";
 
 /** The first four bytes of a Parquet file. */
 const MAGIC = "PAR1";
@@ -12,48 +19,48 @@ export const isParquet = (bytes: Uint8Array): boolean =>
 
 /** The cells of a Parquet file as text; the number of a row stands for its line. */
 export async function parquetCells(bytes: Uint8Array, source: string): Promise<CellTable> {
-  const { parquetReadObjects } = await import("hyparquet");
-  const file = bytes.buffer.slice(
-    bytes.byteOffset,
-    bytes.byteOffset + bytes.byteLength,
-  ) as ArrayBuffer;
-  let rows: readonly Record<string, unknown>[];
+  const reader = openParquetReader();
   try {
-    rows = await parquetReadObjects({ file });
-  } catch (cause) {
-    throw new DiffeoError(
-      "data",
-      `${source} cannot be read as Parquet (${(cause as Error).message})`,
-      "write it without compression or with Snappy",
-      { cause },
-    );
+    const { columns, rows } = await reader.read(bytes, source);
+    return tableOf(source, columns, rows);
+  } finally {
+    await reader.close();
   }
-  if (rows.length === 0) fail("data", `${source} has no rows`, "give a file with rows");
-  return tableOf(
-    source,
-    rows.map((row, i) => [row, i + 1]),
-  );
 }
 
-type Cells = readonly (string | number)[];
+/** Values of one column, null where there is none, in a type that keeps them all. */
+function columnValues(cells: readonly WrittenCell[]) {
+  const there = cells.filter((cell) => cell !== "");
+  const isOf = (holds: (text: string) => boolean): boolean =>
+    there.length > 0 &&
+    there.every(
+      (cell) => typeof cell !== "string" && holds(isLiteral(cell) ? cell.text : `${cell}`),
+    );
+  const as = <T>(type: T, value: (text: string) => unknown) => ({
+    type,
+    data: cells.map((cell) =>
+      cell === "" ? null : value(isLiteral(cell) ? cell.text : String(cell)),
+    ),
+    nullable: there.length < cells.length,
+  });
+  if (isOf((text) => integer64(text) !== undefined)) return as("INT64" as const, integer64);
+  if (isOf(isKeptByFloat64)) return as("DOUBLE" as const, Number);
+  if (isOf(isTruth)) return as("BOOLEAN" as const, (text) => text === "true");
+  return as("STRING" as const, (text) => text);
+}
 
-/** The bytes of rows as a Parquet file: columns of integers, numbers or texts; empty cells are null. */
+/**
+ * The bytes of rows as a Parquet file: columns of integers, numbers, truth values or texts; empty
+ * cells are null. A column with a number that a float64 does not keep is one of texts.
+ */
 export async function parquetBytes(
   columns: readonly string[],
-  rows: readonly Cells[],
+  rows: readonly (readonly WrittenCell[])[],
 ): Promise<Uint8Array> {
   const { parquetWriteBuffer } = await import("hyparquet-writer");
-  const columnData = columns.map((name, j) => {
-    const cells = rows.map((row) => row[j]);
-    const there = cells.filter((cell) => cell !== "");
-    const isNumbers = there.length > 0 && there.every((cell) => typeof cell === "number");
-    const isIntegers = isNumbers && there.every((cell) => Number.isSafeInteger(cell));
-    const data = cells.map((cell) => {
-      if (cell === "") return null;
-      return isIntegers ? BigInt(cell) : isNumbers ? cell : String(cell);
-    });
-    const type = isIntegers ? "INT64" : isNumbers ? "DOUBLE" : "STRING";
-    return { name, data, type, nullable: there.length < cells.length } as const;
-  });
+  const columnData = columns.map((name, j) => ({
+    name,
+    ...columnValues(rows.map((row) => row[j])),
+  }));
   return new Uint8Array(parquetWriteBuffer({ columnData }));
 }

@@ -12,4 +12,9 @@ export interface CellTable {
   readonly commas?: boolean;
   /** The file has no line of names: columns are numbered. Default no. */
   readonly isUnnamed?: boolean;
+  /**
+   * Of each column whether all its values are numbers, or true and false, in a file that tells them
+   * from texts: JSON, Parquet. Default no.
+   */
+  readonly literals?: readonly boolean[];
 }

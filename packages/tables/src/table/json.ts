@@ -4,6 +4,7 @@
  */
 import { fail } from "diffeo/graph";
 import type { CellTable } from "./cell-table.ts";
+import { isLiteral, jsonLiteral, type WrittenCell } from "./literal.ts";
 import { quote } from "./quote.ts";
 
 /** Whether a text is JSON lines, or a list of objects. */
@@ -19,74 +20,124 @@ function parsed(text: string, source: string, line: number): unknown {
   }
 }
 
-/** Objects with the lines they stand in; those of a list count from 1. */
-function objectsIn(text: string, source: string): readonly (readonly [unknown, number])[] {
-  if (text.trimStart().startsWith("["))
-    return (parsed(text, source, 1) as unknown[]).map((one, i) => [one, i + 1]);
-  return text
-    .split(/\r?\n/)
-    .flatMap((line, i) => (line.trim() === "" ? [] : [[parsed(line, source, i + 1), i + 1]]));
+/** A string or a number of JSON that is not a name. A number is caught. */
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|(-?\d[\d.eE+-]*)/g;
+
+/** The same with its numbers as strings, which keep their digits. */
+const withTexts = (text: string): unknown =>
+  JSON.parse(text.replace(STRING_OR_NUMBER, (all, number) => (number ? `"${number}"` : all)));
+
+/** A value as it is and with its numbers as strings, and the line it stands in. */
+interface Placed {
+  readonly value: unknown;
+  readonly texts: unknown;
+  readonly line: number;
 }
+
+/** Objects with the lines they stand in; those of a list count from 1. */
+function objectsIn(text: string, source: string): readonly Placed[] {
+  if (text.trimStart().startsWith("[")) {
+    const values = parsed(text, source, 1) as unknown[];
+    const texts = withTexts(text) as unknown[];
+    return values.map((value, i) => ({ value, texts: texts[i], line: i + 1 }));
+  }
+  return text.split(/\r?\n/).flatMap((line, i) => {
+    if (line.trim() === "") return [];
+    return [{ value: parsed(line, source, i + 1), texts: withTexts(line), line: i + 1 }];
+  });
+}
+
+/** A number of a language: NaN is missing, and zero keeps its sign. */
+const numberText = (value: number): string =>
+  Number.isNaN(value) ? "" : Object.is(value, -0) ? "-0" : String(value);
 
 /** A value as a cell's text. */
 function cellOf(value: unknown, where: () => string): string {
   if (value === null || value === undefined) return "";
-  if (typeof value === "number") return Number.isNaN(value) ? "" : String(value);
+  if (typeof value === "number") return numberText(value);
   if (["string", "boolean", "bigint"].includes(typeof value)) return String(value);
-  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
   return fail(
     "data",
-    `${where()}: a list or an object where a number or a text should be`,
+    `${where()}: ${value instanceof Date ? "a date out of range" : "a list or an object"} where a number or a text should be`,
     "leave the column out, or give its values columns of their own",
   );
 }
 
-/** The table of objects: its columns in the order in which they first occur. */
+const LITERALS = new Set(["number", "bigint", "boolean"]);
+
+/** Rows of values as a table. `texts` are the texts of numbers, where the file is a text. */
 export function tableOf(
   source: string,
-  objects: readonly (readonly [Fields, line: number])[],
+  columns: readonly string[],
+  rows: readonly (readonly unknown[])[],
+  { texts = rows, lines = rows.map((_, i) => i + 1) }: Partial<RowTexts> = {},
 ): CellTable {
-  const columns = [...new Set(objects.flatMap(([fields]) => Object.keys(fields)))];
   if (columns.length === 0)
     fail("data", `${source} has no columns`, "give objects with a field for each");
+  if (rows.length === 0) fail("data", `${source} has no rows`, "give a file with rows");
+  const isAbsent = (value: unknown): boolean => value === null || value === undefined;
+  const literals = columns.map((_, j) =>
+    rows.every((row) => isAbsent(row[j]) || LITERALS.has(typeof row[j])),
+  );
   return {
     source,
     columns,
-    rows: objects.map(([fields, line]) =>
-      columns.map((name) =>
-        cellOf(
-          Object.hasOwn(fields, name) ? fields[name] : undefined,
-          () => `${source}, line ${line}, ${quote(name)}`,
-        ),
-      ),
+    rows: texts.map((row, i) =>
+      columns.map((name, j) => cellOf(row[j], () => `${source}, line ${lines[i]}, ${quote(name)}`)),
     ),
-    lines: objects.map(([, line]) => line),
+    lines,
+    literals,
   };
 }
 
-/** Reads JSON lines, or a list of objects. */
-export function parseJsonCells(text: string, source: string): CellTable {
-  const objects = objectsIn(text, source).map(([value, line]): readonly [Fields, number] => {
-    if (typeof value !== "object" || value === null || Array.isArray(value))
-      return fail("data", `${source}, line ${line}: this is no object`, "give an object per row");
-    return [value as Fields, line];
-  });
-  if (objects.length === 0) fail("data", `${source} has no rows`, "give one object per line");
-  return tableOf(source, objects);
+interface RowTexts {
+  readonly texts: readonly (readonly unknown[])[];
+  readonly lines: readonly number[];
 }
 
-/** A number as a file writes it, in the form that JSON has for numbers. */
-type WrittenNumber = { readonly text: string };
+/** Names in the order of a text. Objects of the language have those that are integers first. */
+const namesOf = (text: string): readonly string[] => [
+  ...new Set(
+    Array.from(
+      text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g),
+      ([all, colon]) => colon !== undefined && (JSON.parse(all.slice(0, -colon.length)) as string),
+    ).filter((name) => name !== false),
+  ),
+];
 
-const valueText = (cell: string | number | WrittenNumber): string => {
+/** Reads JSON lines, or a list of objects: its columns in the order in which they first occur. */
+export function parseJsonCells(text: string, source: string): CellTable {
+  const objects = objectsIn(text, source);
+  for (const { value, line } of objects)
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      fail("data", `${source}, line ${line}: this is no object`, "give an object per row");
+  const names = [...new Set(objects.flatMap(({ value }) => Object.keys(value as Fields)))];
+  const columns = names.some((name) => /^\d+$/.test(name)) ? namesOf(text) : names;
+  const fieldsOf = (value: unknown): unknown[] =>
+    columns.map((name) =>
+      Object.hasOwn(value as Fields, name) ? (value as Fields)[name] : undefined,
+    );
+  return tableOf(
+    source,
+    columns,
+    objects.map(({ value }) => fieldsOf(value)),
+    {
+      texts: objects.map(({ texts }) => fieldsOf(texts)),
+      lines: objects.map(({ line }) => line),
+    },
+  );
+}
+
+const valueText = (cell: WrittenCell): string => {
   if (cell === "") return "null";
-  return typeof cell === "object" ? cell.text : JSON.stringify(cell);
+  return isLiteral(cell) ? jsonLiteral(cell) : JSON.stringify(cell);
 };
 
 /** Rows as JSON lines; an empty cell is null. */
 export const jsonLines = (
   columns: readonly string[],
-  rows: readonly (readonly (string | number | WrittenNumber)[])[],
+  rows: readonly (readonly WrittenCell[])[],
 ): string =>
   rows
     .map((row) => {

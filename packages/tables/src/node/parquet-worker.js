@@ -1,0 +1,46 @@
+/**
+ * The worker's side of `parquet-reader.ts`: files as rows of values, one after another. In
+ * JavaScript because a worker starts from a file that Node itself reads, also where the rest runs
+ * from TypeScript sources.
+ */
+import { parentPort } from "node:worker_threads";
+import { parquetMetadata, parquetRead, parquetSchema } from "hyparquet";
+
+const port = /** @type {import("node:worker_threads").MessagePort} */ (parentPort);
+
+/**
+ * Columns and rows of a file. A page that has fewer values than its file has rows leaves values
+ * undefined; missing values are null.
+ *
+ * @param {ArrayBuffer} file
+ */
+async function read(file) {
+  const metadata = parquetMetadata(file);
+  const columns = parquetSchema(metadata).children.map(({ element }) => element.name);
+  const twice = columns.find((name, i) => columns.indexOf(name) < i);
+  if (twice !== undefined) throw new Error(`two columns are called ${twice}`);
+  /** @type {unknown[][]} */
+  let rows = [];
+  if (columns.length > 0)
+    await parquetRead({
+      file,
+      metadata,
+      columns,
+      rowFormat: "array",
+      onComplete: (found) => {
+        rows = found;
+      },
+    });
+  for (const [i, row] of rows.entries())
+    for (const [j, name] of columns.entries())
+      if (row[j] === undefined) throw new Error(`column ${name} has no value in row ${i + 1}`);
+  return { columns, rows };
+}
+
+port.on("message", async (/** @type {ArrayBuffer} */ file) => {
+  try {
+    port.postMessage(await read(file));
+  } catch (error) {
+    port.postMessage({ problem: error instanceof Error ? error.message : String(error) });
+  }
+});
