@@ -1,8 +1,8 @@
 /** The models that come with the package, as a stranger first meets them. */
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { denoiserLoss, fittedTimes, type Model } from "diffeo/categorical";
+import { dirname, join } from "node:path";
+import { denoiserLoss, fittedTimes, type Model, parseModel } from "diffeo/categorical";
 import { compile } from "diffeo/engine";
 import type { Tensor } from "diffeo/graph";
 import { asConstants } from "diffeo/model";
@@ -80,6 +80,21 @@ describe.each(Object.entries(shippedModels))("the shipped %s", (name, path) => {
 });
 
 describe("the shipped models", () => {
+  const files = readdirSync(dirname(shippedModels.transformer)).filter((name) =>
+    name.endsWith(".safetensors"),
+  );
+  it.each(files)("%s states a checksum: a zeroed block of 4 KiB is refused", (name) => {
+    const bytes = readFileSync(join(dirname(shippedModels.transformer), name));
+    const length = Number(bytes.readBigUInt64LE());
+    const { checksum } = JSON.parse(bytes.subarray(8, 8 + length).toString()).__metadata__;
+    expect(checksum).toMatch(/^crc32:/);
+    for (const at of [Math.floor(bytes.length / 2), bytes.length - 4096]) {
+      const damaged = Uint8Array.from(bytes);
+      damaged.fill(0, at, at + 4096);
+      expect(() => parseModel(damaged, name)).toThrow(`it should be ${checksum}`);
+    }
+  });
+
   it("are called by name", async () => {
     const words = [
       "chess",
