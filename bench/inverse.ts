@@ -23,8 +23,9 @@ import {
   type Tensor,
 } from "diffeo/graph";
 import { fold, key, uniform } from "diffeo/random";
-import { energyDistance, particles, sample } from "diffeo/sampler";
+import { particles, sample } from "diffeo/sampler";
 import { condition, reversePush, vp } from "diffeo/sde";
+import { energyDistance } from "diffeo/two-sample";
 
 const part = (mean: number[], covariance: number) => ({
   distribution: gaussian({ mean, covariance }),

@@ -15,13 +15,8 @@ import { parseArgs } from "node:util";
 import { between, type Cell, category, count, ordered, positive, simplex } from "diffeo/domain";
 import { RunFolder } from "diffeo/node";
 import { fold, type Key, key, normal, uniform } from "diffeo/random";
-import {
-  completionLines,
-  completionOf,
-  fitTable,
-  kolmogorov,
-  type TableModel,
-} from "diffeo-tables";
+import { kolmogorovSmirnov } from "diffeo/two-sample";
+import { completionLines, completionOf, fitTable, type TableModel } from "diffeo-tables";
 import { loadTableModel, saveTableModel } from "diffeo-tables/node";
 import { endProgress, printProgress } from "./tables/progress.ts";
 
@@ -197,7 +192,7 @@ export async function run(): Promise<void> {
   const outside = drawn.filter((row) => model.domain.fault(row) !== undefined).length;
   say(`rows outside: ${outside} of ${size}`);
   const fresh = rowsOf(100_000, key("fresh"));
-  const ks = names.map((_, j) => kolmogorov(numbers(drawn, j), numbers(fresh, j)));
+  const ks = names.map((_, j) => kolmogorovSmirnov(numbers(drawn, j), numbers(fresh, j)));
   say(`KS: ${Math.max(...ks).toFixed(4)}`);
   for (const [j, name] of names.entries()) say(`  ${name} ${ks[j].toFixed(4)}`);
   const theirs = correlations(fresh);

@@ -11,7 +11,6 @@ import { asConstants, type UNet, type UNetOptions, unet, unetInit } from "diffeo
 import { key } from "diffeo/random";
 import {
   clampToSimplex,
-  energyDistance,
   eulerMaruyama,
   milstein,
   type SampleOptions,
@@ -21,6 +20,7 @@ import {
   solvers,
 } from "diffeo/sampler";
 import { type MarginalScore, type Process, reverse, reversePush, vp } from "diffeo/sde";
+import { energyDistance } from "diffeo/two-sample";
 import {
   occupancy,
   occupied,

@@ -19,8 +19,8 @@ import { compile } from "diffeo/engine";
 import { constant, dot, logSoftmax, mean, neg, oneHot, silu, type Tensor } from "diffeo/graph";
 import { initialise, linear, linearInit, parameterCount } from "diffeo/model";
 import { fold, integers, key, permutation, uniform } from "diffeo/random";
-import { crossFittedAuc } from "diffeo/sampler";
 import { compileStep, flatten, initialState, rateAt, unflatten } from "diffeo/train";
+import { crossFittedAuc } from "diffeo/two-sample";
 
 const { values } = parseArgs({
   options: {

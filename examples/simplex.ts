@@ -12,8 +12,9 @@ import { gaussian, mixture, sampleFrom } from "diffeo/distribution";
 import { evaluate } from "diffeo/engine";
 import type { NdArray, Tensor } from "diffeo/graph";
 import { fold, key } from "diffeo/random";
-import { energyDistance, eulerMaruyama, type SampleOptions, sample } from "diffeo/sampler";
+import { eulerMaruyama, type SampleOptions, sample } from "diffeo/sampler";
 import { reversePush, vp } from "diffeo/sde";
+import { energyDistance } from "diffeo/two-sample";
 
 const COUNT = Number(globalThis.process.argv[2] ?? 5000);
 const seed = key(7);

@@ -12,8 +12,9 @@ import { evaluate } from "diffeo/engine";
 import type { Tensor } from "diffeo/graph";
 import { fromOnnx } from "diffeo/outside";
 import { fold, key } from "diffeo/random";
-import { energyDistance, sample } from "diffeo/sampler";
+import { sample } from "diffeo/sampler";
 import { reversePush, vp } from "diffeo/sde";
+import { energyDistance } from "diffeo/two-sample";
 
 const bytes = await readFile(new URL("torch-score.onnx", import.meta.url));
 const [sde, phi, seed] = [vp(), additiveLogistic(), key(7)];

@@ -19,6 +19,7 @@ const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["graph"],
     ["engine", "host"],
     ["random", "job"],
+    ["two-sample"],
     ["bijector"],
     ["domain"],
     ["distribution"],

@@ -3,7 +3,7 @@
  * with fresh ones.
  */
 import { fold, key } from "diffeo/random";
-import { energyDistance } from "diffeo/sampler";
+import { energyDistance } from "diffeo/two-sample";
 import { type FitTableOptions, fitTable } from "diffeo-tables";
 import { deviation, firstOf, mean, projected, sliced } from "./distance.ts";
 import { laidRowsOf, rowsOf, tasks } from "./laws.ts";

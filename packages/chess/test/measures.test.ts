@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { fold, key, uniform } from "diffeo/random";
-import { areaUnderCurve } from "diffeo/sampler";
+import { areaUnderCurve } from "diffeo/two-sample";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseFen } from "../src/board/fen.ts";

@@ -150,7 +150,6 @@ export {
   evaluateDensityFit,
   fitDensitySeeds,
 } from "./measure/density-seeds.ts";
-export { kolmogorov } from "./measure/distances.ts";
 export {
   type Evaluated,
   type EvaluateOptions,

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { key, normal } from "diffeo/random";
-import { kolmogorov } from "diffeo-tables";
+import { kolmogorovSmirnov } from "diffeo/two-sample";
 import { readCells } from "diffeo-tables/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { diffeo, diffeoWith, type Ended } from "../run.ts";
@@ -189,7 +189,7 @@ describe("table", () => {
       expect(report.model.columns).toContainEqual(
         expect.objectContaining({
           column: name,
-          distance: kolmogorov(
+          distance: kolmogorovSmirnov(
             samples.map((row) => row[j]),
             fresh.slice(0, 10).map((row) => Number(row[j + 1])),
           ),

@@ -11,7 +11,7 @@
  */
 import { type FeatureRows, linearScores, logisticRegression } from "diffeo/host";
 import type { Key } from "diffeo/random";
-import { crossFittedAuc, type RowPair } from "diffeo/sampler";
+import { crossFittedAuc, type RowPair } from "diffeo/two-sample";
 import type { Material } from "../board/material.ts";
 import { TYPES } from "../board/position.ts";
 

@@ -12,7 +12,6 @@ export {
   flowWeights,
   type StepLevels,
 } from "./dpm-solver.ts";
-export { type EnergyDistance, type EnergyOptions, energyDistance } from "./energy-distance.ts";
 export { type ErrorByTime, type FittedGridOptions, fittedGrid } from "./fitted.ts";
 export { heun, type RungeKuttaOptions, rungeKutta } from "./flow.ts";
 export {
@@ -51,4 +50,3 @@ export { pauses } from "./pauses.ts";
 export type { OnExit, Solver, Stage, StepIn, StepInputs, SteppingOptions } from "./solver.ts";
 export { type SolverName, solverOf, solvers } from "./solvers.ts";
 export { domainPreserving, eulerMaruyama, milstein } from "./stochastic.ts";
-export { areaUnderCurve, crossFittedAuc, type RowPair } from "./two-sample.ts";

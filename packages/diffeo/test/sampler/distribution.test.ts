@@ -9,14 +9,9 @@ import { sampleFrom } from "../../src/distribution/index.ts";
 import { evaluate } from "../../src/engine/index.ts";
 import { constant, type NdArray, reshape, sizeOf, type Tensor } from "../../src/graph/index.ts";
 import { fold, key, normal, permutation, sampleKeys } from "../../src/random/index.ts";
-import {
-  energyDistance,
-  milstein,
-  type Solver,
-  type SolverName,
-  sample,
-} from "../../src/sampler/index.ts";
+import { milstein, type Solver, type SolverName, sample } from "../../src/sampler/index.ts";
 import { type ReverseProcess, reversePush, vp } from "../../src/sde/index.ts";
+import { energyDistance } from "../../src/two-sample/index.ts";
 import { clusters, exactScore } from "./tools.ts";
 
 /**

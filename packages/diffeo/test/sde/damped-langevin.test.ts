@@ -17,8 +17,9 @@ import {
   type Tensor,
 } from "../../src/graph/index.ts";
 import { key, normal, uniform } from "../../src/random/index.ts";
-import { energyDistance, sample } from "../../src/sampler/index.ts";
+import { sample } from "../../src/sampler/index.ts";
 import { dampedLangevin, forward, type MarginalScore, reverse } from "../../src/sde/index.ts";
+import { energyDistance } from "../../src/two-sample/index.ts";
 
 const mass = 0.36;
 const rate = 3;

@@ -16,8 +16,9 @@ import {
   type Tensor,
 } from "../../src/graph/index.ts";
 import { fold as foldKey, key, normal, uniform } from "../../src/random/index.ts";
-import { energyDistance, sample } from "../../src/sampler/index.ts";
+import { sample } from "../../src/sampler/index.ts";
 import { type MarginalScore, reflected, reverse } from "../../src/sde/index.ts";
+import { energyDistance } from "../../src/two-sample/index.ts";
 
 const box = { low: -1, high: 2 };
 const { sde, fold, std, logTransition, transitionScore, extend } = reflected(box);

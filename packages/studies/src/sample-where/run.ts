@@ -9,14 +9,9 @@ import { sampleFrom } from "diffeo/distribution";
 import { compile } from "diffeo/engine";
 import { DiffeoError, type NdArray, type Tensor } from "diffeo/graph";
 import { fold, key } from "diffeo/random";
-import {
-  type DrawOptions,
-  energyDistance,
-  openSampler,
-  type Solver,
-  solvers,
-} from "diffeo/sampler";
+import { type DrawOptions, openSampler, type Solver, solvers } from "diffeo/sampler";
 import { type Process, reverse, reversePush, vp } from "diffeo/sde";
+import { energyDistance } from "diffeo/two-sample";
 import { type StudyMap, scaledMap } from "../problem/maps.ts";
 import { exactScore, threeGaussians } from "../problem/mixture.ts";
 import { rounded } from "../study/records.ts";

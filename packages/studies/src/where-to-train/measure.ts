@@ -16,8 +16,9 @@ import {
 } from "diffeo/graph";
 import { mean, quantile } from "diffeo/host";
 import { fold, type Key, normal } from "diffeo/random";
-import { energyDistance, logDensity, sample } from "diffeo/sampler";
+import { logDensity, sample } from "diffeo/sampler";
 import { type MarginalScore, reverse, reversePush } from "diffeo/sde";
+import { energyDistance } from "diffeo/two-sample";
 import { exactScore } from "../problem/mixture.ts";
 import type { Problem } from "./losses.ts";
 

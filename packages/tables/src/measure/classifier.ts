@@ -8,7 +8,7 @@
 import type { NdArray } from "diffeo/graph";
 import { type FeatureRows, linearScores, logisticRegression, rightSvd } from "diffeo/host";
 import type { Key } from "diffeo/random";
-import { crossFittedAuc, type RowPair } from "diffeo/sampler";
+import { crossFittedAuc, type RowPair } from "diffeo/two-sample";
 import { boostedTrees } from "./trees.ts";
 
 export interface Auc {

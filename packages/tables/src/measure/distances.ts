@@ -16,6 +16,7 @@ import type { Cell, Product } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
 import { sortedWithOrder } from "diffeo/host";
 import { fold, type Key, normal, permutation } from "diffeo/random";
+import { kolmogorovSmirnov } from "diffeo/two-sample";
 import { isHole } from "../diffusion/encode/index.ts";
 import { labelsSeen } from "./features.ts";
 import type { Cells, OpenCells } from "./law.ts";
@@ -32,19 +33,6 @@ export interface ColumnDistance {
    * because of what they are, and then those that are there have another distribution.
    */
   readonly filled?: Pick<ColumnDistance, "distance" | "clear">;
-}
-
-/** sup |F − G| */
-export function kolmogorov(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  const [x, y] = [Float64Array.from(a).sort(), Float64Array.from(b).sort()];
-  let [i, j, most] = [0, 0, 0];
-  while (i < x.length && j < y.length) {
-    const at = Math.min(x[i], y[j]);
-    while (i < x.length && x[i] <= at) i++;
-    while (j < y.length && y[j] <= at) j++;
-    most = Math.max(most, Math.abs(i / x.length - j / y.length));
-  }
-  return most;
 }
 
 /** TV, and E TV at most where both sets have one distribution. */
@@ -88,7 +76,7 @@ export function columnDistances(
     const isLabel = kind === "category";
     const [distance, mean] = isLabel
       ? labelDistance(a, b)
-      : [kolmogorov(a as readonly number[], b as readonly number[]), 0];
+      : [kolmogorovSmirnov(a as readonly number[], b as readonly number[]), 0];
     const scale = Math.sqrt(1 / a.length + 1 / b.length);
     const beyond = (p: number): number =>
       mean + Math.sqrt(Math.log((isLabel ? 1 : 2) / p) / 2) * scale;

@@ -7,7 +7,7 @@
  */
 import type { NdArray } from "diffeo/graph";
 import { quantiles } from "diffeo/host";
-import { areaUnderCurve } from "diffeo/sampler";
+import { areaUnderCurve } from "diffeo/two-sample";
 import type { Cells } from "./law.ts";
 
 interface NearestDistances {

@@ -1,8 +1,8 @@
 /** Likelihood ranks: of laws that are right no alarm, of wrong ones an alarm, and ties are none. */
 import { key, normal, uniform } from "diffeo/random";
+import { kolmogorovSmirnov } from "diffeo/two-sample";
 import { describe, expect, it } from "vitest";
 import { calibrationOf } from "../../src/measure/calibration.ts";
-import { kolmogorov } from "../../src/measure/distances.ts";
 import type { TableEvaluation } from "../../src/measure/evaluate.ts";
 import { rankFaults } from "../../src/measure/faults.ts";
 
@@ -24,7 +24,7 @@ describe("likelihood ranks", () => {
       normals("samples", 200),
     ];
     const { ranks, distance, worst } = calibrationOf(rows, samples);
-    expect(distance).toBe(kolmogorov(rows, samples));
+    expect(distance).toBe(kolmogorovSmirnov(rows, samples));
     expect(Math.abs(worst.rows - worst.samples)).toBe(distance);
     expect(ranks).toEqual(
       Array.from(rows.toSorted(), (v) => samples.filter((s) => s < v).length / 200),

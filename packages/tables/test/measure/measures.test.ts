@@ -2,14 +2,13 @@
 import { angle, between, category, count, positive, product, real, simplex } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
 import { key, normal, uniform } from "diffeo/random";
-import { areaUnderCurve } from "diffeo/sampler";
+import { areaUnderCurve } from "diffeo/two-sample";
 import { describe, expect, it } from "vitest";
 import { rowsAuc } from "../../src/measure/classifier.ts";
 import { clusterMasses } from "../../src/measure/clusters.ts";
 import {
   columnDistances,
   correlationDifferences,
-  kolmogorov,
   slicedDistance,
 } from "../../src/measure/distances.ts";
 import { featuresOf } from "../../src/measure/features.ts";
@@ -100,10 +99,6 @@ describe("mass by cluster", () => {
 
 describe("distances", () => {
   it("of columns are the largest gap of their distribution functions", () => {
-    expect(kolmogorov([1, 2, 3, 4], [1, 2, 3, 4])).toBe(0);
-    expect(kolmogorov([1, 2], [3, 4])).toBe(1);
-    expect(kolmogorov([1, 2, 3, 4], [3, 4, 5, 6])).toBe(0.5);
-    expect(kolmogorov([0, 0, 1], [0, 1, 1])).toBeCloseTo(1 / 3, 12);
     const domain = product({ x: real(), ward: category(["a", "b", "c"]) });
     const [samples, rows] = [
       [

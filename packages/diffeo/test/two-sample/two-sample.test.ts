@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { type FeatureRows, linearScores, logisticRegression } from "../../src/host/index.ts";
 import { key, normal } from "../../src/random/index.ts";
-import { areaUnderCurve, crossFittedAuc } from "../../src/sampler/index.ts";
+import { areaUnderCurve, crossFittedAuc, kolmogorovSmirnov } from "../../src/two-sample/index.ts";
+
+describe("the Kolmogorov–Smirnov statistic", () => {
+  it("is the largest gap of two empirical distribution functions", () => {
+    expect(kolmogorovSmirnov([1, 2, 3, 4], [1, 2, 3, 4])).toBe(0);
+    expect(kolmogorovSmirnov([1, 2], [3, 4])).toBe(1);
+    expect(kolmogorovSmirnov([1, 2, 3, 4], [3, 4, 5, 6])).toBe(0.5);
+    expect(kolmogorovSmirnov([0, 0, 1], [0, 1, 1])).toBeCloseTo(1 / 3, 12);
+  });
+});
 
 describe("the two-sample test", () => {
   it("counts the pairs that are in order, and ties half", () => {
