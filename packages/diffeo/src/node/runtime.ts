@@ -28,7 +28,7 @@ const { ort, native } = await loadOrt(quiet).catch((cause: unknown) => {
 const remedies: Readonly<Record<string, string>> = {
   webgpu:
     'install a Vulkan loader and a driver (on Debian libvulkan1; without a GPU, chromium\'s SwiftShader through VK_ICD_FILENAMES), or use device "cpu"',
-  cuda: 'install onnxruntime-node with its CUDA libraries (npm install --onnxruntime-node-install=cuda12), or use device "webgpu" or "cpu"',
+  cuda: 'install onnxruntime-node with its CUDA libraries (ONNXRUNTIME_NODE_INSTALL=cuda12 npm install onnxruntime-node), or use device "webgpu" or "cpu"',
 };
 
 const nativeDevices: readonly Device[] = [
