@@ -11,6 +11,7 @@ import { fold, key as keyOf, permutation } from "diffeo/random";
 import { pauses } from "diffeo/sampler";
 import { energyDistance } from "diffeo/two-sample";
 import { wholeRows } from "../diffusion/encode/index.ts";
+import { type Attributes, attributesOf } from "./attributes.ts";
 import { someRows, tableBaselines } from "./baseline/baselines.ts";
 import { type Calibration, calibrationOf, rankedAmong } from "./calibration.ts";
 import { type Auc, rowsAuc } from "./classifier.ts";
@@ -41,6 +42,8 @@ interface Likelihood extends Mean {
   readonly rows: number;
   /** Rows that have none: a whole number of theirs is beyond all that the model knows. */
   readonly noChance: number;
+  /** Random directions by which the model's are estimated; absent where they are exact. */
+  readonly probes?: number;
   readonly baselines: readonly BaselineLikelihood[];
 }
 
@@ -71,6 +74,8 @@ export interface TableEvaluation {
   readonly clusters: Clusters;
   /** Absent where the rows of training were not at hand. */
   readonly privacy?: Privacy;
+  /** What samples tell of single cells of the rows of training, where these were at hand. */
+  readonly attributes?: Attributes;
   /** How well hidden cells are known, where that was measured (`completionOf`). */
   readonly completion?: TableCompletion;
 }
@@ -163,6 +168,7 @@ async function baselineScores(
 
 function likelihoodOf(
   model: Float64Array,
+  probes: number | undefined,
   baselines: readonly { law: TableLaw; scores: Float64Array }[],
 ): Likelihood {
   const hasChance = (_: number, i: number): boolean => model[i] > -Infinity;
@@ -170,6 +176,7 @@ function likelihoodOf(
   return {
     rows: own.length,
     noChance: model.length - own.length,
+    ...(probes !== undefined && { probes }),
     ...meanOf(own),
     baselines: baselines.map(({ law, scores }) => {
       const others = scores.filter(hasChance);
@@ -238,18 +245,24 @@ async function filledRows(
 const LEAST_NEAR = 10;
 
 /**
- * How near samples are to rows of training, by those rows that have no missing cells; nothing where
- * these are too few.
+ * How near samples are to rows of training, and what they tell of single cells, by those rows that
+ * have no missing cells; nothing where these are too few.
  */
 function privacyBy(
+  domain: Product,
   features: Features,
   drawn: readonly Cells[],
   fresh: readonly OpenCells[],
   training: readonly OpenCells[],
-): Privacy | undefined {
+): Pick<TableEvaluation, "privacy" | "attributes"> {
   const [own, others] = [wholeRows(training), wholeRows(fresh)];
-  if (own.length < LEAST_NEAR || others.length < LEAST_ROWS) return undefined;
-  return privacyOf(drawn.slice(0, others.length), others, someRows(own, MOST_NEAR), features.of);
+  if (own.length < LEAST_NEAR || others.length < LEAST_ROWS) return {};
+  const among = someRows(own, MOST_NEAR);
+  const attributes = attributesOf(domain, drawn, others, among, features);
+  return {
+    privacy: privacyOf(drawn.slice(0, others.length), others, among, features.of),
+    ...(attributes && { attributes }),
+  };
 }
 
 /** Reports what is measured next, lets others run, and ends where that is wanted. */
@@ -350,12 +363,12 @@ export async function evaluateTable(
     torn,
     training: training?.length ?? 0,
     samples,
-    likelihood: likelihoodOf(own, baselines),
+    likelihood: likelihoodOf(own, law.probes, baselines),
     calibration: calibrationOf(ranked, among),
     model,
     baselines: others,
     clusters: clusterMasses(features.of(drawn), features.of(known), fold(keyOf(seed), "clusters")),
-    ...(training && { privacy: privacyBy(features, drawn, rows.slice(0, most), training) }),
+    ...(training && privacyBy(domain, features, drawn, rows.slice(0, most), training)),
   };
   return { evaluation, drawn, compared: compared.filled };
 }

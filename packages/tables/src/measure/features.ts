@@ -12,6 +12,8 @@ import type { Cells } from "./law.ts";
 
 export interface Features {
   readonly names: readonly string[];
+  /** How many features each part of the domain has, in order. */
+  readonly widths: readonly number[];
   /** [rows, features], standardised. */
   readonly of: (rows: readonly Cells[]) => NdArray;
 }
@@ -107,6 +109,7 @@ export function featuresOf(domain: Product, reference: readonly Cells[]): Featur
   const scale = deviation.map((v, j) => (v > (1e-12 * mean[j]) ** 2 ? Math.sqrt(v) : 1));
   return {
     names: blocks.flatMap(({ names }) => names),
+    widths: blocks.map(({ names }) => names.length),
     of: (rows) => ({
       shape: [rows.length, size],
       dtype: "float64",

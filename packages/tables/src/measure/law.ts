@@ -15,6 +15,11 @@ export type OpenCells = readonly OpenCell[];
 export interface TableLaw {
   readonly name: string;
   /**
+   * Random directions per row by which `logLikelihood` estimates the divergence of the flow. Absent:
+   * it is exact.
+   */
+  readonly probes?: number;
+  /**
    * log q of each row, of the cells that are there: a density in numbers, a probability in labels
    * and integers.
    */
@@ -49,6 +54,7 @@ export const modelLaw = (
   { signal, spread }: ModelLawOptions = {},
 ): TableLaw => ({
   name: "model",
+  ...(isEstimated(model) && { probes: PROBES }),
   logLikelihood: (rows) =>
     model.logLikelihood(rows, {
       signal,

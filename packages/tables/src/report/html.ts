@@ -4,12 +4,13 @@
  * that the same options give the same file.
  */
 import { escapeText } from "diffeo-picture";
+import type { Attributes } from "../measure/attributes.ts";
 import type { TableEvaluation } from "../measure/evaluate.ts";
 import { copyFaults, isBetter, isMisshapen, seenShare } from "../measure/faults.ts";
 import { completionSection } from "./completion.ts";
 import { figure, type Html, paragraph, plusMinus, section, table } from "./parts.ts";
 import { style } from "./style.ts";
-import { allFaultsOf, novelty, verdictOf } from "./text.ts";
+import { allFaultsOf, estimateNote, novelty, verdictOf } from "./text.ts";
 import { fixed, percent } from "./words.ts";
 
 /** A column as the report lists it. */
@@ -58,6 +59,9 @@ function likelihoodSection(
     paragraph(
       `Mean log-likelihood of ${likelihood.rows.toLocaleString("en")} held-out rows in the units of the table${likelihood.noChance > 0 ? `, but for ${likelihood.noChance.toLocaleString("en")} that have no chance under the model` : ""}, with standard errors: a density in numbers, a probability in labels and whole numbers. The baselines live on the same domains: a Gaussian of the domains' coordinates, a Gaussian copula with smoothed marginals, and the same marginals apart. They learned from ${training > 0 ? `the ${training.toLocaleString("en")} rows of training` : "nine tenths of the held-out rows at a time"}.`,
     ),
+    ...(likelihood.probes === undefined
+      ? []
+      : [paragraph(`Likelihoods of the model are ${estimateNote(likelihood.probes)}.`)]),
   );
 }
 
@@ -132,8 +136,25 @@ function columnsSection({ model }: TableEvaluation): Html {
   );
 }
 
+/** Columns of which the report says how often they are guessed. */
+const GUESSED = 10;
+
+function attributeParts({ training, fresh, advantage, columns }: Attributes): Html[] {
+  return [
+    paragraph(
+      `Attributes: who knows all columns of a row but one takes the sample that is nearest in these, and guesses its cell. On average over the columns the guess is right for ${percent(training)} of the rows of training and ${percent(fresh)} of held-out rows, a difference of ${percent(advantage.mean)} ± ${percent(advantage.error)}. What is guessed of held-out rows too is what the table tells of rows like them; only the difference is what samples give away of the rows of training. A label is right if it is the label, a number if at most a twentieth of the rows lie between it and the guess. The columns with the largest difference:`,
+    ),
+    table(
+      ["column", "rows of training", "held-out rows"],
+      columns
+        .slice(0, GUESSED)
+        .map((own) => [own.columns.join(", "), percent(own.training), percent(own.fresh)]),
+    ),
+  ];
+}
+
 function privacySection(evaluation: TableEvaluation): Html {
-  const { privacy } = evaluation;
+  const { privacy, attributes } = evaluation;
   if (!privacy)
     return section(
       "Copies and privacy",
@@ -159,8 +180,9 @@ function privacySection(evaluation: TableEvaluation): Html {
     paragraph(
       `Membership: a row of training is nearer to the samples than a held-out row ${percent(membership)} ± ${percent(membershipError)} of the time. Above one half, who has the samples can tell by nearest neighbours which rows were trained on.`,
     ),
+    ...(attributes ? attributeParts(attributes) : []),
     paragraph(
-      "What these do not show: attacks that know the model itself, or much of the other rows; single rows that are unlike all others, which a mean does not show; and what a row reveals although it was not copied, since a good model says what is usual for rows like it. They are checks for copies, and no proof of privacy: that takes training with differential privacy, which this is not.",
+      "What these do not show: attacks that know the model itself, or much of the other rows; single rows that are unlike all others, which a mean does not show; what a row reveals although it was not copied, since a good model says what is usual for rows like it; and guesses that use several samples or a trained classifier instead of the nearest sample. They are checks for copies, and no proof of privacy: that takes training with differential privacy, which this is not.",
     ),
   );
 }

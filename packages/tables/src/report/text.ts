@@ -22,6 +22,7 @@ function likelihoodLines({ likelihood }: TableEvaluation): string[] {
       "log-likelihood",
       `${fixed(likelihood.mean, 3)} ± ${fixed(likelihood.error, 3)} nats per row (${whole(likelihood.rows)} rows${likelihood.noChance > 0 ? `; ${whole(likelihood.noChance)} more without a chance` : ""})`,
     ),
+    ...(likelihood.probes === undefined ? [] : [line("", estimateNote(likelihood.probes))]),
     ...likelihood.baselines.map(({ name, mean, gain }) =>
       line(
         `  ${name}`,
@@ -30,6 +31,10 @@ function likelihoodLines({ likelihood }: TableEvaluation): string[] {
     ),
   ];
 }
+
+/** How likelihoods of wide rows are estimated, in words. */
+export const estimateNote = (probes: number): string =>
+  `estimated: the divergence of each row by ${probes} random directions, without bias; the errors include this noise`;
 
 /** A gain in words: what the model has more or less. */
 const gainText = (gain: number): string =>
@@ -83,7 +88,7 @@ function sampleLines({ model, baselines, clusters, calibration }: TableEvaluatio
   ];
 }
 
-function privacyLines({ privacy, training }: TableEvaluation): string[] {
+function privacyLines({ privacy, attributes, training }: TableEvaluation): string[] {
   if (!privacy)
     return [
       line(
@@ -103,6 +108,14 @@ function privacyLines({ privacy, training }: TableEvaluation): string[] {
       "membership",
       `rows of training are nearer to the samples than held-out rows ${percent(membership)} ± ${percent(membershipError)} of the time, 50 % tells nothing`,
     ),
+    ...(attributes
+      ? [
+          line(
+            "attributes",
+            `guessed from the nearest sample, a cell of a row of training is right ${percent(attributes.training)} of the time, of a held-out row ${percent(attributes.fresh)}; difference ${percent(attributes.advantage.mean)} ± ${percent(attributes.advantage.error)}, 0 % tells nothing`,
+          ),
+        ]
+      : []),
   ];
 }
 

@@ -34,6 +34,7 @@ import {
 import type { DrawnRows } from "../../src/diffusion/query/draw.ts";
 import { logDensityOf } from "../../src/diffusion/query/likelihood.ts";
 import { openTable, type TableModel } from "../../src/diffusion/query/table-model.ts";
+import { modelLaw } from "../../src/measure/law.ts";
 
 const small = { width: 32, blocks: 1, rate: 5e-3, threads: 1 } as const;
 
@@ -335,6 +336,39 @@ describe("a likelihood", () => {
     });
     // The network says something.
     expect(moved).toBeGreaterThan(0.3);
+  });
+
+  it("estimated by random directions is without bias, and its noise falls as 1/√K", async () => {
+    const model = untrained(product({ a: real(), b: real(), c: real(), d: real() }), 2);
+    const [count, row] = [1200, [0.4, -0.3, 1, 0.2]];
+    const copies = Array.from({ length: count }, () => row);
+    const [exact] = await model.logLikelihood([row], { evaluations: 40 });
+    const deviations: number[] = [];
+    for (const probes of [1, 3]) {
+      const found = await model.logLikelihood(copies, { evaluations: 40, probes });
+      const mean = found.reduce((s, v) => s + v, 0) / count;
+      const deviation = Math.sqrt(found.reduce((s, v) => s + (v - mean) ** 2, 0) / count);
+      expect(deviation).toBeGreaterThan(0.02);
+      expect(Math.abs(mean - exact)).toBeLessThan((4 * deviation) / Math.sqrt(count));
+      deviations.push(deviation);
+    }
+    // Of 1,200 values a deviation is known to 2 to 5 %.
+    expect(deviations[0] / deviations[1] / Math.sqrt(3)).toBeCloseTo(1, 0.7);
+    // As many directions as coordinates are those of the coordinates.
+    const [all] = await model.logLikelihood([row], { evaluations: 40, probes: 4 });
+    expect(all).toBe(exact);
+  });
+
+  it("is estimated in an evaluation of more than 64 coordinates, and not below", () => {
+    const law = (n: number) =>
+      modelLaw(
+        untrained(
+          product(Object.fromEntries(Array.from({ length: n }, (_, i) => [`c${i}`, real()]))),
+          1,
+        ),
+      );
+    expect(law(64).probes).toBeUndefined();
+    expect(law(65).probes).toBe(16);
   });
 
   it("integrates to one over the cells", async () => {

@@ -70,6 +70,9 @@ describe("an evaluation of a table's model", () => {
     expect(evaluationText(evaluation)).toMatch(
       /^250 rows that training did not see, 1,250 drawn; .* 1,200 rows of training\n/,
     );
+    expect(evaluationText(evaluation)).not.toContain("random directions");
+    const estimated = { ...evaluation, likelihood: { ...likelihood, probes: 16 } };
+    expect(evaluationText(estimated)).toContain("each row by 16 random directions, without bias");
   });
 
   it("says that modes have the wrong mass: 97 % where 60 % is", async () => {
