@@ -2,8 +2,10 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { brotliCompressSync, gunzipSync, gzipSync } from "node:zlib";
+import { parquetWriteBuffer } from "hyparquet-writer";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parquetBytes, readCells } from "../src/node/index.ts";
+import { packed, parquetBytes, readCells } from "../src/node/index.ts";
 import { openParquetReader } from "../src/node/parquet-reader.ts";
 import { parseCells } from "../src/table/cells.ts";
 import { jsonLines } from "../src/table/json.ts";
@@ -216,5 +218,62 @@ describe("Parquet", () => {
     const path = join(folder, "cut.parquet");
     await writeFile(path, (await parquetBytes(["a"], [[1]])).subarray(0, 30));
     await expect(readCells(path)).rejects.toThrow("cannot be read as Parquet");
+  });
+});
+
+describe("a compressed file", () => {
+  const text = `a,b\n${Array.from({ length: 40_000 }, (_, i) => `${i},"x ${i % 7}"\n`).join("")}`;
+  const fileOf = async (name: string, bytes: Uint8Array | string): Promise<string> => {
+    const path = join(folder, name);
+    await writeFile(path, bytes);
+    return path;
+  };
+
+  it("is read as what it holds: CSV, JSON lines, Parquet", async () => {
+    const { columns, rows } = await readCells(await fileOf("a.csv.gz", gzipSync(text)));
+    expect([columns, rows.length, rows[39_999]]).toEqual([["a", "b"], 40_000, ["39999", "x 1"]]);
+    const json = await fileOf("a.jsonl.gz", gzipSync('{"a":1}\n{"a":2.50}\n'));
+    expect((await readCells(json)).rows).toEqual([["1"], ["2.50"]]);
+    const parquet = gzipSync(await parquetBytes(["a"], [[1], [2]]));
+    expect((await readCells(await fileOf("a.parquet.gz", parquet))).rows).toEqual([["1"], ["2"]]);
+  });
+
+  it("comes out as it went in, a member after another, the same bytes each time", async () => {
+    async function* pieces(): AsyncGenerator<string> {
+      for (let i = 0; i < 4; i++) yield text;
+    }
+    const bytesOf = async (): Promise<Buffer> => {
+      const parts: Uint8Array[] = [];
+      for await (const part of packed(pieces())) parts.push(part);
+      expect(parts.length).toBeGreaterThan(1);
+      return Buffer.concat(parts);
+    };
+    const bytes = await bytesOf();
+    expect(gunzipSync(bytes).toString()).toBe(text.repeat(4));
+    expect(Buffer.compare(await bytesOf(), bytes)).toBe(0);
+  });
+
+  it("that is cut off or changed is refused, also where the reader stops early", async () => {
+    const bytes = gzipSync(text);
+    for (const bad of [
+      bytes.subarray(0, bytes.length / 2),
+      Buffer.concat([bytes, bytes]).fill(7, 900, 990),
+    ])
+      await expect(readCells(await fileOf("bad.csv.gz", bad))).rejects.toThrow(/is not whole/);
+    const odd = await fileOf("odd.csv.gz", gzipSync(`a,b\n1\n${text}`));
+    await expect(readCells(odd)).rejects.toThrow(/1 cell where 2 columns/);
+  });
+
+  it("may be a Parquet file whose pages gzip or Brotli compressed", async () => {
+    const columnData = [{ name: "a", data: [1.5, 2.5], type: "DOUBLE" as const }];
+    const written = {
+      GZIP: (bytes: Uint8Array) => new Uint8Array(gzipSync(bytes)),
+      BROTLI: (bytes: Uint8Array) => new Uint8Array(brotliCompressSync(bytes)),
+    };
+    for (const codec of ["GZIP", "BROTLI"] as const) {
+      const bytes = parquetWriteBuffer({ columnData, codec, compressors: written });
+      const path = await fileOf(`${codec}.parquet`, new Uint8Array(bytes));
+      expect((await readCells(path)).rows).toEqual([["1.5"], ["2.5"]]);
+    }
   });
 });

@@ -1,11 +1,12 @@
 /**
  * Rows of cells as they come: to standard output as CSV or JSON, or to a file in the form that its
- * name ends with: CSV, JSON lines (.jsonl, .ndjson) or Parquet (.parquet).
+ * name ends with: CSV, JSON lines (.jsonl, .ndjson) or Parquet (.parquet), compressed where .gz
+ * follows.
  */
 import type { Cell } from "diffeo/domain";
 import { writeFileAtomic } from "diffeo/node";
 import { cellLines, isLiteral, jsonLines, jsonLiteral, type WrittenCell } from "diffeo-tables";
-import { parquetBytes } from "diffeo-tables/node";
+import { packed, parquetBytes } from "diffeo-tables/node";
 import type { Io } from "../shell/io.ts";
 import type { GuardOptions, NumbersOptions } from "./options.ts";
 
@@ -34,8 +35,9 @@ export interface Columns {
   readonly beside?: Readonly<Record<string, unknown>>;
 }
 
-const isLines = (out: string): boolean => /\.(jsonl|ndjson)$/i.test(out);
-const isParquet = (out: string): boolean => /\.parquet$/i.test(out);
+const isLines = (out: string): boolean => /\.(jsonl|ndjson)(\.gz)?$/i.test(out);
+const isParquet = (out: string): boolean => /\.parquet(\.gz)?$/i.test(out);
+const isPacked = (out: string): boolean => /\.gz$/i.test(out);
 
 /** The file in the form of its name, from rows as they come. */
 async function* written(
@@ -80,7 +82,7 @@ export async function writeCells(
   }
   const pieces = written(out, columns, counted(), guardFormulas);
   if (out !== undefined) {
-    await writeFileAtomic(out, pieces);
+    await writeFileAtomic(out, isPacked(out) ? packed(pieces) : pieces);
     (json ? io.stderr : io.stdout).write(`${count} rows: ${out}\n`);
     return;
   }

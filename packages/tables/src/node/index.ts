@@ -16,6 +16,7 @@ export {
   densityFitJob,
   densityFitKind,
 } from "./fit-job.ts";
+export { packed } from "./gzip.ts";
 export { parquetBytes } from "./parquet.ts";
 export {
   type FitTaskOptions,

@@ -40,7 +40,7 @@ const limitsOf = (size: number): ReadLimits => ({
 const EVERY_MS = 50;
 
 const REMEDY =
-  "check that the file is whole; write it without compression or with Snappy, or give the table as CSV";
+  "check that the file is whole; write it without compression or with Snappy or gzip, or give the table as CSV";
 
 type Reply = ParquetRows | { readonly problem: string };
 

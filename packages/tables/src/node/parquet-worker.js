@@ -4,9 +4,29 @@
  * from TypeScript sources.
  */
 import { parentPort } from "node:worker_threads";
+import * as zlib from "node:zlib";
 import { parquetMetadata, parquetRead, parquetSchema } from "hyparquet";
 
 const port = /** @type {import("node:worker_threads").MessagePort} */ (parentPort);
+
+/**
+ * A way to unpack pages: the header of a page says how long it is.
+ *
+ * @param {((input: Uint8Array, options: { maxOutputLength: number }) => Uint8Array) | undefined} unpack
+ */
+const unpacking = (unpack) =>
+  unpack &&
+  ((/** @type {Uint8Array} */ input, /** @type {number} */ length) =>
+    unpack(input, { maxOutputLength: Math.max(1, length) }));
+
+/** Pages of the forms that Node unpacks; that of Zstandard from Node 22.15 on. */
+const compressors = Object.fromEntries(
+  Object.entries({
+    GZIP: unpacking(zlib.gunzipSync),
+    BROTLI: unpacking(zlib.brotliDecompressSync),
+    ZSTD: unpacking(Reflect.get(zlib, "zstdDecompressSync")),
+  }).filter(([, unpack]) => unpack),
+);
 
 /**
  * Columns and rows of a file. A page that has fewer values than its file has rows leaves values
@@ -26,6 +46,7 @@ async function read(file) {
       file,
       metadata,
       columns,
+      compressors,
       rowFormat: "array",
       onComplete: (found) => {
         rows = found;

@@ -1,4 +1,4 @@
-/** Tables from files: CSV, JSON lines, Parquet. */
+/** Tables from files: CSV, JSON lines, Parquet, each also compressed by gzip. */
 import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { DiffeoError, fail } from "diffeo/graph";
@@ -6,6 +6,7 @@ import { readBytes } from "diffeo/node";
 import { type CellTable, cellReader, joinTables } from "../table/cells.ts";
 import { isJson, parseJsonCells } from "../table/json.ts";
 import { parseTable, type Selection, type Table } from "../table/table.ts";
+import { unpacked, unpackedPieces, unpackedStart } from "./gzip.ts";
 import { isParquet, parquetCells } from "./parquet.ts";
 
 /** The longest text there can be. */
@@ -24,8 +25,12 @@ const notText = (path: string, cause: unknown): never => {
   });
 };
 
+/** The bytes of a file, unpacked where gzip compressed them. */
+const bytesOf = async (path: string): Promise<Uint8Array> =>
+  unpacked(await readBytes(path), path, MOST_BYTES);
+
 async function textOf(path: string): Promise<string> {
-  const bytes = await readBytes(path);
+  const bytes = await bytesOf(path);
   if (bytes.length > MOST_BYTES)
     fail(
       "data",
@@ -62,8 +67,8 @@ async function* piecesOf(path: string): AsyncGenerator<string> {
     }
   };
   try {
-    for await (const bytes of createReadStream(path, { highWaterMark: 2 ** 20 }))
-      yield decoded(bytes as Uint8Array);
+    const stream = createReadStream(path, { highWaterMark: 2 ** 20 });
+    for await (const bytes of unpackedPieces(stream, path)) yield decoded(bytes);
   } catch (error) {
     if (error instanceof DiffeoError) throw error;
     const { code } = error as NodeJS.ErrnoException;
@@ -84,7 +89,7 @@ async function firstBytes(path: string): Promise<Uint8Array> {
     const file = await open(path);
     try {
       const { bytesRead, buffer } = await file.read(Buffer.alloc(FORM), 0, FORM, 0);
-      return buffer.subarray(0, bytesRead);
+      return unpackedStart(buffer.subarray(0, bytesRead));
     } finally {
       await file.close();
     }
@@ -100,7 +105,7 @@ async function firstBytes(path: string): Promise<Uint8Array> {
 async function* cellPieces(path: string): AsyncGenerator<CellTable> {
   const first = await firstBytes(path);
   if (isParquet(first)) {
-    yield await parquetCells(await readBytes(path), path);
+    yield await parquetCells(await bytesOf(path), path);
     return;
   }
   if (isJson(new TextDecoder().decode(first))) {
@@ -115,7 +120,10 @@ async function* cellPieces(path: string): AsyncGenerator<CellTable> {
   yield reader.end();
 }
 
-/** A file's cells as they are written: CSV, JSON lines, a list of objects as JSON, or Parquet. */
+/**
+ * A file's cells as they are written: CSV, JSON lines, a list of objects as JSON, or Parquet, each
+ * also compressed by gzip.
+ */
 export async function readCells(path: string): Promise<CellTable> {
   const pieces: CellTable[] = [];
   for await (const piece of cellPieces(path)) pieces.push(piece);

@@ -1,0 +1,116 @@
+/** Files that gzip compressed, read and written a piece at a time. */
+import { constants, createGunzip, gunzipSync, gzipSync } from "node:zlib";
+import { DiffeoError } from "diffeo/graph";
+
+/** Whether bytes begin as those of gzip do. */
+export const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
+
+const damaged = (path: string, cause: unknown): never => {
+  const isLong = (cause as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
+  throw new DiffeoError(
+    "data",
+    isLong
+      ? `${path} is longer, when it is unpacked, than can be read in one piece`
+      : `${path} is not whole: gzip cannot unpack it`,
+    isLong ? "give a part of its rows, or CSV" : "write the file again",
+    { cause },
+  );
+};
+
+/** What the first bytes of a file unpack to, as far as they go; they themselves if gzip wrote none. */
+export function unpackedStart(bytes: Uint8Array): Uint8Array {
+  if (!isGzip(bytes)) return bytes;
+  try {
+    return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH });
+  } catch {
+    // Who reads the file says what is wrong with it.
+    return new Uint8Array();
+  }
+}
+
+/** The bytes of a file that gzip may have compressed, at most so many. */
+export function unpacked(bytes: Uint8Array, path: string, most: number): Uint8Array {
+  if (!isGzip(bytes)) return bytes;
+  try {
+    return gunzipSync(bytes, { maxOutputLength: most });
+  } catch (error) {
+    return damaged(path, error);
+  }
+}
+
+/** The same in pieces. */
+export async function* unpackedPieces(
+  pieces: AsyncIterable<Uint8Array>,
+  path: string,
+): AsyncGenerator<Uint8Array> {
+  const source = pieces[Symbol.asyncIterator]();
+  try {
+    const first = await source.next();
+    if (first.done) return;
+    if (isGzip(first.value)) yield* gunzipped(first.value, source, path);
+    else for (let next = first; !next.done; next = await source.next()) yield next.value;
+  } finally {
+    await source.return?.();
+  }
+}
+
+/** What the pieces of a compressed file unpack to. */
+async function* gunzipped(
+  first: Uint8Array,
+  source: AsyncIterator<Uint8Array>,
+  path: string,
+): AsyncGenerator<Uint8Array> {
+  const gunzip = createGunzip();
+  let readFault: unknown;
+  const feed = async (): Promise<void> => {
+    try {
+      let next: IteratorResult<Uint8Array> = { value: first };
+      for (; !next.done && !gunzip.destroyed; next = await source.next())
+        if (!gunzip.write(next.value) && !gunzip.destroyed)
+          await new Promise((done) => {
+            gunzip.once("drain", done).once("close", done);
+          });
+      gunzip.end();
+    } catch (error) {
+      readFault = error;
+      gunzip.destroy(error as Error);
+    }
+  };
+  const fed = feed();
+  try {
+    for await (const piece of gunzip) yield piece as Uint8Array;
+  } catch (error) {
+    if (readFault !== undefined) throw readFault;
+    damaged(path, error);
+  } finally {
+    gunzip.destroy();
+    await fed;
+  }
+}
+
+/** Bytes that are compressed at once. */
+const AT_ONCE = 2 ** 20;
+
+/** Pieces of a file, compressed; the same pieces give the same bytes. */
+export async function* packed(
+  pieces: AsyncIterable<string | Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let held: Uint8Array[] = [];
+  let size = 0;
+  // Members one after another are one file.
+  const member = (): Uint8Array => {
+    const bytes = gzipSync(Buffer.concat(held));
+    [held, size] = [[], 0];
+    return bytes;
+  };
+  let count = 0;
+  for await (const piece of pieces) {
+    const bytes = typeof piece === "string" ? Buffer.from(piece) : piece;
+    held.push(bytes);
+    size += bytes.length;
+    if (size < AT_ONCE) continue;
+    count++;
+    yield member();
+  }
+  if (size > 0 || count === 0) yield member();
+}
