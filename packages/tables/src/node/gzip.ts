@@ -47,8 +47,12 @@ export async function* unpackedPieces(
   try {
     const first = await source.next();
     if (first.done) return;
-    if (isGzip(first.value)) yield* gunzipped(first.value, source, path);
-    else for (let next = first; !next.done; next = await source.next()) yield next.value;
+    if (isGzip(first.value)) {
+      yield* gunzipped(first.value, source, path);
+      return;
+    }
+    yield first.value;
+    for (let next = await source.next(); !next.done; next = await source.next()) yield next.value;
   } finally {
     await source.return?.();
   }
