@@ -1,9 +1,9 @@
 /**
- * npm run bench -- small [--check]: where the compiler is faster than ONNX Runtime, and what the cost
+ * npm run bench -- small [--graphs] [--samplers] [--check]: where the compiler is faster than ONNX Runtime, and what the cost
  * model of device cpu chooses. Microseconds of a processor per call of a compiled function, both
- * engines on one thread in one run; a step of samplers with a known score on the simplex; with
- * --check, seconds of the checks of all maps. docs/performance.md is written anew from it. For one
- * core, run it under `taskset -c 0`.
+ * engines on one thread in one run; a step of samplers with a known score on the simplex;
+ * seconds of the checks of all maps; by default all three. docs/performance.md is written anew from
+ * it. For one core, run it under `taskset -c 0`.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { additiveLogistic, catalogue } from "diffeo/bijector";
@@ -166,8 +166,8 @@ async function samplers(): Promise<string[][]> {
       const rates: number[] = [];
       for (const device of ["onnxruntime", "cpu"]) {
         const draw = await openSampler(process, { shape: [n], solver, device, threads: 1 });
-        const time = await perCall(() => draw({ key: key(1), count: 1000, steps: 50 }));
-        rates.push(5e7 / time);
+        const time = await perCall(() => draw({ key: key(1), count: 1000, steps: 250 }));
+        rates.push(2.5e8 / time);
         await draw.dispose();
       }
       const [before, after] = rates;
@@ -209,14 +209,22 @@ function writeTable(part: string, table: string): void {
   writeFileSync(DOCUMENT, `${text.slice(0, from + begin.length)}\n${table}\n${text.slice(to)}`);
 }
 
+/** The parts of this benchmark, by the options that choose them; without any, all. */
+const PARTS = ["graphs", "samplers", "check"] as const;
+
 export async function run(): Promise<void> {
-  const rows: string[][] = [];
-  for (const each of cases)
-    for (const type of each.types ?? (["float32", "float64"] as const))
-      rows.push(await compare(each, type));
-  const engines = ["graph", "ONNX Runtime, µs", "compiler, µs", "ratio", "cpu takes"];
-  writeTable("small", markdown(engines, rows));
+  const chosen = PARTS.filter((part) => process.argv.includes(`--${part}`));
+  const wants = (part: (typeof PARTS)[number]): boolean =>
+    chosen.length === 0 || chosen.includes(part);
+  if (wants("graphs")) {
+    const rows: string[][] = [];
+    for (const each of cases)
+      for (const type of each.types ?? (["float32", "float64"] as const))
+        rows.push(await compare(each, type));
+    const engines = ["graph", "ONNX Runtime, µs", "compiler, µs", "ratio", "cpu takes"];
+    writeTable("small", markdown(engines, rows));
+  }
   const pairs = ["", "ONNX Runtime", "device cpu", "ratio"];
-  writeTable("small samplers", markdown(pairs, await samplers()));
-  if (process.argv.includes("--check")) writeTable("small checks", markdown(pairs, await checks()));
+  if (wants("samplers")) writeTable("small samplers", markdown(pairs, await samplers()));
+  if (wants("check")) writeTable("small checks", markdown(pairs, await checks()));
 }

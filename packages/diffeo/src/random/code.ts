@@ -16,7 +16,8 @@ import {
   memory,
   select,
 } from "../engine/wasm/code.ts";
-import { lanes } from "../engine/wasm/lanes.ts";
+import { horner } from "../engine/wasm/exponential.ts";
+import { type Lanes, lanes } from "../engine/wasm/lanes.ts";
 import { callFunction, type Module } from "../engine/wasm/module.ts";
 import { ratios } from "../graph/normal.ts";
 import { FOLD, stringBlocks } from "./key.ts";
@@ -28,33 +29,62 @@ const loadWord = (address: Expr, k: number): Expr => apply("i32", memory(0x28, 4
 const storeWord = (code: Code, address: Expr, k: number, value: Expr): void =>
   code.run(memory(0x36, 4 * k), address, value);
 
+/** Operations on a word, or on as many as a vector holds. */
+export interface Words {
+  readonly type: "i32" | "v128";
+  readonly constant: (n: number) => Expr;
+  readonly add: (a: Expr, b: Expr) => Expr;
+  readonly xor: (a: Expr, b: Expr) => Expr;
+  readonly rotl: (a: Local, by: number) => Expr;
+}
+
+const words: Words = {
+  type: "i32",
+  constant: i32,
+  add: int.add,
+  xor: int.xor,
+  rotl: (a, by) => int.rotl(a, i32(by)),
+};
+
+/** The block of a key and a counter, each four values. */
+export function threefryOf(
+  code: Code,
+  { type, constant, add, xor, rotl }: Words,
+  key: readonly Expr[],
+  counter: readonly Expr[],
+): readonly Local[] {
+  const k = [...key, code.let(key.reduce((a, b) => xor(a, b), constant(0x1bd11bda)))];
+  const x = key.map((word, i) => {
+    const local = code.local(type);
+    code.set(local, add(counter[i], word));
+    return local;
+  });
+  const mix = (a: Local, b: Local, by: number): void => {
+    code.set(a, add(a, b));
+    code.set(b, xor(rotl(b, by), a));
+  };
+  for (let round = 0; round < 20; round++) {
+    const [r, s] = ROTATIONS[round % 8];
+    mix(x[0], x[round % 2 === 0 ? 1 : 3], r);
+    mix(x[2], x[round % 2 === 0 ? 3 : 1], s);
+    if (round % 4 < 3) continue;
+    const at = (round + 1) / 4;
+    x.forEach((local, i) => {
+      const word = add(local, k[(at + i) % 5]);
+      code.set(local, i === 3 ? add(word, constant(at)) : word);
+    });
+  }
+  return x;
+}
+
 /** (key, c₀, c₁, c₂, c₃, to): a block of Threefry-4×32-20; `to` may be the key. */
 function threefryFunction(module: Module): number {
   return module.function("threefry", () => {
     const code = new Code(["i32", "i32", "i32", "i32", "i32", "i32"]);
     const key = code.parameter(0);
     const k = [0, 1, 2, 3].map((i) => code.let(loadWord(key, i)));
-    k.push(code.let(k.reduce((a, b) => int.xor(a, b), i32(0x1bd11bda))));
-    const x = k.slice(0, 4).map((word, i) => {
-      const local = code.local("i32");
-      code.set(local, int.add(code.parameter(1 + i), word));
-      return local;
-    });
-    const mix = (a: Local, b: Local, by: number): void => {
-      code.set(a, int.add(a, b));
-      code.set(b, int.xor(int.rotl(b, i32(by)), a));
-    };
-    for (let round = 0; round < 20; round++) {
-      const [r, s] = ROTATIONS[round % 8];
-      mix(x[0], x[round % 2 === 0 ? 1 : 3], r);
-      mix(x[2], x[round % 2 === 0 ? 3 : 1], s);
-      if (round % 4 < 3) continue;
-      const at = (round + 1) / 4;
-      x.forEach((local, i) => {
-        const word = int.add(local, k[(at + i) % 5]);
-        code.set(local, i === 3 ? int.add(word, i32(at)) : word);
-      });
-    }
+    const counter = [1, 2, 3, 4].map((i) => code.parameter(i));
+    const x = threefryOf(code, words, k, counter);
     x.forEach((local, i) => {
       storeWord(code, code.parameter(5), i, local);
     });
@@ -98,6 +128,28 @@ export function unitAt(block: Expr, k: 0 | 1): Expr {
   return l.mul(m, f64(2 ** -52));
 }
 
+/** k ln 2 + ln m for √½ < m ≤ √2: the end of `logValue` of graph/normal.ts. */
+export function logOfParts(code: Code, l: Lanes, m: Expr, k: Expr): Expr {
+  const number = l.constant;
+  const f = code.let(l.sub(m, number(1)));
+  const s = code.let(l.div(f, l.add(number(2), f)));
+  const w = code.let(l.mul(s, s));
+  const half = code.let(l.mul(l.mul(number(0.5), f), f));
+  const pair = (a: number, b: number, r: Expr | undefined): Expr => {
+    const inner = l.mul(w, number(2 / b));
+    return l.add(number(2 / a), r ? l.mul(w, l.add(number(2 / b), l.mul(w, r))) : inner);
+  };
+  let r = code.let(pair(19, 21, undefined));
+  r = code.let(pair(15, 17, r));
+  r = code.let(pair(11, 13, r));
+  r = code.let(pair(7, 9, r));
+  r = code.let(l.mul(w, pair(3, 5, r)));
+  const e = code.let(k);
+  const small = l.add(l.mul(s, l.add(half, r)), l.mul(e, number(1.9082149292705877e-10)));
+  const rest = l.sub(l.sub(half, small), f);
+  return l.sub(l.mul(e, number(0.6931471803691238)), rest);
+}
+
 /** ln x for 0 < x ≤ 1: `logValue` of graph/normal.ts. */
 function logFunction(module: Module): number {
   return module.function("logOfUnit", () => {
@@ -120,30 +172,17 @@ function logFunction(module: Module): number {
       code.set(m, l.mul(m, f64(0.5)));
       code.set(e, int.add(e, i32(1)));
     });
-    const f = code.let(l.sub(m, f64(1)));
-    const s = code.let(l.div(f, l.add(f64(2), f)));
-    const w = code.let(l.mul(s, s));
-    const half = code.let(l.mul(l.mul(f64(0.5), f), f));
-    const pair = (a: number, b: number, r: Expr | undefined): Expr => {
-      const inner = l.mul(w, f64(2 / b));
-      return l.add(f64(2 / a), r ? l.mul(w, l.add(f64(2 / b), l.mul(w, r))) : inner);
-    };
-    let r = code.let(pair(19, 21, undefined));
-    r = code.let(pair(15, 17, r));
-    r = code.let(pair(11, 13, r));
-    r = code.let(pair(7, 9, r));
-    r = code.let(l.mul(w, pair(3, 5, r)));
-    const k = code.let(apply("f64", 0xb7, e));
-    const small = l.add(l.mul(s, l.add(half, r)), l.mul(k, f64(1.9082149292705877e-10)));
-    const rest = l.sub(l.sub(half, small), f);
-    return code.finish([l.sub(l.mul(k, f64(0.6931471803691238)), rest)]);
+    return code.finish([logOfParts(code, l, m, apply("f64", 0xb7, e))]);
   });
 }
 
-function ratio(x: Expr, [top, bottom]: readonly [readonly number[], readonly number[]]): Expr {
-  const horner = (c: readonly number[]): Expr =>
-    c.slice(0, -1).reduceRight((sum, a) => l.add(l.mul(sum, x), f64(a)), f64(c[c.length - 1]));
-  return l.div(horner(top), horner(bottom));
+/** A ratio of two polynomials, by Horner's scheme as in graph/normal.ts. */
+export function ratio(
+  own: Lanes,
+  x: Expr,
+  [top, bottom]: readonly [readonly number[], readonly number[]],
+): Expr {
+  return own.div(horner(own, top, x), horner(own, bottom, x));
 }
 
 /** Φ⁻¹(u) of a uniform number. */
@@ -157,7 +196,7 @@ export function normalOf(module: Module, u: Expr): Expr {
       l.le(l.abs(q), f64(0.425)),
       () => {
         const x = code.let(l.sub(f64(0.180625), l.mul(q, q)));
-        code.set(z, l.mul(q, ratio(x, ratios.centre)));
+        code.set(z, l.mul(q, ratio(l, x, ratios.centre)));
       },
       () => {
         const tau = select(l.lt(p, f64(0.5)), p, l.sub(f64(1), p));
@@ -165,8 +204,8 @@ export function normalOf(module: Module, u: Expr): Expr {
         const r = code.let(l.sqrt(l.neg(log)));
         code.when(
           l.le(r, f64(5)),
-          () => code.set(z, ratio(code.let(l.sub(r, f64(1.6))), ratios.tail)),
-          () => code.set(z, ratio(code.let(l.sub(r, f64(5))), ratios.far)),
+          () => code.set(z, ratio(l, code.let(l.sub(r, f64(1.6))), ratios.tail)),
+          () => code.set(z, ratio(l, code.let(l.sub(r, f64(5))), ratios.far)),
         );
         code.set(z, select(l.lt(q, f64(0)), l.neg(z), z));
       },

@@ -1,7 +1,7 @@
 /** What the calls of a sampler share, and what each batch of a call works with. */
 import type { FloatType, Shape } from "../graph/index.ts";
 import type { Process } from "../sde/index.ts";
-import type { Build } from "./compiler.ts";
+import type { Build, BuildSteps } from "./compiler.ts";
 import type { Controls, Leads } from "./controls.ts";
 import type { DrawOptions } from "./options.ts";
 import type { Solver } from "./solver.ts";
@@ -17,6 +17,7 @@ export interface OpenedSampler extends Leads {
   /** Whether graphs run on a thread of their own. */
   readonly worker: boolean;
   readonly build: Build;
+  readonly buildSteps: BuildSteps;
 }
 
 /** What one batch of a call works with. */

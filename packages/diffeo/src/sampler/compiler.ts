@@ -4,6 +4,7 @@
  */
 import { type Compiled, type CompileOptions, compile, type OpenSpecs } from "../engine/index.ts";
 import type { FloatType, Tensor } from "../graph/index.ts";
+import type { StepGraph, StepsSession } from "./steps-session.ts";
 
 /**
  * `compile` for one device and type. A name is compiled once, and again only for batches of another
@@ -15,14 +16,32 @@ export type Build = <X extends readonly unknown[], Y>(
   specs: { readonly [I in keyof X]: OpenSpecs<X[I]> },
 ) => Compiled<X, Y>;
 
+/**
+ * A module of steps for a batch of this size, opened once; undefined where steps are to be taken
+ * one by one.
+ */
+export type BuildSteps = (
+  name: string,
+  count: number,
+  graph: () => StepGraph,
+) => Promise<StepsSession | undefined>;
+
 export interface Compiler {
   readonly build: Build;
+  readonly buildSteps: BuildSteps;
   readonly dispose: () => Promise<void>;
 }
 
 export function compiler(options: CompileOptions, type: FloatType): Compiler {
   const open = new Map<string, { dispose(): Promise<void> }>();
+  const modules = new Map<string, Promise<StepsSession | undefined>>();
   return {
+    buildSteps: (name, count, graph) => {
+      const key = `${name} ${count}`;
+      const module = modules.get(key) ?? openSteps(graph, options);
+      modules.set(key, module);
+      return module;
+    },
     build: <X extends readonly unknown[], Y>(
       name: string,
       f: (...args: X) => Y,
@@ -34,9 +53,20 @@ export function compiler(options: CompileOptions, type: FloatType): Compiler {
       return compiled;
     },
     dispose: async () => {
+      modules.clear();
       for (const compiled of open.values()) await compiled.dispose();
     },
   };
+}
+
+async function openSteps(
+  graph: () => StepGraph,
+  options: CompileOptions,
+): Promise<StepsSession | undefined> {
+  const { device = "cpu" } = options;
+  if (device !== "cpu" && device !== "wasm") return undefined;
+  const { StepsSession } = await import("./steps-session.ts");
+  return StepsSession.open(graph(), options);
 }
 
 export const floatType = ({ type, device }: CompileOptions): FloatType =>

@@ -42,9 +42,12 @@ function keysOfBatch(root: Key): (batch: Pick<NoiseRequest, "first" | "count">) 
   };
 }
 
+/** The root of the noise that is fresh for every sample, step and draw. */
+export const noiseRoot = (key: Key): Key => fold(key, "noise");
+
 /** Fresh noise for every sample, step and draw. */
 export function independentNoise(key: Key): NoiseSource {
-  const keysOf = keysOfBatch(fold(key, "noise"));
+  const keysOf = keysOfBatch(noiseRoot(key));
   return ({ step, index, shape, dtype, ...batch }) => {
     const own = fold(keysOf(batch), step);
     return normal(index === 0 ? own : fold(own, index), shape, { dtype }).data;

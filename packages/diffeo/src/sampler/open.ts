@@ -83,7 +83,7 @@ export async function openSampler<const O extends OpenOptions>(
   solver.require?.(stageOf(process, solver.stepIn));
   const type = floatType(engine);
   if (process.score) requireScoreOfState(process.score, event, type, process.name);
-  const { build, dispose } = compiler(engine, type);
+  const { build, buildSteps, dispose } = compiler(engine, type);
   const opened: OpenedSampler = {
     process,
     solver,
@@ -92,6 +92,7 @@ export async function openSampler<const O extends OpenOptions>(
     denoise,
     worker: engine.worker ?? false,
     build,
+    buildSteps,
     energy,
     likelihood,
     given,

@@ -132,7 +132,7 @@ export function openParticles(process: Conditioned, options: OpenParticleOptions
     );
   requireUnchanged(probe, probe.twist);
   const type = floatType(engine);
-  const { build, dispose } = compiler(engine, type);
+  const { build, buildSteps, dispose } = compiler(engine, type);
   let open = true;
   const draw = async (call: ParticleCall): Promise<ParticleResult> => {
     if (!open) fail("disposed", "these particles were disposed", "open them again");
@@ -148,6 +148,7 @@ export function openParticles(process: Conditioned, options: OpenParticleOptions
         worker: engine.worker ?? false,
       },
       build,
+      buildSteps,
       options: { key },
       controls: { values: {}, name: "" },
       first,

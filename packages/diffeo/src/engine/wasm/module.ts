@@ -7,6 +7,7 @@ import { apply, Code, type Expr, simd } from "./code.ts";
 import { encodeModule, type FunctionBody, type Segment, unsigned } from "./encode.ts";
 import { exp, expm1, log, log1p, sigmoid, softplus, tanh } from "./exponential.ts";
 import { eachLane, type Lanes, lanes } from "./lanes.ts";
+import { hasVectors, withoutVectors } from "./scalar.ts";
 import { erf, erfc, pow } from "./special.ts";
 import { atan, circular, circularFar, twoOverPi } from "./trigonometry.ts";
 
@@ -162,8 +163,10 @@ export class Module {
     return shuffle(half(x), half(x.map(high)), [...range(0, 8), ...range(16, 8)]);
   }
 
+  /** The bytes; on a host without vectors in the scalar form, which has the same results. */
   encode(bytes: number): Uint8Array<ArrayBuffer> {
     const functions = this.#functions.map((f) => f ?? internal("a function has no body"));
-    return encodeModule(functions, bytes, this.#segments);
+    const own = hasVectors() ? functions : functions.map(withoutVectors);
+    return encodeModule(own, bytes, this.#segments);
   }
 }

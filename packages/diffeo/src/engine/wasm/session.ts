@@ -119,6 +119,20 @@ export function compileTrace(
 const viewOf = (memory: WebAssembly.Memory, like: TypedArray, address: number, length: number) =>
   new (like.constructor as Float64ArrayConstructor)(memory.buffer, address, length);
 
+/** Raises what a run met that only the numbers of a call forbid. */
+export function refuseFault(faults: Module["faults"], memory: WebAssembly.Memory): void {
+  if (!faults) return;
+  const fault = new Int32Array(memory.buffer, faults.address, 1);
+  const [met] = fault;
+  if (met === 0) return;
+  fault[0] = 0;
+  fail(
+    "numerical",
+    faults.what[met - 1],
+    'look at the integers that are given: device "reference" with checkFinite names an operation that makes NaN of them',
+  );
+}
+
 /** Opens a trace; undefined where it has an operation that the compiler lacks. */
 export async function wasmSession(
   traced: Trace<unknown>,
@@ -145,20 +159,11 @@ export async function wasmSession(
     dtype,
     view: viewOf(memory, allocate(dtype, 0), compiled.outputs[i], sizeOf(shape)),
   }));
-  const fault = compiled.faults && new Int32Array(memory.buffer, compiled.faults.address, 1);
   return {
     run: async (feeds) => {
       for (const { name, view } of places) view.set(feeds[name].data as Float64Array);
       run();
-      const met = fault?.[0] ?? 0;
-      if (fault && met !== 0) {
-        fault[0] = 0;
-        fail(
-          "numerical",
-          compiled.faults?.what[met - 1] ?? "",
-          'look at the integers that are given: device "reference" with checkFinite names an operation that makes NaN of them',
-        );
-      }
+      refuseFault(compiled.faults, memory);
       const out: Record<string, NdArray> = {};
       for (const { name, shape, dtype, view } of results)
         out[name] = { shape, dtype, data: view.slice() };
