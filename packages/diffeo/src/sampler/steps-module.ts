@@ -52,7 +52,7 @@ export interface StepInputPlaces {
 export const MOST_STEPS = 1024;
 
 /** Where a module has what its caller writes and reads. */
-export interface StepsLayout {
+interface StepsLayout {
   /** Keys of the samples, in groups of four. */
   readonly keys: number;
   /** t, dt and since of each step of a call, as floats of the graph's type. */
