@@ -10,6 +10,7 @@ import { approximations } from "./posteriors/approximations.ts";
 import { calibration } from "./posteriors/calibration.ts";
 import { closedForms } from "./posteriors/closed.ts";
 import { hierarchies } from "./posteriors/hierarchies.ts";
+import { metrics } from "./posteriors/metrics.ts";
 import { speed } from "./posteriors/speed.ts";
 
 const DOCUMENT = "docs/posteriors-results.md";
@@ -20,6 +21,7 @@ const parts: Readonly<Record<string, (only?: readonly string[]) => Promise<strin
   calibration,
   hierarchies,
   approximate: approximations,
+  metrics,
   speed,
 };
 

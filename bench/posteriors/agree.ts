@@ -21,7 +21,7 @@ interface Setting {
 }
 
 /** Where the reference was drawn with smaller steps, so are these. */
-const settings: Readonly<Record<string, Setting>> = {
+export const settings: Readonly<Record<string, Setting>> = {
   eight_schools: { targetAcceptance: 0.95 },
   gp_regr: { targetAcceptance: 0.95 },
   accel_gp: { targetAcceptance: 0.9 },
@@ -36,6 +36,13 @@ export const folder =
   ["../shared/data/posteriors", "shared/data/posteriors"].find(existsSync) ??
   "shared/data/posteriors";
 export const referenceOf = (name: string) => readReference(join(folder, `${name}.json`));
+
+export async function modelOf(name: string): Promise<PosteriorModel> {
+  const { default: model } = (await import(`${MODELS}${name}.ts`)) as {
+    readonly default: PosteriorModel;
+  };
+  return model;
+}
 
 interface Agreement {
   readonly numbers: number;
@@ -58,9 +65,7 @@ const DRAWS = 2500;
 async function agreement(name: string): Promise<Agreement> {
   const { data, reference } = referenceOf(name);
   const { approximated, logs = {}, ...setting } = settings[name] ?? {};
-  const { default: model } = (await import(`${MODELS}${name}.ts`)) as {
-    readonly default: PosteriorModel;
-  };
+  const model = await modelOf(name);
   const { store, seconds } = await keptChains(name, DRAWS);
   const posterior = await samplePosterior(model, {
     key: key(2026),
@@ -112,7 +117,7 @@ async function agreement(name: string): Promise<Agreement> {
   };
 }
 
-const names = readdirSync(MODELS)
+export const names = readdirSync(MODELS)
   .filter((file) => file.endsWith(".ts"))
   .map((file) => basename(file, ".ts"));
 

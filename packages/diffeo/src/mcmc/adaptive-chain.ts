@@ -11,10 +11,10 @@
 import { fold, type Key } from "../random/index.ts";
 import type { ChainSettings } from "./chain-settings.ts";
 import type { Chain, ChainState } from "./chain-state.ts";
-import { EuclideanMetric } from "./metric.ts";
+import { EuclideanMetric, formOf, type MetricForm } from "./metric.ts";
 import { DualAverage } from "./step-size.ts";
 import type { EndedTransition } from "./trajectory.ts";
-import { RunningCovariance, windows } from "./warmup.ts";
+import { type MetricLearner, metricLearner, windows } from "./warmup.ts";
 
 /** While a first step size is searched: whether it grows, and the number of the current try. */
 interface Search {
@@ -55,7 +55,8 @@ export class AdaptiveChain {
   readonly #average: DualAverage;
   readonly #chain: Mutable<Chain>;
   metric: EuclideanMetric;
-  #covariance: RunningCovariance;
+  #learner: MetricLearner;
+  readonly #form: MetricForm;
   at: ChainState["at"];
   /** ε */
   size: number;
@@ -78,8 +79,9 @@ export class AdaptiveChain {
     this.#looks = state.looks;
     this.#average = new DualAverage(targetAcceptance, state.average);
     this.size = state.size;
-    this.metric = new EuclideanMetric(state.inverseMass, n, metric === "dense");
-    this.#covariance = new RunningCovariance(n, metric === "dense", state.covariance);
+    this.#form = formOf(metric);
+    this.metric = new EuclideanMetric(state.inverseMass, n, this.#form);
+    this.#learner = metricLearner(n, this.#form, state.covariance);
     this.#chain = roomFor(state, draws, n);
     this.#prepare();
   }
@@ -123,7 +125,7 @@ export class AdaptiveChain {
       size: this.#looks ? this.#sizeBefore : this.size,
       looks: this.#looks,
       average: this.#average.state,
-      covariance: this.#covariance.state,
+      covariance: this.#learner.state,
     };
   }
 
@@ -178,16 +180,16 @@ export class AdaptiveChain {
   }
 
   #learn({ acceptance, diverged, leaf }: EndedTransition): void {
-    const { warmup, metric } = this.settings;
+    const { warmup } = this.settings;
     const { from, ends } = this.#windows;
     if (diverged) this.#chain.divergedInWarmup++;
     this.#average.add(acceptance);
     this.size = this.#average.size;
-    if (this.done > from && this.done <= (ends.at(-1) ?? 0)) this.#covariance.add(leaf.x);
+    if (this.done > from && this.done <= (ends.at(-1) ?? 0)) this.#learner.add(leaf.x, leaf.slope);
     if (ends.includes(this.done)) {
-      const dense = metric === "dense";
-      this.metric = new EuclideanMetric(this.#covariance.estimate(), this.#n, dense);
-      this.#covariance = new RunningCovariance(this.#n, dense);
+      const learned = this.#learner.estimate();
+      if (learned) this.metric = new EuclideanMetric(learned, this.#n, this.#form);
+      this.#learner = metricLearner(this.#n, this.#form);
       this.size = this.#average.settled;
       this.#looks = this.done < warmup;
     }

@@ -23,6 +23,7 @@ import { type ChainStep, rowWidths, stepOf } from "./chain-step.ts";
 import { chainsBy, type OpenChainsOptions, usualBlock } from "./chains.ts";
 import { ChainSession } from "./compiled-chains.ts";
 import { type Data, dataArrays } from "./data.ts";
+import { formOf, inverseShape, type MetricForm } from "./metric.ts";
 import { boundModel, type PosteriorModel } from "./model.ts";
 import { isModule, readModuleFile, writeModuleFile } from "./module-file.ts";
 import { startingPoints } from "./sample-posterior.ts";
@@ -40,10 +41,10 @@ export const chainBlock = ({ block, chains }: CarryOptions): number => block ?? 
 export function carriedStep(model: PosteriorModel, options: CarryOptions): Uint8Array {
   const { data = {}, metric = "diagonal" } = options;
   const { target } = boundModel(model, data, dataArrays(data, model.data), false, {});
-  const [rows, dense] = [chainBlock(options), metric === "dense"];
-  const { step, shapes } = stepOf(target, rows, dense);
+  const [rows, form] = [chainBlock(options), formOf(metric)];
+  const { step, shapes } = stepOf(target, rows, form);
   const traced = trace(step, shapes, "float64");
-  const module = chainModule(target, {}, dense);
+  const module = chainModule(target, {}, form);
   if (module) return writeModuleFile({ module, rows });
   if (callsOutside(traced))
     fail(
@@ -75,20 +76,22 @@ export interface DrawCarriedOptions extends ChainOptions {
 function shapeOf(file: OnnxFile): {
   readonly rows: number;
   readonly n: number;
-  readonly dense: boolean;
+  readonly form: MetricForm;
 } {
   const no = (): never =>
     fail("data", "the file is no step of chains", "write it with carriedStep");
   const ports = [...file.inputs, ...file.outputs];
   if (file.inputs.length !== 2 || file.outputs.length !== 1) no();
   const [taken, metric, given] = ports.map(({ sizes }) => sizes ?? no());
-  const [rows, n] = metric as number[];
-  const dense = metric.length === 3;
-  const [width, wide] = rowWidths(n);
-  const wanted = [[rows, width], dense ? [rows, n, n] : [rows, n], [rows, wide]];
-  const fits = [taken, metric, given].every((sizes, i) => String(wanted[i]) === String(sizes));
-  if (!fits || !ports.every(({ type }) => type === "float64") || !(rows >= 1 && n >= 1)) no();
-  return { rows, n, dense };
+  const [rows, width] = taken as number[];
+  const n = (width - 1) / 3;
+  const wide = rowWidths(n)[1];
+  const form = (["diagonal", "dense", "low-rank"] as const).find(
+    (each) => String([rows, ...inverseShape(each, n)]) === String(metric),
+  );
+  if (!form || !Number.isInteger(n) || String(given) !== String([rows, wide])) return no();
+  if (!ports.every(({ type }) => type === "float64") || !(rows >= 1 && n >= 1)) no();
+  return { rows, n, form };
 }
 
 async function openStep(onnx: Uint8Array, file: OnnxFile, threads: number): Promise<ChainStep> {
@@ -115,7 +118,7 @@ async function openStep(onnx: Uint8Array, file: OnnxFile, threads: number): Prom
 interface OpenFile {
   readonly rows: number;
   readonly n: number;
-  readonly dense: boolean;
+  readonly form: MetricForm;
   /** The one of both that there is. */
   readonly step?: ChainStep;
   readonly session?: ChainSession;
@@ -125,7 +128,7 @@ async function openFile(bytes: Uint8Array, threads: number): Promise<OpenFile> {
   if (isModule(bytes)) {
     const { module, rows } = await readModuleFile(bytes);
     const session = await ChainSession.open(module, {});
-    return { rows, n: module.size, dense: module.dense, session };
+    return { rows, n: module.size, form: module.form, session };
   }
   const file = readOnnxFile(bytes);
   return { ...shapeOf(file), step: await openStep(bytes, file, threads) };
@@ -138,10 +141,10 @@ export async function drawCarried(
 ): Promise<readonly ChainState[]> {
   const { key, first, count, threads = 1, onDraw, signal, ...rest } = options;
   const settings = settingsOf(rest);
-  const { rows, n, dense, step, session } = await openFile(bytes, threads);
+  const { rows, n, form, step, session } = await openFile(bytes, threads);
   const chains = chainsBy(step, n, rows, settings, async () => session);
   try {
-    if (dense !== (settings.metric === "dense"))
+    if (form !== formOf(settings.metric))
       fail(
         "usage",
         `the file is not a step of \`metric\` "${settings.metric}"`,

@@ -11,6 +11,7 @@ import type { ChainSettings } from "./chain-settings.ts";
 import type { Chain, ChainState } from "./chain-state.ts";
 import { type ChainInputs, type ChainStep, leafOf, rowWidths } from "./chain-step.ts";
 import { type DrawChainsOptions, type Keeper, keeperOf } from "./draw-options.ts";
+import { inverseLength, inverseShape, type MetricForm } from "./metric.ts";
 import { SteppedChain } from "./stepped-chain.ts";
 import type { Leaf } from "./trajectory.ts";
 
@@ -46,11 +47,11 @@ export function blockOpener(
   step: ChainStep | undefined,
   n: number,
   rows: number,
-  dense: boolean,
+  form: MetricForm,
 ): OpenBlock {
   const [width] = rowWidths(n);
   return (inputs) => {
-    const [state, inverse] = [matrix([rows, width]), matrix(dense ? [rows, n, n] : [rows, n])];
+    const [state, inverse] = [matrix([rows, width]), matrix([rows, ...inverseShape(form, n)])];
     const metricsPut: (Float64Array | undefined)[] = [];
     return {
       size: rows,
@@ -74,11 +75,11 @@ export function blockOpener(
 export async function lookInBlocks(
   open: () => Block,
   n: number,
-  dense: boolean,
+  form: MetricForm,
   places: Float64Array,
 ): Promise<Leaf[]> {
   const found: Leaf[] = [];
-  const [none, still] = [new Float64Array(n), new Float64Array(dense ? n * n : n)];
+  const [none, still] = [new Float64Array(n), new Float64Array(inverseLength(form, n))];
   const count = places.length / n;
   for (let from = 0; from < count; ) {
     const block = open();

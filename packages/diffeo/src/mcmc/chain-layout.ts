@@ -4,6 +4,7 @@
  * without a rest.
  */
 import { aligned } from "../engine/wasm/module.ts";
+import { type MetricForm, mostRank } from "./metric.ts";
 
 /** Parts of a stretch of leaves in bytes from its start; see nuts.ts. */
 interface SubtreeLayout {
@@ -58,11 +59,18 @@ export interface ChainLayout {
   readonly energy: number;
   readonly u: number;
   readonly meanSteps: number;
+  /** Columns of U of the low-rank metric (metric.ts). */
+  readonly rank: number;
   /** Vectors, or matrices of n rows of a vector where the metric is dense. */
   readonly x: number;
   readonly slope: number;
   readonly inverse: number;
   readonly root: number;
+  /** Vectors D^½u and u, and the numbers λ − 1, λ^½ − 1, λ^−½ − 1, of so many columns. */
+  readonly columns: number;
+  readonly scaled: number;
+  readonly directions: number;
+  readonly excess: { readonly square: number; readonly root: number; readonly inverse: number };
   /** Backwards and forwards: two ends, each so many bytes. */
   readonly ends: number;
   readonly end: EndLayout;
@@ -95,7 +103,7 @@ export const MOST_DEPTH = 31;
 const RECORD_BYTES = 1 << 20;
 const RECORD_ROWS = 1024;
 
-export function layOutChain(start: number, n: number, dense: boolean): ChainLayout {
+export function layOutChain(start: number, n: number, form: MetricForm): ChainLayout {
   let at = aligned(start);
   const take = (bytes: number): number => {
     const address = at;
@@ -103,7 +111,8 @@ export function layOutChain(start: number, n: number, dense: boolean): ChainLayo
     return address;
   };
   const vector = aligned(8 * n);
-  const matrix = dense ? n * vector : vector;
+  const matrix = form === "dense" ? n * vector : vector;
+  const columns = form === "low-rank" ? mostRank(n) : 0;
   const subtree = {
     firstMomentum: 0,
     firstVelocity: vector,
@@ -140,6 +149,7 @@ export function layOutChain(start: number, n: number, dense: boolean): ChainLayo
     steps: words + 24,
     method: words + 28,
     maxDepth: words + 32,
+    rank: words + 36,
     stepSize: numbers,
     value: numbers + 8,
     startEnergy: numbers + 16,
@@ -151,6 +161,10 @@ export function layOutChain(start: number, n: number, dense: boolean): ChainLayo
     slope: take(vector),
     inverse: take(matrix),
     root: take(matrix),
+    columns,
+    scaled: take(columns * vector),
+    directions: take(columns * vector),
+    excess: { square: take(8 * columns), root: take(8 * columns), inverse: take(8 * columns) },
     ends: take(6 * vector),
     end: { x: 0, momentum: vector, slope: 2 * vector },
     endBytes: 3 * vector,

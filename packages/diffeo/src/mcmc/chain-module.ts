@@ -23,6 +23,7 @@ import { type ChainLayout, layOutChain, RECORD_HEAD } from "./chain-layout.ts";
 import type { ChainTarget } from "./chain-step.ts";
 import { fixedLengthCode } from "./hmc-code.ts";
 import { leapfrogFunction } from "./leapfrog-code.ts";
+import type { MetricForm } from "./metric.ts";
 import { momentumFunction } from "./momentum-code.ts";
 import { nutsCode } from "./nuts-code.ts";
 import { copy, every, load, loadInteger, store, storeInteger } from "./vector-code.ts";
@@ -35,8 +36,8 @@ export interface ChainModule {
   readonly layout: ChainLayout;
   /** n */
   readonly size: number;
-  /** Whether M⁻¹ is a matrix. */
-  readonly dense: boolean;
+  /** How M⁻¹ is kept. */
+  readonly form: MetricForm;
   /** Addresses of the point and of what the target is there. */
   readonly target: { readonly x: number; readonly value: number; readonly slope: number };
   /** Where the inputs of the target are, by name. */
@@ -184,10 +185,10 @@ function writeDriver(
   target: TargetCode,
   layout: ChainLayout,
   n: number,
-  dense: boolean,
+  form: MetricForm,
 ): void {
-  const kick = momentumFunction(module, layout, n, dense);
-  const step = leapfrogFunction(module, layout, target, n, dense);
+  const kick = momentumFunction(module, layout, n, form);
+  const step = leapfrogFunction(module, layout, target, n, form);
   const uniform = uniformFunction(module, layout);
   const finish = finishFunction(module, layout, target);
   const site: ChainSite = {
@@ -228,7 +229,7 @@ function traceOne<Y>(make: () => Y): Y | undefined {
 export function chainModule(
   { size: n, logDensity }: ChainTarget,
   shapes: Readonly<Record<string, readonly number[]>>,
-  dense: boolean,
+  form: MetricForm,
 ): ChainModule | undefined {
   const traced = traceOne(() =>
     trace(
@@ -246,10 +247,10 @@ export function chainModule(
     const x = inputs.at(-1);
     // A log-density that does not depend on the point.
     if (x === undefined) return undefined;
-    const layout = layOutChain(end, n, dense);
+    const layout = layOutChain(end, n, form);
     const target = { x, value: outputs[0], slope: outputs[1] };
     const run = (code: Code): void => code.run(callFunction(call));
-    writeDriver(module, { ...target, run }, layout, n, dense);
+    writeDriver(module, { ...target, run }, layout, n, form);
     own = { layout, target };
     return layout.total;
   });
@@ -259,7 +260,7 @@ export function chainModule(
     ...own,
     bytes: compiled.bytes,
     size: n,
-    dense,
+    form,
     inputs: Object.fromEntries(names.map((name, i) => [name, compiled.inputs[i]])),
   };
 }

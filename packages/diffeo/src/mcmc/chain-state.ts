@@ -4,10 +4,10 @@
  */
 import { fail } from "../graph/index.ts";
 import type { ChainSettings } from "./chain-settings.ts";
-import { unitMatrix } from "./metric.ts";
+import { formOf, inverseLength, unitMetric } from "./metric.ts";
 import { DualAverage, type DualAverageState } from "./step-size.ts";
 import type { Leaf } from "./trajectory.ts";
-import { type CovarianceState, RunningCovariance } from "./warmup.ts";
+import { type LearnedState, metricLearner } from "./warmup.ts";
 
 /** What one chain drew, and how. */
 export interface Chain {
@@ -21,7 +21,7 @@ export interface Chain {
   readonly diverged: Uint8Array;
   /** ε of the draws. */
   readonly stepSize: number;
-  /** M⁻¹ of the draws. */
+  /** M⁻¹ of the draws: its diagonal, its rows, or D and the columns of the low-rank form. */
   readonly inverseMass: Float64Array;
   /** Of the warm-up. */
   readonly divergedInWarmup: number;
@@ -41,7 +41,8 @@ export interface ChainState extends Omit<Chain, "undefinedAt" | "stepSize"> {
   /** Whether a step size is to be looked for next. */
   readonly looks: boolean;
   readonly average: DualAverageState;
-  readonly covariance: CovarianceState;
+  /** What was learned in the current window, by its name in files of chains. */
+  readonly covariance: LearnedState;
 }
 
 /** A chain that has not begun, at a point with what is known there. */
@@ -50,7 +51,7 @@ export function stateAt(
   settings: ChainSettings,
 ): ChainState {
   const { metric, stepSize, targetAcceptance } = settings;
-  const dense = metric === "dense";
+  const form = formOf(metric);
   const average = new DualAverage(targetAcceptance);
   if (stepSize !== undefined) average.restart(stepSize);
   return {
@@ -62,7 +63,7 @@ export function stateAt(
     leaves: new Uint32Array(0),
     diverged: new Uint8Array(0),
     size: stepSize ?? 1,
-    inverseMass: unitMatrix(x.length, dense),
+    inverseMass: unitMetric(x.length, form),
     divergedInWarmup: 0,
     undefinedCount: 0,
     undefinedAt: null,
@@ -70,7 +71,7 @@ export function stateAt(
     at: { x, slope, value },
     looks: stepSize === undefined,
     average: average.state,
-    covariance: new RunningCovariance(x.length, dense).state,
+    covariance: metricLearner(x.length, form).state,
   };
 }
 
@@ -123,7 +124,7 @@ export function requireOwn(
       at.x.length !== n ||
       done > warmup + draws ||
       value.length !== Math.max(0, done - warmup) ||
-      inverseMass.length !== (metric === "dense" ? n * n : n),
+      inverseMass.length !== inverseLength(formOf(metric), n),
   );
   if (others >= 0)
     fail(

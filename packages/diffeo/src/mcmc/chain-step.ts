@@ -1,5 +1,6 @@
 /** A leapfrog step (leapfrog.ts) of many chains as a graph: one row per chain in, and one out. */
 import {
+  add,
   concat,
   expandDims,
   gradEach,
@@ -7,10 +8,13 @@ import {
   mul,
   type NdArray,
   slice,
+  squeeze,
   sum,
+  swapAxes,
   type Tensor,
 } from "../graph/index.ts";
 import { leapfrogStep } from "./leapfrog.ts";
+import { inverseShape, type MetricForm } from "./metric.ts";
 import type { Leaf } from "./trajectory.ts";
 
 /** e^{log p} on Rⁿ. */
@@ -38,18 +42,30 @@ export interface ChainStep {
 /** Numbers of a chain's row, in and out. */
 export const rowWidths = (n: number): readonly [number, number] => [3 * n + 1, 4 * n + 2];
 
+/** M⁻¹p of rows [B, n] in the form that M⁻¹ has (metric.ts). */
+function velocityOf(inverse: Tensor, n: number, form: MetricForm): (p: Tensor) => Tensor {
+  if (form === "dense") return (p) => matvec(inverse, p);
+  if (form === "diagonal") return (p) => mul(inverse, p);
+  const diagonal = squeeze(slice(inverse, null, [0, 1], [0, n]), 1);
+  const ranks = inverse.shape[1];
+  const scaled = slice(inverse, null, [1, ranks], [0, n]);
+  const excess = squeeze(slice(inverse, null, [1, ranks], [n, n + 1]), 2);
+  return (p) =>
+    add(mul(diagonal, p), matvec(swapAxes(scaled, 1, 2), mul(excess, matvec(scaled, p))));
+}
+
 /**
  * Inputs, rows (x, p, ∇, ε) and M⁻¹ of all chains → rows (x, p, ∇, M⁻¹p, log p, ½pᵀM⁻¹p) of where
  * one step leads. One array in and one out: a runtime takes longer to bind a small array than to
  * cut it.
  */
 const stepRows =
-  (logDensity: ChainTarget["logDensity"], n: number, dense: boolean) =>
+  (logDensity: ChainTarget["logDensity"], n: number, form: MetricForm) =>
   (inputs: Readonly<Record<string, Tensor>>, rows: Tensor, inverse: Tensor): Tensor => {
     const part = (k: number): Tensor => slice(rows, null, [k * n, (k + 1) * n]);
     const [x, momentum, slope] = [part(0), part(1), part(2)];
     const stepSize = slice(rows, null, [3 * n, 3 * n + 1]);
-    const velocity = (p: Tensor): Tensor => (dense ? matvec(inverse, p) : mul(inverse, p));
+    const velocity = velocityOf(inverse, n, form);
     const f = (y: Tensor): Tensor => logDensity(y, inputs);
     const slopeAt = gradEach(f);
     const after = leapfrogStep(
@@ -65,11 +81,11 @@ const stepRows =
   };
 
 /** The step of `rows` chains as a function of tensors, and the shapes of what it takes. */
-export function stepOf(target: ChainTarget, rows: number, dense: boolean) {
+export function stepOf(target: ChainTarget, rows: number, form: MetricForm) {
   const { size: n, logDensity, inputs = {} } = target;
   return {
-    step: stepRows(logDensity, n, dense),
-    shapes: [inputs, [rows, rowWidths(n)[0]], dense ? [rows, n, n] : [rows, n]] as const,
+    step: stepRows(logDensity, n, form),
+    shapes: [inputs, [rows, rowWidths(n)[0]], [rows, ...inverseShape(form, n)]] as const,
   };
 }
 

@@ -28,6 +28,7 @@ import { type Chain, type ChainState, requireOwn, requireRoom, stateAt } from ".
 import { type ChainInputs, type ChainStep, type ChainTarget, stepOf } from "./chain-step.ts";
 import { ChainSession, drawInModule } from "./compiled-chains.ts";
 import type { DrawChainsOptions } from "./draw-options.ts";
+import { formOf, type MetricForm } from "./metric.ts";
 import type { Leaf } from "./trajectory.ts";
 
 /** What decides the graph. */
@@ -85,7 +86,7 @@ export function openChains(
       `${count} chains of ${settings.draws} draws of ${target.size} coordinates are ${numbers} numbers, more than ${MOST_NUMBERS}`,
       "ask for fewer `draws` or `chains`; more than some thousand effective ones tell little",
     );
-  const { step, shapes } = stepOf(target, rows, settings.metric === "dense");
+  const { step, shapes } = stepOf(target, rows, formOf(settings.metric));
   const compiled = compile(step, shapes, {
     type: "float64",
     threads,
@@ -94,7 +95,7 @@ export function openChains(
   });
   const open =
     compilerDevices.includes(device) && !worker
-      ? moduleOpener(target, rows, settings.metric === "dense")
+      ? moduleOpener(target, rows, formOf(settings.metric))
       : undefined;
   return chainsBy(compiled, target.size, rows, settings, open);
 }
@@ -102,7 +103,7 @@ export function openChains(
 export type OpenModule = (inputs: ChainInputs) => Promise<ChainSession | undefined>;
 
 /** Opens modules for inputs, which are compiled once for each of their shapes. */
-function moduleOpener(target: ChainTarget, rows: number, dense: boolean): OpenModule {
+function moduleOpener(target: ChainTarget, rows: number, form: MetricForm): OpenModule {
   const modules = new Map<string, ChainModule | undefined>();
   let last: { readonly inputs: ChainInputs; readonly session: Promise<ChainSession> } | undefined;
   return async (inputs) => {
@@ -112,7 +113,7 @@ function moduleOpener(target: ChainTarget, rows: number, dense: boolean): OpenMo
       const { chainModule } = await import("./chain-module.ts");
       // Rows of the inputs may belong to chains: then one chain alone is not what the target takes.
       const own = Object.values(shapes).some(([size]) => size === rows);
-      modules.set(name, own ? undefined : chainModule(target, shapes, dense));
+      modules.set(name, own ? undefined : chainModule(target, shapes, form));
     }
     const module = modules.get(name);
     if (!module) return undefined;
@@ -136,10 +137,10 @@ export function chainsBy(
   settings: ChainSettings,
   open: OpenModule = async () => undefined,
 ): OpenChains {
-  const dense = settings.metric === "dense";
-  const openBlock = blockOpener(step, n, rows, dense);
+  const form = formOf(settings.metric);
+  const openBlock = blockOpener(step, n, rows, form);
   const lookInStep = (places: Float64Array, inputs: ChainInputs): Promise<Leaf[]> =>
-    lookInBlocks(() => openBlock(inputs), n, dense, places);
+    lookInBlocks(() => openBlock(inputs), n, form, places);
   const lookIn =
     (session: ChainSession | undefined) =>
     async (places: Float64Array, inputs: ChainInputs = {}): Promise<Looked[]> =>

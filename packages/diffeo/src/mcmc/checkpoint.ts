@@ -6,6 +6,7 @@ import * as v from "valibot";
 import { DiffeoError } from "../graph/index.ts";
 import { checksumBlank, checksumPattern, checksumText } from "../host/crc32.ts";
 import type { ChainState } from "./chain-state.ts";
+import { inverseLength } from "./metric.ts";
 
 const kinds = { float64: Float64Array, uint32: Uint32Array, uint8: Uint8Array } as const;
 type Kind = keyof typeof kinds;
@@ -76,7 +77,10 @@ const stateSchema = v.pipe(
       logSize: number,
       logMean: number,
     }),
-    covariance: v.strictObject({ count, mean: float64, squares: float64 }),
+    covariance: v.union([
+      v.strictObject({ count, mean: float64, squares: float64 }),
+      v.strictObject({ points: float64, slopes: float64 }),
+    ]),
   }),
   // What belongs to one point has n numbers, what belongs to draws one each.
   v.check(({ at, value, inverseMass, covariance, undefinedAt, ...state }) => {
@@ -86,9 +90,14 @@ const stateSchema = v.pipe(
       n > 0 &&
       x.length === draws * n &&
       [energy, acceptance, depth, leaves, diverged].every(({ length }) => length === draws) &&
-      [at.slope, covariance.mean, undefinedAt ?? at.x].every(({ length }) => length === n) &&
-      [n, n * n].includes(inverseMass.length) &&
-      covariance.squares.length === inverseMass.length
+      [at.slope, undefinedAt ?? at.x].every(({ length }) => length === n) &&
+      ("mean" in covariance
+        ? covariance.mean.length === n &&
+          [n, n * n].includes(inverseMass.length) &&
+          covariance.squares.length === inverseMass.length
+        : inverseMass.length === inverseLength("low-rank", n) &&
+          covariance.points.length % n === 0 &&
+          covariance.slopes.length === covariance.points.length)
     );
   }),
 );

@@ -14,6 +14,7 @@ import type { ChainModule } from "./chain-module.ts";
 import type { ChainSettings } from "./chain-settings.ts";
 import type { Chain, ChainState } from "./chain-state.ts";
 import { type DrawChainsOptions, keeperOf } from "./draw-options.ts";
+import type { EuclideanMetric, MetricForm } from "./metric.ts";
 import type { Leaf } from "./trajectory.ts";
 
 /** Milliseconds a chain runs before it is another's turn, and that a call may take about. */
@@ -32,7 +33,7 @@ export class ChainSession {
   readonly #module: ChainModule;
   readonly #exports: Exports;
   readonly #n: number;
-  readonly #dense: boolean;
+  readonly #form: MetricForm;
   #user: CompiledChain | undefined;
   /** Leapfrog steps of a call that is to take a turn. */
   #leapfrogs = 16;
@@ -41,7 +42,7 @@ export class ChainSession {
     this.#module = module;
     this.#exports = exports;
     this.#n = module.size;
-    this.#dense = module.dense;
+    this.#form = module.form;
   }
 
   static async open(module: ChainModule, inputs: Readonly<Record<string, NdArray>>) {
@@ -79,17 +80,46 @@ export class ChainSession {
     return { x: point.slice(), slope: this.#vector(slope).slice(), value: this.#number(value) };
   }
 
-  /** A matrix whose rows begin at multiples of 16 bytes, or its diagonal. */
-  #writeMetric(address: number, numbers: Float64Array): void {
-    const { vector } = this.#module.layout;
-    if (this.#dense)
-      for (let i = 0; i < this.#n; i++)
-        this.#write(address + i * vector, numbers.subarray(i * this.#n, (i + 1) * this.#n));
-    else {
+  /** Rows that begin at multiples of 16 bytes. */
+  #writeRows(address: number, rows: readonly Float64Array[]): void {
+    rows.forEach((row, i) => {
+      this.#write(address + i * this.#module.layout.vector, row);
+    });
+  }
+
+  #writeMetric({ inverse, root, stretches }: EuclideanMetric): void {
+    const { layout } = this.#module;
+    const { vector, excess } = layout;
+    const n = this.#n;
+    const rowsOf = (matrix: Float64Array): Float64Array[] =>
+      Array.from({ length: n }, (_, i) => matrix.subarray(i * n, (i + 1) * n));
+    if (this.#form === "dense") {
+      this.#writeRows(layout.inverse, rowsOf(inverse));
+      this.#writeRows(layout.root, rowsOf(root));
+      return;
+    }
+    for (const [address, numbers] of [
+      [layout.inverse, inverse.subarray(0, n)],
+      [layout.root, root],
+    ] as const) {
       // Something to divide by behind the last number.
       this.#vector(address, vector / 8).fill(1);
       this.#write(address, numbers);
     }
+    this.#integers(layout.rank, 1)[0] = stretches.length;
+    this.#writeRows(
+      layout.scaled,
+      stretches.map(({ scaled }) => scaled),
+    );
+    this.#writeRows(
+      layout.directions,
+      stretches.map(({ direction }) => direction),
+    );
+    for (const kind of ["square", "root", "inverse"] as const)
+      this.#write(
+        excess[kind],
+        stretches.map((stretch) => stretch.excess[kind]),
+      );
   }
 
   /** Puts the state of a chain into memory, and that of the chain before away. */
@@ -131,8 +161,7 @@ export class ChainSession {
     this.#enter(chain);
     const { metric, search, size, done, settings } = adaptive;
     if (chain.metric !== metric) {
-      this.#writeMetric(layout.inverse, metric.inverse);
-      this.#writeMetric(layout.root, metric.root);
+      this.#writeMetric(metric);
       chain.metric = metric;
     }
     this.#write(layout.stepSize, [size]);

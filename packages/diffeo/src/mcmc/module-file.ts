@@ -2,7 +2,7 @@
  * The module of a model's chains as a file: a WebAssembly module that runs wherever WebAssembly
  * does, with a custom section that says where in its memory a chain is.
  *
- *   section "diffeo chains"   { size, dense, rows, start, target } as JSON
+ *   section "diffeo chains"   { size, form, rows, start, target } as JSON
  */
 import * as v from "valibot";
 import { customSection } from "../engine/wasm/encode.ts";
@@ -15,7 +15,7 @@ const SECTION = "diffeo chains";
 const natural = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const schema = v.strictObject({
   size: v.pipe(natural, v.minValue(1)),
-  dense: v.boolean(),
+  form: v.picklist(["diagonal", "low-rank", "dense"]),
   rows: v.pipe(natural, v.minValue(1)),
   /** The first address of the chain's state. */
   start: natural,
@@ -33,8 +33,8 @@ export const isModule = (bytes: Uint8Array): boolean =>
   [0, 0x61, 0x73, 0x6d].every((byte, i) => bytes[i] === byte);
 
 export function writeModuleFile({ module, rows }: ChainFile): Uint8Array {
-  const { bytes, size, dense, target, layout } = module;
-  const content = JSON.stringify({ size, dense, rows, start: layout.state.address, target });
+  const { bytes, size, form, target, layout } = module;
+  const content = JSON.stringify({ size, form, rows, start: layout.state.address, target });
   const section = customSection(SECTION, new TextEncoder().encode(content));
   const file = new Uint8Array(bytes.length + section.length);
   file.set(bytes);
@@ -48,7 +48,7 @@ export async function readModuleFile(file: Uint8Array): Promise<ChainFile> {
     const compiled = await WebAssembly.compile(bytes);
     const [section] = WebAssembly.Module.customSections(compiled, SECTION);
     const { start, rows, ...own } = v.parse(schema, JSON.parse(new TextDecoder().decode(section)));
-    const layout = layOutChain(start, own.size, own.dense);
+    const layout = layOutChain(start, own.size, own.form);
     return { module: { ...own, layout, bytes, inputs: {} }, rows };
   } catch {
     return fail("data", "the file is no step of chains", "write it with carriedStep");

@@ -4,7 +4,8 @@ import { lanes } from "../engine/wasm/lanes.ts";
 import type { Module } from "../engine/wasm/module.ts";
 import { normalOf, unitAt, writeFold, writeThreefry } from "../random/code.ts";
 import type { ChainLayout } from "./chain-layout.ts";
-import { dot, eachPair, load, store } from "./vector-code.ts";
+import type { MetricForm } from "./metric.ts";
+import { addMultiple, copy, dot, eachPair, load, loadInteger, store } from "./vector-code.ts";
 
 const { one, many } = lanes.f64;
 const at = i32;
@@ -14,7 +15,7 @@ export function momentumFunction(
   module: Module,
   layout: ChainLayout,
   n: number,
-  dense: boolean,
+  form: MetricForm,
 ): number {
   const { vector } = layout;
   return module.function("kick", () => {
@@ -37,7 +38,8 @@ export function momentumFunction(
       true,
     );
     const [p, v, root] = [at(layout.momentum), at(layout.velocity), at(layout.root)];
-    if (dense) denseKick(code, layout, n);
+    if (form === "dense") denseKick(code, layout, n);
+    else if (form === "low-rank") lowRankKick(code, layout);
     else
       eachPair(code, vector, (pair) => {
         const [own, l] = [code.let(pair.load(at(z))), code.let(pair.load(root))];
@@ -70,5 +72,24 @@ function denseKick(code: Code, { root, vector, momentum, velocity, z }: ChainLay
       code.set(sum, one.add(sum, one.mul(entry(i, k), number(z, k)))),
     );
     store(code, int.shl(i, i32(3)), velocity, sum);
+  });
+}
+
+/** p = D^−½ (z + Σ (λ^−½ − 1) (u · z) u), and M⁻¹p = D^½ (z + Σ (λ^½ − 1) (u · z) u). */
+function lowRankKick(code: Code, layout: ChainLayout): void {
+  const { root, vector, momentum, velocity, directions, excess } = layout;
+  const [p, v, z] = [at(momentum), at(velocity), at(layout.z)];
+  copy(code, vector, z, p, v);
+  code.loop(i32(0), loadInteger(at(layout.rank)), 1, (k) => {
+    const u = code.let(int.add(int.mul(k, i32(vector)), i32(directions)));
+    const number = (base: number): Expr => load(int.shl(k, i32(3)), base);
+    const along = code.let(dot(code, vector, u, z));
+    addMultiple(code, vector, p, u, one.mul(number(excess.inverse), along));
+    addMultiple(code, vector, v, u, one.mul(number(excess.root), along));
+  });
+  eachPair(code, vector, (pair) => {
+    const l = code.let(pair.load(at(root)));
+    pair.store(p, many.div(pair.load(p), l));
+    pair.store(v, many.mul(pair.load(v), l));
   });
 }

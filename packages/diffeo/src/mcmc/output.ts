@@ -13,6 +13,7 @@
 import type { NdArray, Shape } from "../graph/index.ts";
 import type { ChainSettings } from "./chain-settings.ts";
 import type { Chain } from "./chain-state.ts";
+import { lowRankDiagonal } from "./metric.ts";
 import type { NamedDraws } from "./predict.ts";
 import { indicesOf, type Posterior } from "./sample-posterior.ts";
 
@@ -30,7 +31,12 @@ export interface Origin {
 const cell = (v: number): string =>
   Number.isFinite(v) ? String(v) : Number.isNaN(v) ? "NaN" : v > 0 ? "inf" : "-inf";
 
-const metricNames = { unit: "unit_e", diagonal: "diag_e", dense: "dense_e" } as const;
+const metricNames = {
+  unit: "unit_e",
+  diagonal: "diag_e",
+  "low-rank": "low_rank_e",
+  dense: "dense_e",
+} as const;
 
 /** The settings as CmdStan lists them, indented by what they belong to. */
 function settingLines(
@@ -66,8 +72,13 @@ function settingLines(
 }
 
 /** What the warm-up found. */
-function adaptationLines({ stepSize, inverseMass }: Chain, { metric }: ChainSettings): string[] {
-  const numbers = Array.from(inverseMass, cell);
+function adaptationLines(
+  { stepSize, inverseMass, x, value }: Chain,
+  { metric }: ChainSettings,
+): string[] {
+  const shown =
+    metric === "low-rank" ? lowRankDiagonal(inverseMass, x.length / value.length) : inverseMass;
+  const numbers = Array.from(shown, cell);
   const n = metric === "dense" ? Math.sqrt(numbers.length) : numbers.length;
   const rows = Array.from({ length: numbers.length / n }, (_, i) =>
     numbers.slice(i * n, (i + 1) * n).join(", "),

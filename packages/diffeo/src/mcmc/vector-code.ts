@@ -68,6 +68,14 @@ export function dot(code: Code, bytes: number, v: Expr, w: Expr): Expr {
   return sum.value();
 }
 
+/** v ← v + c w */
+export function addMultiple(code: Code, bytes: number, v: Expr, w: Expr, c: Expr): void {
+  const factor = code.let(many.splat(c));
+  eachPair(code, bytes, (pair) =>
+    pair.store(v, many.add(pair.load(v), many.mul(factor, pair.load(w)))),
+  );
+}
+
 /** Whether all pairs satisfy a condition. */
 export function every(code: Code, bytes: number, condition: (pair: Pair) => Expr): Expr {
   const all: Local = code.local("v128");

@@ -1,9 +1,12 @@
 /**
  * What a chain learns of M⁻¹ ≈ Cov[x] before its draws count, in windows that double in length (M.
  * Hoffman and A. Gelman, 2014; the windows of Stan: 75 draws at first, 50 at last, between them 25,
- * 50, 100, …, the last one as long as there is room). What it has learned so far is plain data, for
- * a run that is continued.
+ * 50, 100, …, the last one as long as there is room). A diagonal and a dense M⁻¹ are covariances of
+ * the draws, a low-rank one is made from draws and slopes (fisher.ts). What a chain has learned so
+ * far is plain data, for a run that is continued.
  */
+import { fisherMetric, type PointsState } from "./fisher.ts";
+import type { MetricForm } from "./metric.ts";
 
 /**
  * The last draws of the windows in which M⁻¹ is learned, numbered from 1, and where the first
@@ -37,8 +40,56 @@ export interface CovarianceState {
   readonly squares: Float64Array;
 }
 
+/** What a chain has learned of M⁻¹ in the current window. */
+export type LearnedState = CovarianceState | PointsState;
+
+/** What learns M⁻¹ from the points of a window. */
+export interface MetricLearner {
+  readonly state: LearnedState;
+  add(x: Float64Array, slope: Float64Array): void;
+  /** M⁻¹ in its form; undefined where the points do not tell it. */
+  estimate(): Float64Array | undefined;
+}
+
+/** A learner of M⁻¹ in a form, with what it has learned before. */
+export function metricLearner(n: number, form: MetricForm, state?: LearnedState): MetricLearner {
+  if (form === "low-rank") return new WindowPoints(n, state as PointsState | undefined);
+  return new RunningCovariance(n, form === "dense", state as CovarianceState | undefined);
+}
+
+/** Numbers that the draws of a window may have, and as many of their slopes. */
+const MOST_NUMBERS = 2 ** 19;
+
+/** Draws of a window with their slopes, the last ones where they would be too many. */
+class WindowPoints implements MetricLearner {
+  readonly #n: number;
+  state: PointsState;
+
+  constructor(n: number, state?: PointsState) {
+    this.#n = n;
+    this.state = state ?? { points: new Float64Array(0), slopes: new Float64Array(0) };
+  }
+
+  add(x: Float64Array, slope: Float64Array): void {
+    const most = this.#n * Math.max(16, Math.floor(MOST_NUMBERS / this.#n));
+    const appended = (rows: Float64Array, row: Float64Array): Float64Array => {
+      const before = rows.subarray(Math.max(0, rows.length + this.#n - most));
+      const all = new Float64Array(before.length + this.#n);
+      all.set(before);
+      all.set(row, before.length);
+      return all;
+    };
+    const { points, slopes } = this.state;
+    this.state = { points: appended(points, x), slopes: appended(slopes, slope) };
+  }
+
+  estimate(): Float64Array | undefined {
+    return fisherMetric(this.state, this.#n);
+  }
+}
+
 /** Mean and covariance of points that come one by one (B. Welford, 1962). */
-export class RunningCovariance {
+export class RunningCovariance implements MetricLearner {
   readonly #dense: boolean;
   state: CovarianceState;
 

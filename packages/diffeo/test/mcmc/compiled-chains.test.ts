@@ -73,24 +73,25 @@ function farthest(some: readonly Chain[], others: readonly Chain[]): number {
 
 describe("a transition in a module", () => {
   const methods = ["nuts", "hmc", "mala", "ula"] as const;
-  it.each(methods.flatMap((m) => [[m, "diagonal"] as const, [m, "dense"] as const]))(
-    "is that of the host: %s, %s",
-    async (method, metric) => {
-      // One number and two, and loops that are not written out.
-      for (const n of [1, 2, 5, 21]) {
-        const options = { method, metric, warmup: 0, draws: 3, stepSize: 0.3, steps: 3 };
-        const [module, host] = [
-          await drawn(banana, n, options, undefined),
-          await drawn(banana, n, options, "reference"),
-        ];
-        expect(module[0].leaves).toEqual(host[0].leaves);
-        expect(farthest(module, host), `n = ${n}`).toBeLessThan(1e-11);
-      }
-    },
-  );
+  it.each(
+    methods.flatMap((m) =>
+      (["diagonal", "low-rank", "dense"] as const).map((metric) => [m, metric] as const),
+    ),
+  )("is that of the host: %s, %s", async (method, metric) => {
+    // One number and two, and loops that are not written out.
+    for (const n of [1, 2, 5, 21]) {
+      const options = { method, metric, warmup: 0, draws: 3, stepSize: 0.3, steps: 3 };
+      const [module, host] = [
+        await drawn(banana, n, options, undefined),
+        await drawn(banana, n, options, "reference"),
+      ];
+      expect(module[0].leaves).toEqual(host[0].leaves);
+      expect(farthest(module, host), `n = ${n}`).toBeLessThan(1e-11);
+    }
+  });
 
   it("learns what the host learns, and searches the same step sizes", async () => {
-    for (const metric of ["diagonal", "dense", "unit"] as const) {
+    for (const metric of ["diagonal", "low-rank", "dense", "unit"] as const) {
       const options = { metric, warmup: 24, draws: 1, method: "mala" as const };
       const [module, host] = [
         await drawn(banana, 3, options, "wasm"),

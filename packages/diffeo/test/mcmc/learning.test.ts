@@ -80,9 +80,18 @@ describe("momenta", () => {
         [0.6, 0.5],
       ],
     ],
+    [
+      // D = (4, 0.25), u = (0.6, 0.8), λ = 3: D^½u = (1.2, 0.4) and M⁻¹ = D + 2 D^½u uᵀD^½.
+      "low-rank",
+      [4, 0.25, 0, 1.2, 0.4, 2, 0, 0, 0],
+      [
+        [4 + 2 * 1.44, 2 * 0.48],
+        [2 * 0.48, 0.25 + 2 * 0.16],
+      ],
+    ],
   ] as const)("of a %s metric are N(0, M), and their velocities M⁻¹p", (kind, inverse, full) => {
     // biome-ignore format: matrices
-    const metric = new EuclideanMetric(Float64Array.from(inverse), 2, kind === "dense");
+    const metric = new EuclideanMetric(Float64Array.from(inverse), 2, kind);
     const [a, b] = [[1, 0], [0, 1]].map((z) => metric.momentum(Float64Array.from(z))); // biome-ignore format: units
     for (const { momentum, velocity } of [a, b])
       for (const i of [0, 1])
