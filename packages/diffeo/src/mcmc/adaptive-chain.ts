@@ -11,10 +11,10 @@
 import { fold, type Key } from "../random/index.ts";
 import type { ChainSettings } from "./chain-settings.ts";
 import type { Chain, ChainState } from "./chain-state.ts";
-import { EuclideanMetric, formOf, type MetricForm } from "./metric.ts";
+import { EuclideanMetric, formOf, type MetricForm, type MetricName } from "./metric.ts";
 import { DualAverage } from "./step-size.ts";
 import type { EndedTransition } from "./trajectory.ts";
-import { type MetricLearner, metricLearner, windows } from "./warmup.ts";
+import { type MetricLearner, metricLearner, shortWindows, windows } from "./warmup.ts";
 
 /** While a first step size is searched: whether it grows, and the number of the current try. */
 interface Search {
@@ -45,6 +45,11 @@ function roomFor(state: ChainState, draws: number, n: number): Chain {
   };
 }
 
+const windowsOf = (metric: MetricName, warmup: number): ReturnType<typeof windows> => {
+  if (metric === "unit") return { from: warmup, ends: [] };
+  return metric === "low-rank" ? shortWindows(warmup) : windows(warmup);
+};
+
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export class AdaptiveChain {
@@ -73,7 +78,7 @@ export class AdaptiveChain {
     this.key = key;
     this.#n = n;
     this.settings = settings;
-    this.#windows = metric === "unit" ? { from: warmup, ends: [] } : windows(warmup);
+    this.#windows = windowsOf(metric, warmup);
     this.at = state.at;
     this.done = state.done;
     this.#looks = state.looks;

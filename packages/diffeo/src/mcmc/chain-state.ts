@@ -4,7 +4,7 @@
  */
 import { fail } from "../graph/index.ts";
 import type { ChainSettings } from "./chain-settings.ts";
-import { formOf, inverseLength, unitMetric } from "./metric.ts";
+import { firstMetric, formOf, inverseLength } from "./metric.ts";
 import { DualAverage, type DualAverageState } from "./step-size.ts";
 import type { Leaf } from "./trajectory.ts";
 import { type LearnedState, metricLearner } from "./warmup.ts";
@@ -63,7 +63,7 @@ export function stateAt(
     leaves: new Uint32Array(0),
     diverged: new Uint8Array(0),
     size: stepSize ?? 1,
-    inverseMass: unitMetric(x.length, form),
+    inverseMass: firstMetric(slope, form),
     divergedInWarmup: 0,
     undefinedCount: 0,
     undefinedAt: null,

@@ -10,7 +10,7 @@
  * points. Of Σ the eigenvalues far from 1 are kept. Of a Gaussian target G = X⁻¹ holds for any
  * points as many as coordinates, so D and Σ are exact where a covariance still has its error.
  */
-import { rightSvd } from "../host/index.ts";
+import { rightSvd, type Svd } from "../host/index.ts";
 import { mostRank, packLowRank } from "./metric.ts";
 
 /** Draws and their slopes, [count, n] each. */
@@ -82,9 +82,8 @@ function covariance(columns: readonly Float64Array[]): Float64Array {
   return found;
 }
 
-/** V f(Λ) Vᵀ of a symmetric positive matrix, d × d. */
-function spectral(matrix: Float64Array, d: number, f: (value: number) => number): Float64Array {
-  const { values, vectors } = rightSvd(matrix, d);
+/** V f(Λ) Vᵀ of the symmetric positive matrix V Λ Vᵀ, d × d. */
+function spectral({ values, vectors }: Svd, d: number, f: (value: number) => number): Float64Array {
   const scaled = Array.from({ length: d }, (_, i) =>
     Float64Array.from({ length: d }, (_, j) => vectors[i * d + j] * f(values[j])),
   );
@@ -126,8 +125,9 @@ export function fisherMetric({ points, slopes }: PointsState, n: number): Float6
   const [a, b] = [own, pull].map((columns) => (basis ? projected(columns, basis) : columns));
   const d = a.length;
   const [X, G] = [covariance(a), covariance(b)];
-  const inner = sandwich(spectral(G, d, Math.sqrt), X, d);
-  const outer = spectral(G, d, (value) => 1 / Math.sqrt(value));
+  const ofG = rightSvd(G, d);
+  const inner = rightSvd(sandwich(spectral(ofG, d, Math.sqrt), X, d), d);
+  const outer = spectral(ofG, d, (value) => 1 / Math.sqrt(value));
   const { values, vectors } = rightSvd(sandwich(outer, spectral(inner, d, Math.sqrt), d), d);
   if (!values.every((value) => value > 0 && Number.isFinite(value))) return undefined;
   const kept = Array.from(values, (value, k) => ({ value, k }))

@@ -126,9 +126,16 @@ export class EuclideanMetric {
   }
 }
 
-/** M⁻¹ = 1 in a form. */
-export function unitMetric(n: number, form: MetricForm): Float64Array {
+/**
+ * What M⁻¹ is before anything was learned: 1, or in the low-rank form 1/|∇log p|, which has the
+ * right order where a coordinate is some standard deviations from its mean.
+ */
+export function firstMetric(slope: Float64Array, form: MetricForm): Float64Array {
+  const n = slope.length;
   const inverse = new Float64Array(inverseLength(form, n));
-  for (let i = 0; i < n; i++) inverse[form === "dense" ? i * (n + 1) : i] = 1;
+  slope.forEach((g, i) => {
+    inverse[form === "dense" ? i * (n + 1) : i] =
+      form === "low-rank" ? 1 / Math.min(1e10, Math.max(1e-10, Math.abs(g))) : 1;
+  });
   return inverse;
 }

@@ -57,30 +57,56 @@ export function metricLearner(n: number, form: MetricForm, state?: LearnedState)
   return new RunningCovariance(n, form === "dense", state as CovarianceState | undefined);
 }
 
+/**
+ * The windows of a low-rank metric, which few points teach enough to travel faster: from the fifth
+ * draw, 10, 20, 40, … draws, the last one as long as there is room.
+ */
+export function shortWindows(warmup: number): ReturnType<typeof windows> {
+  if (warmup < 20) return { from: warmup, ends: [] };
+  const last = warmup - (warmup >= 150 ? 50 : Math.round(0.1 * warmup));
+  const from = Math.min(5, last);
+  const ends: number[] = [];
+  for (let [at, length] = [from, 10]; at < last; length *= 2) {
+    at = at + 3 * length > last ? last : at + length;
+    ends.push(at);
+  }
+  return { from, ends };
+}
+
 /** Numbers that the draws of a window may have, and as many of their slopes. */
 const MOST_NUMBERS = 2 ** 19;
 
-/** Draws of a window with their slopes, the last ones where they would be too many. */
+/** Draws of a window with their slopes, the first ones where they would be too many. */
 class WindowPoints implements MetricLearner {
   readonly #n: number;
-  state: PointsState;
+  readonly #most: number;
+  readonly #points: Float64Array[];
+  readonly #slopes: Float64Array[];
 
   constructor(n: number, state?: PointsState) {
+    const rows = (all: Float64Array): Float64Array[] =>
+      Array.from({ length: all.length / n }, (_, i) => all.subarray(i * n, (i + 1) * n));
     this.#n = n;
-    this.state = state ?? { points: new Float64Array(0), slopes: new Float64Array(0) };
+    this.#most = Math.max(16, Math.floor(MOST_NUMBERS / n));
+    this.#points = state ? rows(state.points) : [];
+    this.#slopes = state ? rows(state.slopes) : [];
+  }
+
+  get state(): PointsState {
+    const whole = (rows: readonly Float64Array[]): Float64Array => {
+      const all = new Float64Array(rows.length * this.#n);
+      rows.forEach((row, i) => {
+        all.set(row, i * this.#n);
+      });
+      return all;
+    };
+    return { points: whole(this.#points), slopes: whole(this.#slopes) };
   }
 
   add(x: Float64Array, slope: Float64Array): void {
-    const most = this.#n * Math.max(16, Math.floor(MOST_NUMBERS / this.#n));
-    const appended = (rows: Float64Array, row: Float64Array): Float64Array => {
-      const before = rows.subarray(Math.max(0, rows.length + this.#n - most));
-      const all = new Float64Array(before.length + this.#n);
-      all.set(before);
-      all.set(row, before.length);
-      return all;
-    };
-    const { points, slopes } = this.state;
-    this.state = { points: appended(points, x), slopes: appended(slopes, slope) };
+    if (this.#points.length === this.#most) return;
+    this.#points.push(x.slice());
+    this.#slopes.push(slope.slice());
   }
 
   estimate(): Float64Array | undefined {

@@ -42,6 +42,7 @@ describe("a step that travels", () => {
   it.each([
     ["nuts", "diagonal"],
     ["hmc", "dense"],
+    ["nuts", "low-rank"],
   ] as const)(
     "gives the draws of samplePosterior, block by block: %s, %s",
     async (method, metric) => {

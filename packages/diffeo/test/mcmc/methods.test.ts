@@ -30,6 +30,7 @@ import {
   type ChainStore,
   type ChainsOptions,
   drawChains,
+  type MetricName,
   openPosteriorSampler,
   type PosteriorModel,
   parseChains,
@@ -189,8 +190,9 @@ const normalModel: PosteriorModel = {
 const y = [1.2, 0.7, 3.1, 2.2, 1.9, 0.4];
 
 describe("a run that was stopped", () => {
-  const cases: readonly (readonly [ChainMethodName, "diagonal" | "dense"])[] = [
+  const cases: readonly (readonly [ChainMethodName, MetricName])[] = [
     ["nuts", "diagonal"],
+    ["nuts", "low-rank"],
     ["nuts", "dense"],
     ["hmc", "diagonal"],
     ["ula", "diagonal"],

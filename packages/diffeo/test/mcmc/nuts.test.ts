@@ -107,7 +107,7 @@ describe("chains", () => {
   // well.
   const options: ChainsOptions = { key: key(3), draws: 250, warmup: 200, maxDepth: 6 };
 
-  it.each(["diagonal", "dense"] as const)(
+  it.each(["diagonal", "low-rank", "dense"] as const)(
     "know the moments of a badly scaled Gaussian (%s metric)",
     async (metric) => {
       const chains = await drawChains(target, points(8, n, 2), { ...options, metric });
