@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { hiddenNeeds } from "./surface/declarations.ts";
 import { examplesOf, faultsOfExamples } from "./surface/examples.ts";
 import { readSurface, surfaceList, undocumented } from "./surface/symbols.ts";
 
@@ -18,6 +19,10 @@ it("exports the symbols of test/surface/public-symbols.txt, which `npm run symbo
 
 it("documents every public symbol", () => {
   expect(undocumented(root, surface)).toEqual([]);
+});
+
+it("publishes every name that public types need", () => {
+  expect(hiddenNeeds(root, surface)).toEqual([]);
 });
 
 it("has examples that compile", () => {

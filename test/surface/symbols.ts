@@ -23,6 +23,8 @@ interface PublicSymbol {
 interface Entry {
   /** What a program imports: `diffeo/graph`. */
   readonly path: string;
+  /** Its source, relative to the root. */
+  readonly file: string;
   /** Entries that this one exports whole. */
   readonly whole: readonly string[];
   /** Symbols of this entry that no entry of `whole` has, by name. */
@@ -141,7 +143,7 @@ export function readSurface(root: string): Surface {
     const [whole, found]: [string[], PublicSymbol[]] = [[], []];
     collect(program.getSourceFile(name) as ts.SourceFile, whole, found);
     const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
-    return { path, whole: whole.sort(), symbols: found.sort(byName) };
+    return { path, file: relative(root, name), whole: whole.sort(), symbols: found.sort(byName) };
   });
   return { program, entries };
 }

@@ -3,28 +3,8 @@
  * page too. Files are in files.ts.
  */
 
-export { isAttacked } from "./board/attack.ts";
-export {
-  type FenOptions,
-  formatFen,
-  parseFen,
-  scanFen,
-  sideOf,
-  type TextProblem,
-} from "./board/fen.ts";
-export {
-  FLAWS,
-  type Flaw,
-  flawBits,
-  flawsOf,
-  formatFullFen,
-  isLegal,
-  type LegalityShares,
-  legalityShares,
-  mayMove,
-} from "./board/legality.ts";
-export { balanceOf, type Material, materialOf } from "./board/material.ts";
-export { pieceSvg } from "./board/pieces.ts";
+export { type FenOptions, formatFen, parseFen } from "./board/fen.ts";
+export { FLAWS, type Flaw, flawsOf, formatFullFen, isLegal } from "./board/legality.ts";
 export { type PlayoutOptions, playouts } from "./board/playout.ts";
 export {
   type Board,
@@ -34,51 +14,22 @@ export {
   PIECES,
   type Positions,
   pack,
-  range,
   SQUARES,
-  select,
   squareName,
   UNKNOWN,
   unpack,
 } from "./board/position.ts";
-export { PositionSet } from "./board/set.ts";
 export {
   type BoardsInputs,
   type BoardsParameters,
   type BoardsRun,
-  boardGrids,
-  boardLimits,
-  boardsJob,
   boardsJobs,
   boardsKind,
   drawBoards,
 } from "./diffusion/boards-job.ts";
-export {
-  COMPLETIONS,
-  type CompleteOptions,
-  type Completion,
-  type CompletionMeasures,
-  completeBoards,
-  completionMeasures,
-  defaultCompletion,
-  hideSquares,
-} from "./diffusion/complete.ts";
-export {
-  type BoardCondition,
-  guidingSum,
-  parseCondition,
-  requirePossible,
-} from "./diffusion/condition.ts";
-export {
-  chessEncoding,
-  chessSpec,
-  classShares,
-  decodePositions,
-  encodePositions,
-  positionGrids,
-  requireChess,
-} from "./diffusion/encoding.ts";
-export { type ExportName, exportFunction, exportOnnx, exports } from "./diffusion/export.ts";
+export { type CompleteOptions, type Completion, completeBoards } from "./diffusion/complete.ts";
+export { type BoardCondition, parseCondition } from "./diffusion/condition.ts";
+export { type ExportName, exportOnnx } from "./diffusion/export.ts";
 export {
   completeByParticles,
   type OpenParticleBoardOptions,
@@ -88,12 +39,7 @@ export {
   type ParticleBoards,
   type ParticleCompleter,
 } from "./diffusion/particles.ts";
-export {
-  type Accepted,
-  drawAccepted,
-  joinBoards,
-  type RejectionOptions,
-} from "./diffusion/rejection.ts";
+export type { Accepted, RejectionOptions } from "./diffusion/rejection.ts";
 export {
   BOARD_SOLVER,
   BOARD_STEPS,
@@ -103,43 +49,70 @@ export {
   type Boards,
   type OpenBoardsOptions,
   openBoards,
-  requireDrawable,
   sampleBoards,
 } from "./diffusion/sample.ts";
-export { type BoardTrace, quantise, serializeTrace } from "./diffusion/trace.ts";
-export { covarianceCosine, covarianceError, crossCovariance } from "./measure/covariance.ts";
-export {
-  histogram,
-  meanAndSd,
-  quantiles,
-  totalVariation,
-  wasserstein,
-} from "./measure/histogram.ts";
-export { independentSquares, marginalDistance, squareMarginals } from "./measure/marginals.ts";
+export type { BoardTrace } from "./diffusion/trace.ts";
 export {
   type BoardMeasureOptions,
   type BoardMeasures,
   type Comparison,
-  measure,
   measureAll,
-  type Reference,
-  referenceOf,
 } from "./measure/measures.ts";
-export { exactCopies, nearestDistances } from "./measure/neighbours.ts";
-export { type Statistics, statisticsOf } from "./measure/statistics.ts";
-export { layOut, measureTable, statisticsTable, tooFew } from "./measure/table.ts";
-export { twoSampleAuc } from "./measure/two-sample.ts";
+export { measureTable } from "./measure/table.ts";
 export { type AnsiOptions, ansiBoards } from "./picture/ansi.ts";
 export { boardPictures } from "./picture/pictures.ts";
 export { boardSvg, type Picture, type SheetOptions, sheetSvg } from "./picture/svg.ts";
+
+// For other packages of this repository; published types leave them out.
+
+/** @internal */
+export { legalityShares } from "./board/legality.ts";
+/** @internal */
+export type { Material } from "./board/material.ts";
+/** @internal */
+export { materialOf } from "./board/material.ts";
+/** @internal */
+export { pieceSvg } from "./board/pieces.ts";
+/** @internal */
+export { range, select } from "./board/position.ts";
+/** @internal */
+export { boardGrids, boardLimits } from "./diffusion/boards-job.ts";
+/** @internal */
+/** @internal */
 export {
-  openScaleTasks,
-  STUDY_SOLVERS,
-  type StudyRecord,
-  type StudySolver,
-  type StudyTask,
-  scaleRecord,
-  scaleTaskName,
-} from "./study/study.ts";
+  COMPLETIONS,
+  type CompletionMeasures,
+  completionMeasures,
+  defaultCompletion,
+  hideSquares,
+} from "./diffusion/complete.ts";
+/** @internal */
+export { guidingSum, requirePossible } from "./diffusion/condition.ts";
+/** @internal */
+export { chessSpec, positionGrids, requireChess } from "./diffusion/encoding.ts";
+/** @internal */
+export { exportFunction, exports } from "./diffusion/export.ts";
+/** @internal */
+export { drawAccepted, joinBoards } from "./diffusion/rejection.ts";
+/** @internal */
+export { requireDrawable } from "./diffusion/sample.ts";
+/** @internal */
+export { quantise, serializeTrace } from "./diffusion/trace.ts";
+/** @internal */
+export { meanAndSd, quantiles } from "./measure/histogram.ts";
+/** @internal */
+export { measure } from "./measure/measures.ts";
+/** @internal */
+export { statisticsOf } from "./measure/statistics.ts";
+/** @internal */
+export { layOut, statisticsTable, tooFew } from "./measure/table.ts";
+/** @internal */
+export { twoSampleAuc } from "./measure/two-sample.ts";
+/** @internal */
+export type { StudyRecord, StudySolver, StudyTask } from "./study/study.ts";
+/** @internal */
+export { openScaleTasks, STUDY_SOLVERS, scaleRecord, scaleTaskName } from "./study/study.ts";
+/** @internal */
 export { studyFigure } from "./study/study-figure.ts";
+/** @internal */
 export { fallsOf, studyPage } from "./study/study-report.ts";

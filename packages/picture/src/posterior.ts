@@ -24,6 +24,8 @@ const named = (quantities: readonly Quantity[]): string =>
 
 /**
  * As much of a name as fits above so many letters: its beginning and its end, where the index is.
+ *
+ * @internal
  */
 export function shortName(name: string, room: number): string {
   const letters = [...name];
@@ -39,6 +41,8 @@ export function shortName(name: string, room: number): string {
 /**
  * How an axis over these numbers is marked: ticks apart, in few letters, with the digits that tell
  * them apart.
+ *
+ * @internal
  */
 export function marked(chains: readonly ArrayLike<number>[]): {
   tickFormat: (v: number) => string;
@@ -130,7 +134,11 @@ export function tracePicture(quantities: readonly Quantity[]): string {
 const BINS = 20;
 const RANK_WIDTH = 300;
 
-/** How many draws of each chain have their rank among all in each of the bins. */
+/**
+ * How many draws of each chain have their rank among all in each of the bins.
+ *
+ * @internal
+ */
 export function rankCounts(chains: readonly Float64Array[], bins = BINS): number[][] {
   const draws = chains[0].length;
   const all = chains.flatMap((chain, c) => Array.from(chain, (value) => ({ value, c })));

@@ -1,5 +1,11 @@
 /** diffeo-studies: studies of what the paper claims, each by name. */
-export { isStudy, type StudyName, studies, studyNamed } from "./catalogue.ts";
-export { type TaskFile, type TaskParameters, taskJob, taskKind } from "./job.ts";
-export { parseStudyRecords, requireRecord, serializeRecords } from "./study/records.ts";
+export { studies } from "./catalogue.ts";
 export type { ReportData, Study, StudyRecord, StudyReport, TaskContext } from "./study/study.ts";
+
+// For other packages of this repository; published types leave them out.
+
+/** @internal */
+/** @internal */
+export { isStudy, type StudyName, studyNamed } from "./catalogue.ts";
+/** @internal */
+export { taskJob, taskKind } from "./job.ts";

@@ -4,7 +4,6 @@
  */
 
 export {
-  dateFormatOf,
   type OpenCell,
   type Row,
   type RowsOptions,
@@ -13,16 +12,13 @@ export {
 } from "./diffusion/encode/index.ts";
 export {
   type ExportTableOptions,
-  exportedTable,
   exportTable,
   type OpenTableOptions,
   parseTableModel,
   serializeTableModel,
   type TableExportName,
-  tableExports,
 } from "./diffusion/file/index.ts";
 export {
-  bestOfSeeds,
   type ChooseMapsOptions,
   type ChosenMaps,
   chooseMaps,
@@ -30,30 +26,19 @@ export {
   type FitTableOptions,
   fitSeeds,
   fitTable,
-  heldOut,
-  isDrawnBySeed,
-  type MapChoice,
-  type MapStore,
-  type MapsForOptions,
-  mapChoices,
-  mapsFor,
   type SeedsFit,
   type TableProgress,
   type TrainingOptions,
   type TrainingProgress,
   type TriedMap,
-  usualSteps,
 } from "./diffusion/fit/index.ts";
 export type { Filler, TableLayout } from "./diffusion/kinds/index.ts";
-export {
-  type EngineOptions,
-  type FittedTable,
-  type FlowKind,
-  flowKinds,
-  type NetworkKind,
-  networkKinds,
-  type TableTraining,
-  tableMap,
+export type {
+  EngineOptions,
+  FittedTable,
+  FlowKind,
+  NetworkKind,
+  TableTraining,
 } from "./diffusion/network/index.ts";
 export {
   type CompletedRows,
@@ -65,43 +50,18 @@ export {
   type Given,
   type LogLikelihoodOptions,
   openTable,
-  POINT_DRAWS,
-  pointOf,
   type RowLikelihood,
   type RowTensors,
-  requireGiven,
   type TableCompleteOptions,
   type TableConditionOptions,
   type TableModel,
   type TableSampleOptions,
-  writtenCell,
-  writtenColumns,
-  writtenRows,
 } from "./diffusion/query/index.ts";
-export {
-  formatRule,
-  type Inferred,
-  inferColumns,
-  layoutOf,
-  namedDomains,
-} from "./diffusion/schema/index.ts";
-export { type Annealed, type AnnealOptions, annealedNormaliser } from "./dkef/annealed.ts";
-export {
-  ENOUGH_SAMPLES,
-  importanceNormaliser,
-  measurePoints,
-  type Normaliser,
-  type PointMeasures,
-  unitGaussian,
-} from "./dkef/evaluate.ts";
+export { type Inferred, inferColumns, namedDomains } from "./diffusion/schema/index.ts";
+export type { Annealed } from "./dkef/annealed.ts";
+export type { Normaliser } from "./dkef/evaluate.ts";
 export { type Fit, fitDensity } from "./dkef/fit.ts";
 export type { Fitted } from "./dkef/fitted.ts";
-export {
-  type GradientNoise,
-  type NoiseOver,
-  type OpenGradientNoise,
-  openGradientNoise,
-} from "./dkef/gradient-noise.ts";
 export {
   type DensityModel,
   type DensitySpec,
@@ -109,9 +69,8 @@ export {
   serializeDensity,
 } from "./dkef/model-bytes.ts";
 export { type RowSampleOptions, sampleRows } from "./dkef/sample.ts";
-export { modelColumns, type RowScores, scoreRows } from "./dkef/score-rows.ts";
-export { type DensityFitProgress, type FitOptions, protocol } from "./dkef/settings.ts";
-export { type FitSteps, fitSteps } from "./dkef/steps.ts";
+export { type RowScores, scoreRows } from "./dkef/score-rows.ts";
+export type { DensityFitProgress, FitOptions } from "./dkef/settings.ts";
 export {
   type RowsInputs,
   type RowsJobsOptions,
@@ -124,8 +83,7 @@ export {
   tableFitJobs,
   tableFitKind,
 } from "./job/index.ts";
-export { tableBaselines } from "./measure/baseline/baselines.ts";
-export { type Calibration, calibrate } from "./measure/calibration.ts";
+export type { Calibration } from "./measure/calibration.ts";
 export type { Clusters } from "./measure/clusters.ts";
 export {
   type ColumnCompletion,
@@ -134,29 +92,14 @@ export {
   completionOf,
   type HiddenCells,
   type LabelCompletion,
-  requireCompletable,
   type TableCompletion,
 } from "./measure/completion.ts";
-export {
-  type DensityEvaluation,
-  evaluateDensity,
-  validationLikelihood,
-} from "./measure/density-evaluation.ts";
-export { type DensityRun, type DensityRunOptions, runDensity } from "./measure/density-run.ts";
-export {
-  type DensityCandidate,
-  type DensitySeeds,
-  type DensitySeedsOptions,
-  evaluateDensityFit,
-  fitDensitySeeds,
-} from "./measure/density-seeds.ts";
 export {
   type Evaluated,
   type EvaluateOptions,
   evaluateTable,
   type TableEvaluation,
 } from "./measure/evaluate.ts";
-export { evaluateHeldOut, type HeldOutEvaluation } from "./measure/held-out.ts";
 export {
   type Cells,
   type ModelLawOptions,
@@ -167,56 +110,111 @@ export {
 export type { Mean } from "./measure/mean.ts";
 export {
   type DensityMeasureOptions,
-  likelihood,
   type MeasureSummary,
   type Measures,
   measureFitted,
-  plainLikelihood,
 } from "./measure/measure.ts";
-export { chosenPlaces } from "./picture/columns.ts";
-export {
-  type PairPlots,
-  type PairSets,
-  pairPlots,
-  reportFigures,
-  type TablePictureOptions,
-  tablePicture,
-} from "./picture/figures.ts";
+export { type PairSets, type TablePictureOptions, tablePicture } from "./picture/figures.ts";
 export { densityPicture } from "./picture/picture.ts";
-export { completionLines } from "./report/completion.ts";
 export { htmlReport, type ReportColumn, type ReportOptions } from "./report/html.ts";
-export { evaluationText, faultsOf, verdictOf } from "./report/text.ts";
-export { studyFigures } from "./study/figures.ts";
-export { parseRecords } from "./study/record.ts";
-export { studyTable } from "./study/report.ts";
-export {
-  type FitTask,
-  fitTaskName,
-  openFitTasks,
-  type RunRecord,
-  recordOf,
-} from "./study/study.ts";
-export { type CellTable, cellLines, parseCells, serializeCells } from "./table/cells.ts";
-export { parseDate } from "./table/dates.ts";
+export { evaluationText } from "./report/text.ts";
+export { type CellTable, parseCells, serializeCells } from "./table/cells.ts";
 export { jsonLines } from "./table/json.ts";
+export type { Literal, WrittenCell } from "./table/literal.ts";
+export { type Prepared, type PrepareOptions, prepare } from "./table/prepare.ts";
+export { type Heading, parseTable, type Selection, type Table } from "./table/table.ts";
+export type { Whitening } from "./table/whitening.ts";
+
+// For other packages of this repository; published types leave them out.
+
+/** @internal */
+export { dateFormatOf } from "./diffusion/encode/index.ts";
+/** @internal */
+export { exportedTable, tableExports } from "./diffusion/file/index.ts";
+/** @internal */
+/** @internal */
 export {
-  isLiteral,
-  jsonLiteral,
-  type Literal,
-  literalOf,
-  type WrittenCell,
-} from "./table/literal.ts";
-export { type Prepared, type PrepareOptions, prepare, prune } from "./table/prepare.ts";
-export { generate, type SyntheticName, synthetics } from "./table/synthetic.ts";
-export { type Heading, parseTable, type Selection, type Table, without } from "./table/table.ts";
+  bestOfSeeds,
+  heldOut,
+  type MapChoice,
+  mapChoices,
+  mapsFor,
+  usualSteps,
+} from "./diffusion/fit/index.ts";
+/** @internal */
+export { networkKinds, tableMap } from "./diffusion/network/index.ts";
+/** @internal */
 export {
-  type DatasetName,
-  isSynthetic,
-  isUci,
-  preparationOf,
-  tableNames,
-  type UciName,
-  uciSets,
-} from "./table/uci.ts";
+  POINT_DRAWS,
+  pointOf,
+  requireGiven,
+  writtenCell,
+  writtenColumns,
+  writtenRows,
+} from "./diffusion/query/index.ts";
+/** @internal */
+export { formatRule, layoutOf } from "./diffusion/schema/index.ts";
+/** @internal */
+export { ENOUGH_SAMPLES, measurePoints, unitGaussian } from "./dkef/evaluate.ts";
+/** @internal */
+export { openGradientNoise } from "./dkef/gradient-noise.ts";
+/** @internal */
+export { modelColumns } from "./dkef/score-rows.ts";
+/** @internal */
+export { protocol } from "./dkef/settings.ts";
+/** @internal */
+export type { FitSteps } from "./dkef/steps.ts";
+/** @internal */
+export { fitSteps } from "./dkef/steps.ts";
+/** @internal */
+export { tableBaselines } from "./measure/baseline/baselines.ts";
+/** @internal */
+export { calibrate } from "./measure/calibration.ts";
+/** @internal */
+export { requireCompletable } from "./measure/completion.ts";
+/** @internal */
+export type { DensityEvaluation } from "./measure/density-evaluation.ts";
+/** @internal */
+export { runDensity } from "./measure/density-run.ts";
+/** @internal */
+export { evaluateDensityFit, fitDensitySeeds } from "./measure/density-seeds.ts";
+/** @internal */
+export { evaluateHeldOut } from "./measure/held-out.ts";
+/** @internal */
+export { likelihood, plainLikelihood } from "./measure/measure.ts";
+/** @internal */
+export { chosenPlaces } from "./picture/columns.ts";
+/** @internal */
+export { pairPlots, reportFigures } from "./picture/figures.ts";
+/** @internal */
+export { completionLines } from "./report/completion.ts";
+/** @internal */
+export { faultsOf } from "./report/text.ts";
+/** @internal */
+export { studyFigures } from "./study/figures.ts";
+/** @internal */
+export { parseRecords } from "./study/record.ts";
+/** @internal */
+export { studyTable } from "./study/report.ts";
+/** @internal */
+export type { FitTask, RunRecord } from "./study/study.ts";
+/** @internal */
+export { fitTaskName, openFitTasks, recordOf } from "./study/study.ts";
+/** @internal */
+export { cellLines } from "./table/cells.ts";
+/** @internal */
+export { parseDate } from "./table/dates.ts";
+/** @internal */
+export { isLiteral, jsonLiteral, literalOf } from "./table/literal.ts";
+/** @internal */
+export { generate, synthetics } from "./table/synthetic.ts";
+/** @internal */
+export { without } from "./table/table.ts";
+/** @internal */
+export type { DatasetName, UciName } from "./table/uci.ts";
+/** @internal */
+export { isSynthetic, isUci, tableNames, uciSets } from "./table/uci.ts";
+/** @internal */
 export { preparedUci } from "./table/uci-table.ts";
-export { type Whitening, whiteningMap } from "./table/whitening.ts";
+/** @internal */
+export { whiteningMap } from "./table/whitening.ts";

@@ -21,7 +21,7 @@ export type Flaw = keyof typeof FLAWS;
  * The flaws of a board as a sum of bits. Those between kings are looked for only where there is one
  * king each.
  */
-export function flawBits(board: Board): number {
+function flawBits(board: Board): number {
   const counts = new Uint8Array(13);
   for (let square = 0; square < board.length; square++) counts[board[square]]++;
   let bits = feasible(counts, 0) && feasible(counts, 6) ? 0 : FLAWS.material;

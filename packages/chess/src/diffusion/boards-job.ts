@@ -168,7 +168,7 @@ export interface BoardsRun extends Omit<BoardsParameters, "key" | "guide" | "fir
  *
  * @param model the model; give the same input to all jobs of a run
  */
-export const boardsJob = (
+const boardsJob = (
   model: Input<Model>,
   { key, guide, device, ...run }: BoardsRun,
   first: number,

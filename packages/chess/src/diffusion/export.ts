@@ -16,15 +16,15 @@ import { denoiserMean, denoiserPosterior, denoiserScore } from "diffeo/categoric
 import { fail, type OnnxModel, type Target, type Tensor, trace, writeOnnx } from "diffeo/graph";
 import { asConstants } from "diffeo/model";
 
+/** The name of a function of a model that `exportOnnx` writes. */
+export type ExportName = "score" | "denoise" | "posterior";
+
 /** The functions of a model that can be exported, by name. */
-export const exports = {
+export const exports: Readonly<Record<ExportName, typeof denoiserScore>> = {
   score: denoiserScore,
   denoise: denoiserMean,
   posterior: denoiserPosterior,
-} as const;
-
-/** The name of a function of a model that `exportOnnx` writes. */
-export type ExportName = keyof typeof exports;
+};
 
 /** What is exported, as a function of x and t. */
 export function exportFunction(

@@ -7,9 +7,8 @@ export { type AffineOptions, affine, affineMatrix } from "./affine.ts";
 export { type AffineCouplingOptions, affineCoupling } from "./affine-coupling.ts";
 export { type Bijector, bijector, type ClosedForm, type Diffusion } from "./bijector.ts";
 export { type Block, blocks } from "./blocks.ts";
-export { catalogue, type MapEntry, mapNamed } from "./catalogue.ts";
+export { catalogue, type MapEntry } from "./catalogue.ts";
 export { chain } from "./chain.ts";
-export { columnsOf, denseDiffusion, rowSquares, units } from "./coefficient.ts";
 export { type Coordinate, coordinatewise } from "./coordinatewise.ts";
 export { correlationMap } from "./correlation.ts";
 export {
@@ -18,18 +17,13 @@ export {
   itoTrace,
   jacobianOf,
   pullCovector,
-  pullDiffusion,
-  pullItoTrace,
   pullVector,
   pushCovector,
-  pushDiffusion,
-  pushedCovarianceDivergence,
   pushVector,
   timeDerivative,
-  withoutClosedForms,
 } from "./derive.ts";
 export { each } from "./each.ts";
-export { alignToEvent, batchOf, eventOf, flattenEvent, sumEvent } from "./event.ts";
+export { alignToEvent, sumEvent } from "./event.ts";
 export { expMap } from "./exp.ts";
 export { identity } from "./identity.ts";
 export { invert } from "./invert.ts";
@@ -46,3 +40,18 @@ export { tanhMap } from "./tanh.ts";
 export { type TimeAffineOptions, timeAffine } from "./time-affine.ts";
 export { unitBall } from "./unit-ball.ts";
 export { whereMask } from "./where-mask.ts";
+
+// For other packages of this repository; published types leave them out.
+
+/** @internal */
+export { mapNamed } from "./catalogue.ts";
+/** @internal */
+export { columnsOf, denseDiffusion, units } from "./coefficient.ts";
+/** @internal */
+export {
+  pullDiffusion,
+  pullItoTrace,
+  pushDiffusion,
+  pushedCovarianceDivergence,
+  withoutClosedForms,
+} from "./derive.ts";

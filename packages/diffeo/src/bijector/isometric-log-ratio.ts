@@ -15,8 +15,6 @@ import { chain } from "./chain.ts";
 
 /**
  * V, n + 1 rows of n.
- *
- * @internal
  */
 export const helmert = (n: number): number[][] =>
   Array.from({ length: n + 1 }, (_, i) =>

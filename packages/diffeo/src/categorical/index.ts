@@ -13,25 +13,18 @@ export {
 } from "./categorical.ts";
 export type { SimplexMap } from "./coordinates.ts";
 export {
-  BOUND,
   type Denoiser,
-  denoiserLogPosterior,
-  denoiserLoss,
-  denoiserMean,
-  denoiserPosterior,
   denoiserScore,
   type LossOptions,
   type Parameterisation,
-  parameterisations,
   type Sees,
-  weights,
 } from "./denoiser.ts";
-export { type ErrorOptions, errorsByTime, fittedTimes, usualTimes } from "./errors.ts";
-export { type KnownClasses, logLikelihoods } from "./evidence.ts";
-export { boxesOf, type Groups, linesOf, sudokuGroups } from "./groups.ts";
+export { type ErrorOptions, errorsByTime, fittedTimes } from "./errors.ts";
+export type { KnownClasses } from "./evidence.ts";
+export { type Groups, sudokuGroups } from "./groups.ts";
 export { knownSites, siteLikelihood } from "./known-sites.ts";
-export { denoiserOf, freshModel, type Model, type ModelSpec, modelOf } from "./model.ts";
-export { parseModel, serializeModel, withErrors } from "./model-bytes.ts";
+export { freshModel, type Model, type ModelSpec, modelOf } from "./model.ts";
+export { parseModel, serializeModel } from "./model-bytes.ts";
 export {
   type GridCondition,
   type GridRules,
@@ -47,16 +40,9 @@ export {
   type SampleGridsOptions,
   sampleGrids,
 } from "./sample-grids.ts";
-export { type GroupSum, groupSums, type SiteSum, siteSum } from "./site-sums.ts";
-export { type TrainDenoiserOptions, trainDenoiser } from "./train-denoiser.ts";
-export {
-  type GridNetwork,
-  gridNetworks,
-  gridSpec,
-  suggestedNetwork,
-  type TrainGridOptions,
-  trainGrid,
-} from "./train-grid.ts";
+export type { GroupSum, SiteSum } from "./site-sums.ts";
+export type { TrainDenoiserOptions } from "./train-denoiser.ts";
+export { type GridNetwork, type TrainGridOptions, trainGrid } from "./train-grid.ts";
 export {
   type BatchOptions,
   compileDenoiserStep,
@@ -66,3 +52,32 @@ export {
   type Grids,
   gridsOf,
 } from "./training.ts";
+
+// For other packages of this repository; published types leave them out.
+
+/** @internal */
+export {
+  BOUND,
+  denoiserLogPosterior,
+  denoiserLoss,
+  denoiserMean,
+  denoiserPosterior,
+  parameterisations,
+  weights,
+} from "./denoiser.ts";
+/** @internal */
+export { usualTimes } from "./errors.ts";
+/** @internal */
+export { logLikelihoods } from "./evidence.ts";
+/** @internal */
+export { boxesOf, linesOf } from "./groups.ts";
+/** @internal */
+export { denoiserOf } from "./model.ts";
+/** @internal */
+export { withErrors } from "./model-bytes.ts";
+/** @internal */
+export { groupSums, siteSum } from "./site-sums.ts";
+/** @internal */
+export { trainDenoiser } from "./train-denoiser.ts";
+/** @internal */
+export { gridSpec, suggestedNetwork } from "./train-grid.ts";

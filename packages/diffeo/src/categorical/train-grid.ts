@@ -19,7 +19,7 @@ import { type Focus, gridsOf } from "./training.ts";
  * Sizes of a transformer by name. A step of 64 grids of 16 sites takes the small one 17 ms of a
  * processor.
  */
-export const gridNetworks = {
+const gridNetworks = {
   small: { width: 32, layers: 3, heads: 4 },
   medium: { width: 64, layers: 4, heads: 4 },
   large: { width: 128, layers: 6, heads: 8 },

@@ -17,12 +17,11 @@ export {
 } from "./arithmetic.ts";
 export { type AttentionOptions, attention } from "./attention.ts";
 export { grad, gradEach, hvp, jvp, valueAndGrad, vjp } from "./autodiff.ts";
-export { backward } from "./backward.ts";
 export { expand, sum } from "./broadcast.ts";
 export { averagePool, type ConvOptions, conv2d, maxPool, upsampleNearest } from "./conv.ts";
 export type { OnnxModel, Port } from "./emitter.ts";
 export { erf, erfc } from "./erf.ts";
-export { DiffeoError, type ErrorKind, fail } from "./error.ts";
+export { DiffeoError, type ErrorKind } from "./error.ts";
 export { reference } from "./evaluate.ts";
 export { logGamma, polygamma } from "./gamma.ts";
 export { argmax, argsort, argTop, oneHot, sort, take, takeAlong, top } from "./gather.ts";
@@ -41,19 +40,12 @@ export {
   where,
 } from "./logic.ts";
 export {
-  allocate,
-  convert,
   type DType,
   type FloatType,
-  flattenNested,
-  isFloat,
-  isNdArray,
   type NdArray,
   type Nested,
   ndarray,
   type Shape,
-  showShape,
-  sizeOf,
   type TypedArray,
   toFloat64,
 } from "./ndarray.ts";
@@ -67,7 +59,6 @@ export { cumsum, logSoftmax, logSumExp, max, mean, softmax } from "./reduce.ts";
 export { rotary } from "./rotary.ts";
 export { combineAll, linearRecurrence, scan } from "./scan.ts";
 export { expandDims, reshape, squeeze, swapAxes, transpose } from "./shape.ts";
-export { lower, simplify } from "./simplify.ts";
 export { inverse, logAbsDet, solve } from "./solve.ts";
 export {
   type Attributes,
@@ -80,13 +71,11 @@ export {
   onesLike,
   type Place,
   type Primitive,
-  primitive,
   type Target,
   Tensor,
   zerosLike,
 } from "./tensor.ts";
-export { topological } from "./topological.ts";
-export { fitsShape, isSpec, type Spec, showOpenShape, type Trace, trace } from "./trace.ts";
+export { type Trace, trace } from "./trace.ts";
 export {
   asinh,
   atan,
@@ -105,7 +94,34 @@ export {
   sqrt,
   tanh,
 } from "./transcendental.ts";
-export { leavesOf, mapTree, type Tree, withLeaves } from "./tree.ts";
+export type { Tree } from "./tree.ts";
 export { cholesky, symmetric } from "./triangle.ts";
 export { cast, eye, iota, stopGradient } from "./value.ts";
 export { type BatchAxes, vmap } from "./vmap.ts";
+
+// For other packages of this repository; published types leave them out.
+
+/** @internal */
+export { backward } from "./backward.ts";
+/** @internal */
+export { fail } from "./error.ts";
+/** @internal */
+export {
+  allocate,
+  convert,
+  flattenNested,
+  isFloat,
+  isNdArray,
+  showShape,
+  sizeOf,
+} from "./ndarray.ts";
+/** @internal */
+export { lower, simplify } from "./simplify.ts";
+/** @internal */
+export { primitive } from "./tensor.ts";
+/** @internal */
+export { topological } from "./topological.ts";
+/** @internal */
+export { fitsShape, isSpec, type Spec, showOpenShape } from "./trace.ts";
+/** @internal */
+export { leavesOf, mapTree, withLeaves } from "./tree.ts";

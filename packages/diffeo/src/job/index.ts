@@ -3,14 +3,6 @@
  * Kinds of jobs live beside the work that they do; `diffeo-queue` runs jobs on other processes and
  * machines.
  */
-export { nestsDeeply } from "./depth.ts";
-export {
-  canonical,
-  type DescribeOptions,
-  describeJob,
-  type JobDescription,
-  requireDescription,
-} from "./description.ts";
 export {
   type Executor,
   type JobResult,
@@ -20,16 +12,20 @@ export {
   type Settled,
 } from "./executor.ts";
 export { type InlineOptions, openInline } from "./inline.ts";
-export {
-  type Input,
-  inputOf,
-  inputsByName,
-  type Job,
-  type JobOptions,
-  jobOf,
-  misfitOf,
-} from "./job.ts";
-export { type Keeper, openKeeper } from "./keeper.ts";
+export { type Input, inputOf, type Job, type JobOptions, jobOf } from "./job.ts";
 export type { JobContext, Kind, Kinds } from "./kind.ts";
+
+// For other packages of this repository; published types leave them out.
+
+/** @internal */
+export { nestsDeeply } from "./depth.ts";
+/** @internal */
+export { canonical, describeJob, type JobDescription, requireDescription } from "./description.ts";
+/** @internal */
+export { inputsByName, misfitOf } from "./job.ts";
+/** @internal */
+export { openKeeper } from "./keeper.ts";
+/** @internal */
 export { withRepeats } from "./repeat.ts";
+/** @internal */
 export { ofShard, parseShard, type Shard } from "./shard.ts";

@@ -12,21 +12,22 @@ export {
   normalisedGssmVr,
   type ObjectiveName,
   objectives,
-  paperObjectives,
   type SliceOptions,
   scoreMatching,
   ssm,
   ssmVr,
 } from "./losses.ts";
-export { applyMetric, type Metric, metricForm } from "./metric.ts";
+export type { Metric } from "./metric.ts";
 export { networkSlices } from "./network.ts";
-export {
-  curvature,
-  type Loss,
-  lossOf,
-  type Objective,
-  type ScoreFunction,
-  type Terms,
-} from "./objective.ts";
+export { type Loss, lossOf, type Objective, type ScoreFunction, type Terms } from "./objective.ts";
 export { type QuadraticOptions, quadraticSlices } from "./quadratic.ts";
 export type { Moments, Slice } from "./slice.ts";
+
+// For other packages of this repository; published types leave them out.
+
+/** @internal */
+export { paperObjectives } from "./losses.ts";
+/** @internal */
+export { applyMetric, metricForm } from "./metric.ts";
+/** @internal */
+export { curvature } from "./objective.ts";

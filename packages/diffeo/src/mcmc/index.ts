@@ -4,16 +4,9 @@ export {
   type Approximation,
   approximate,
   type FitName,
-  fits,
 } from "./approximate.ts";
 export { type CalibrateOptions, type Calibration, calibrate, type Ranks } from "./calibrate.ts";
-export {
-  type CarryOptions,
-  carriedStep,
-  chainBlock,
-  type DrawCarriedOptions,
-  drawCarried,
-} from "./carried.ts";
+export type { CarryOptions } from "./carried.ts";
 export type { Chain, ChainState } from "./chain-state.ts";
 export { type ChainsOptions, drawChains } from "./chains.ts";
 export {
@@ -23,27 +16,16 @@ export {
   chainsJobs,
   chainsKind,
 } from "./chains-job.ts";
-export { parseChains, serializeChains } from "./checkpoint.ts";
 export type { Data, DataShapes } from "./data.ts";
 export { bulkEss, rhat, type Summary, summarise, tailEss } from "./diagnostics.ts";
 export type { ChainStore } from "./draw-options.ts";
-export {
-  type Chains,
-  chainsAt,
-  type LogDensity,
-  leapfrog,
-  metropolis,
-  negativeEnergy,
-  type Phase,
-} from "./hamiltonian.ts";
 export { type Compared, compare, type Loo, type LooOptions, loo } from "./loo.ts";
-export { type ChainMethodName, methods } from "./method.ts";
-export { type MetricName, metrics } from "./metric.ts";
+export type { ChainMethodName } from "./method.ts";
+export type { MetricName } from "./metric.ts";
 export type { PosteriorDraws, PosteriorModel } from "./model.ts";
 export { model, type StatementModel } from "./notation.ts";
 export { arvizJson, cmdStanCsv, type Origin } from "./output.ts";
 export type { Bounded, Parameter, Standardised, Values } from "./parameters.ts";
-export { paretoFit, paretoShape } from "./pareto.ts";
 export {
   logLikelihood,
   type NamedDraws,
@@ -55,9 +37,7 @@ export {
 } from "./predict.ts";
 export {
   type CallOptions,
-  chainsOf,
   collectPosterior,
-  elementNames,
   openPosteriorSampler,
   type Posterior,
   type PosteriorSampler,
@@ -67,15 +47,33 @@ export {
   samplePosterior,
 } from "./sample-posterior.ts";
 export type { Limits, ParameterOptions, Program, Statements } from "./statements.ts";
-export { adaptedStepSize, type StepSizeRule } from "./step-size.ts";
+
+// For other packages of this repository; published types leave them out.
+
+/** @internal */
+export { fits } from "./approximate.ts";
+/** @internal */
+export { carriedStep, chainBlock, drawCarried } from "./carried.ts";
+/** @internal */
+export { parseChains, serializeChains } from "./checkpoint.ts";
+/** @internal */
 export {
-  type Move,
-  type Moved,
-  openWalk,
-  runWalk,
-  type Walk,
-  type WalkOptions,
-  type WalkRunOptions,
-  type WalkTarget,
-} from "./walk.ts";
-export { energyFraction } from "./warnings.ts";
+  type Chains,
+  chainsAt,
+  type LogDensity,
+  leapfrog,
+  metropolis,
+  negativeEnergy,
+} from "./hamiltonian.ts";
+/** @internal */
+export { methods } from "./method.ts";
+/** @internal */
+export { metrics } from "./metric.ts";
+/** @internal */
+export { paretoFit, paretoShape } from "./pareto.ts";
+/** @internal */
+export { chainsOf, elementNames } from "./sample-posterior.ts";
+/** @internal */
+export { adaptedStepSize } from "./step-size.ts";
+/** @internal */
+export { openWalk, runWalk, type Walk } from "./walk.ts";

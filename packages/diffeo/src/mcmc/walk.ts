@@ -42,7 +42,7 @@ export interface WalkOptions extends Pick<CompileOptions, "device" | "threads" |
 }
 
 /** The step size, the weights of the terms and the key of a transition. */
-export interface Move {
+interface Move {
   /** ε */
   readonly stepSize: number;
   /** w, one a term. Default 1 each. */
@@ -52,7 +52,7 @@ export interface Move {
 }
 
 /** Chains after a transition, and which of them moved. */
-export interface Moved {
+interface Moved {
   readonly chains: Chains<NdArray>;
   /** Whether each chain moved: 1 or 0, [B]. */
   readonly accepted: NdArray;

@@ -2,24 +2,8 @@
  * diffeo/model: networks for scores and densities. Parameters are trees of arrays, a model a
  * function of them and of x.
  */
-export {
-  type CouplingFlow,
-  type CouplingFlowOptions,
-  couplingFlow,
-  couplingsFor,
-  normalised,
-} from "./coupling-flow.ts";
-export {
-  BASE_VARIANCE,
-  type Dkef,
-  type DkefOptions,
-  type DkefSizes,
-  dkefInit,
-  dkefLogDensity,
-  dkefScore,
-  dkefShapes,
-  pairs,
-} from "./dkef.ts";
+export type { CouplingFlow, CouplingFlowOptions } from "./coupling-flow.ts";
+export { type Dkef, type DkefOptions, dkefInit, dkefLogDensity, dkefScore } from "./dkef.ts";
 export {
   type LinearSystem,
   type NormalEquations,
@@ -27,23 +11,9 @@ export {
   solveAlpha,
   trainedAlpha,
 } from "./dkef-alpha.ts";
-export {
-  type Affine,
-  asConstants,
-  conv,
-  convInit,
-  initialise,
-  linear,
-  linearInit,
-  type Norm,
-  normInit,
-  type Shaped,
-  type Source,
-  timeFeatures,
-} from "./layers.ts";
+export { type Affine, asConstants, type Norm, type Shaped, type Source } from "./layers.ts";
 export {
   type Limit,
-  mapShapes,
   type Network,
   type NetworkSpec,
   networkOf,
@@ -51,11 +21,23 @@ export {
   type Parameters,
   parameterCount,
 } from "./networks.ts";
-export { type ResidualOptions, velocityScore } from "./residual.ts";
-export {
-  type Transformer,
-  type TransformerOptions,
-  transformer,
-  transformerInit,
-} from "./transformer.ts";
-export { type UNet, type UNetOptions, unet, unetInit } from "./unet.ts";
+export type { ResidualOptions } from "./residual.ts";
+export type { Transformer, TransformerOptions } from "./transformer.ts";
+export type { UNet, UNetOptions } from "./unet.ts";
+
+// For other packages of this repository; published types leave them out.
+
+/** @internal */
+export { couplingFlow, couplingsFor, normalised } from "./coupling-flow.ts";
+/** @internal */
+export { BASE_VARIANCE, dkefShapes, pairs } from "./dkef.ts";
+/** @internal */
+export { initialise, linear, linearInit } from "./layers.ts";
+/** @internal */
+export { mapShapes } from "./networks.ts";
+/** @internal */
+export { velocityScore } from "./residual.ts";
+/** @internal */
+export { transformer } from "./transformer.ts";
+/** @internal */
+export { unet, unetInit } from "./unet.ts";

@@ -20,7 +20,7 @@ import type { Closable } from "../host/index.ts";
 import { type JobLimits, watchLimits } from "./limits.ts";
 
 /** A job of a pool: a name and plain data. */
-export interface PoolJob {
+interface PoolJob {
   readonly kind: string;
   readonly parameters: unknown;
 }

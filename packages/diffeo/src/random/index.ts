@@ -11,8 +11,6 @@
  */
 export { type ChoiceOptions, choice, type IntArray, integers, permutation } from "./discrete.ts";
 export {
-  type BitArray,
-  bits,
   type FloatArray,
   type FloatOptions,
   normal,
@@ -21,4 +19,10 @@ export {
   uniform,
 } from "./draw.ts";
 export { fold, type Key, type Keys, key, sampleKeys, split } from "./key.ts";
+
+// For other packages of this repository; published types leave them out.
+
+/** @internal */
+export { bits } from "./draw.ts";
+/** @internal */
 export { type Sequence, sequence } from "./sequence.ts";

@@ -162,8 +162,6 @@ export interface StepLevels {
 
 /**
  * What the step of the flow scales x and D* by: σ′/σ and m′(1 − e^{−h}).
- *
- * @internal
  */
 export const flowWeights = ({ sigma, sigmaNext, mNext, h }: StepLevels) => ({
   kept: div(sigmaNext, sigma),

@@ -3,30 +3,21 @@
  * likelihood.
  */
 export type { ChurnOptions } from "./churn.ts";
-export { clampToSimplex } from "./clamp.ts";
 export { type CorrectorOptions, predictorCorrector } from "./corrector.ts";
-export {
-  ancestral,
-  dpmSolver2M,
-  dpmSolver2MSde,
-  flowWeights,
-  type StepLevels,
-} from "./dpm-solver.ts";
+export { ancestral, dpmSolver2M, dpmSolver2MSde } from "./dpm-solver.ts";
 export { type ErrorByTime, type FittedGridOptions, fittedGrid } from "./fitted.ts";
 export { heun, type RungeKuttaOptions, rungeKutta } from "./flow.ts";
 export {
-  checkedGrid,
   type GridName,
   grids,
   karrasGrid,
-  logSnr,
   logSnrGrid,
   quadraticGrid,
   uniformGrid,
 } from "./grid.ts";
 export { type DensityOptions, type DensityResult, logDensity } from "./likelihood.ts";
-export { brownianPath, independentNoise, type NoiseRequest, type NoiseSource } from "./noise.ts";
-export { joinReports, type OpenSampler, openSampler, sample } from "./open.ts";
+export { brownianPath, type NoiseRequest, type NoiseSource } from "./noise.ts";
+export { type OpenSampler, openSampler, sample } from "./open.ts";
 export type {
   DrawOptions,
   Known,
@@ -46,7 +37,21 @@ export {
   type ParticleResult,
   particles,
 } from "./particles.ts";
-export { pauses } from "./pauses.ts";
 export type { OnExit, Solver, Stage, StepIn, StepInputs, SteppingOptions } from "./solver.ts";
-export { type SolverName, solverOf, solvers } from "./solvers.ts";
+export { type SolverName, solvers } from "./solvers.ts";
 export { domainPreserving, eulerMaruyama, milstein } from "./stochastic.ts";
+
+// For other packages of this repository; published types leave them out.
+
+/** @internal */
+export { clampToSimplex } from "./clamp.ts";
+/** @internal */
+export { flowWeights } from "./dpm-solver.ts";
+/** @internal */
+export { logSnr } from "./grid.ts";
+/** @internal */
+export { joinReports } from "./open.ts";
+/** @internal */
+export { pauses } from "./pauses.ts";
+/** @internal */
+export { solverOf } from "./solvers.ts";

@@ -5,7 +5,6 @@ export {
   type Projection,
   type ProjectionEstimate,
   projectedScore,
-  projectionIntegrand,
 } from "./projection.ts";
 export {
   pulledScore,
@@ -16,3 +15,8 @@ export {
   pushScore,
   type Score,
 } from "./score.ts";
+
+// For other packages of this repository; published types leave them out.
+
+/** @internal */
+export { projectionIntegrand } from "./projection.ts";

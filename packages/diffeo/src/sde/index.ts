@@ -1,6 +1,6 @@
 /** diffeo/sde: diffusion processes, their reversal, and both seen through a map. */
-export { type SdeSpec, sdeOf, sdes } from "./catalogue.ts";
-export { type CarriedScore, carry, clock, noiseRatio, rescaling, timeAtRatio } from "./clock.ts";
+export { type SdeSpec, sdes } from "./catalogue.ts";
+export { type CarriedScore, carry, clock, rescaling } from "./clock.ts";
 export { type ConditionOptions, condition } from "./condition.ts";
 export { dilateTime, type Factor, scaleDrift, tilt } from "./control.ts";
 export {
@@ -9,28 +9,17 @@ export {
   dampedLangevin,
   type PhaseCovariance,
 } from "./damped-langevin.ts";
-export {
-  applyCovariance,
-  applyDiffusion,
-  applyTransposed,
-  covarianceDivergence,
-  dependsOnState,
-  multipliedOut,
-  noiseShape,
-  type ProcessDiffusion,
-  type PushedDiffusion,
-} from "./diffusion.ts";
+export { covarianceDivergence, type ProcessDiffusion, type PushedDiffusion } from "./diffusion.ts";
 export { type EdmOptions, edm } from "./edm.ts";
 export { fromTransition, type TransitionOptions } from "./from-transition.ts";
 export { type InterpolantOptions, interpolant } from "./interpolant.ts";
-export { pullDrift, push, pushDrift, pushedDiffusion, pushedDrift, pushPrior } from "./ito.ts";
+export { push, pushedDiffusion, pushedDrift } from "./ito.ts";
 export { type OrnsteinUhlenbeckOptions, ornsteinUhlenbeck } from "./ornstein.ts";
 export { gaussianPrior, type Prior } from "./prior.ts";
-export { flowVelocity, pullVelocity, pushedVelocity, pushVelocity } from "./probability-flow.ts";
+export { flowVelocity, pushVelocity } from "./probability-flow.ts";
 export {
   type Chart,
   forward,
-  inChart,
   type Motion,
   type Process,
   type ReverseProcess,
@@ -40,8 +29,8 @@ export {
 export { type Projected, project, projectAt } from "./project.ts";
 export { type Reflected, type ReflectedOptions, reflected } from "./reflected.ts";
 export { reverseNoiseShift } from "./reverse-noise.ts";
-export { pullReverseDrift, pushedReverseDrift, pushReverseDrift } from "./reverse-time-ito.ts";
-export { type MarginalScore, requireScoreOfState, scoreAt, timesOf } from "./score.ts";
+export { pushedReverseDrift, pushReverseDrift } from "./reverse-time-ito.ts";
+export type { MarginalScore } from "./score.ts";
 export type { GaussianSde, Sde, Transition } from "./sde.ts";
 export {
   absoluteValues,
@@ -52,7 +41,7 @@ export {
   type Statistic,
   squaredRadius,
 } from "./statistic.ts";
-export { reversalOf, reverseDrift } from "./time-reversal.ts";
+export { reverseDrift } from "./time-reversal.ts";
 export { guide, type Twist, type TwistedProcess, twist } from "./twist.ts";
 export { type VeOptions, ve } from "./ve.ts";
 export {
@@ -63,3 +52,27 @@ export {
   type VpOptions,
   vp,
 } from "./vp.ts";
+
+// For other packages of this repository; published types leave them out.
+
+/** @internal */
+export { sdeOf } from "./catalogue.ts";
+/** @internal */
+export { noiseRatio, timeAtRatio } from "./clock.ts";
+/** @internal */
+export {
+  applyCovariance,
+  applyDiffusion,
+  applyTransposed,
+  dependsOnState,
+  multipliedOut,
+  noiseShape,
+} from "./diffusion.ts";
+/** @internal */
+export { pushPrior } from "./ito.ts";
+/** @internal */
+export { inChart } from "./process.ts";
+/** @internal */
+export { requireScoreOfState, scoreAt, timesOf } from "./score.ts";
+/** @internal */
+export { reversalOf } from "./time-reversal.ts";

@@ -15,7 +15,7 @@ import {
   type Tree,
 } from "../graph/index.ts";
 
-export { flatten } from "../host/index.ts";
+export { flatten } from "../host/flat.ts";
 
 /** The tree of `like`, cut out of a flat vector. */
 export function unflatten(flat: Tensor, like: unknown): Tree<Tensor> {

@@ -1,9 +1,7 @@
 /** diffeo/train: optimisers inside the graph, the loop around it, and the bytes of its state. */
 export { type AdamOptions, type AdamState, adam } from "./adam.ts";
-export { clipFactor } from "./clip.ts";
-export { flatten, flattenTensors, unflatten } from "./flat.ts";
-export { jsonObject } from "./json-object.ts";
-export { stateOf, type TrainOptions, type TrainReport, train } from "./loop.ts";
+export { flatten, unflatten } from "./flat.ts";
+export { type TrainOptions, type TrainReport, train } from "./loop.ts";
 export { type Checkpoint, memoryStore, type RunStore } from "./run-store.ts";
 export {
   parseSafetensors,
@@ -20,3 +18,14 @@ export {
   type StepResult,
   type TrainState,
 } from "./step.ts";
+
+// For other packages of this repository; published types leave them out.
+
+/** @internal */
+export { clipFactor } from "./clip.ts";
+/** @internal */
+export { flattenTensors } from "./flat.ts";
+/** @internal */
+export { jsonObject } from "./json-object.ts";
+/** @internal */
+export { stateOf } from "./loop.ts";

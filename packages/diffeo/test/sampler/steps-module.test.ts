@@ -21,7 +21,6 @@ import {
   type DrawOptions,
   eulerMaruyama,
   heun,
-  independentNoise,
   milstein,
   type OpenOptions,
   openSampler,
@@ -30,6 +29,7 @@ import {
   type SolverName,
   solvers,
 } from "../../src/sampler/index.ts";
+import { independentNoise } from "../../src/sampler/noise.ts";
 import { StepsSession } from "../../src/sampler/steps-session.ts";
 import { forward, type Process, reverse, reversePush, vp } from "../../src/sde/index.ts";
 import { gaussianSdes, relativeError, stateDependent } from "../sde/table.ts";

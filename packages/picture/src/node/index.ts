@@ -1,2 +1,7 @@
 /** diffeo-picture/node: pictures as PNG. */
-export { hasFont, renderPng } from "./png.ts";
+export { renderPng } from "./png.ts";
+
+// For other packages of this repository; published types leave them out.
+
+/** @internal */
+export { hasFont } from "./png.ts";

@@ -1,5 +1,4 @@
 /** Who does jobs. What talks to a server is loaded when it is first used. */
-export { descriptionOf, digestOf, inputsOf, sha256 } from "./digest.ts";
 export { type FolderOptions, withFolder } from "./folder.ts";
 export { type LocalOptions, openLocal, type ProcessScript } from "./local.ts";
 export type { Address } from "./redis/address.ts";
@@ -9,6 +8,11 @@ export type { JobFailure, QueueOverview, QueueState } from "./redis/overview.ts"
 export type { WorkerOptions } from "./redis/worker.ts";
 export type { WorkerState } from "./redis/workers.ts";
 export { type RunnerSettings, serveRunner } from "./runner.ts";
+
+// For other packages of this repository; published types leave them out.
+
+/** @internal */
+export { descriptionOf, digestOf, inputsOf, sha256 } from "./digest.ts";
 
 import type { Executor } from "diffeo/job";
 import type { Address } from "./redis/address.ts";

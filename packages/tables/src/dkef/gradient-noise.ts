@@ -26,7 +26,7 @@ export interface GradientNoise {
 }
 
 /** What is sampled again for each gradient. */
-export type NoiseOver = "slices" | "points and slices";
+type NoiseOver = "slices" | "points and slices";
 
 /** What measures the noise of gradients, opened once. */
 export interface OpenGradientNoise extends Closable {

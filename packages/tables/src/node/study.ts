@@ -40,7 +40,7 @@ export async function runTask(task: FitTask, options: FitTaskOptions): Promise<R
 const runsFolder = (out: string): string => join(out, "runs");
 
 /** The path of a run's record in the folder of a study. */
-export const recordPath = (out: string, task: FitTask): string =>
+const recordPath = (out: string, task: FitTask): string =>
   join(runsFolder(out), `${fitTaskName(task)}.json`);
 
 /**

@@ -8,7 +8,6 @@
 export {
   type MapChoice,
   type MapStore,
-  type MapsForOptions,
   mapChoices,
   mapsFor,
 } from "./chosen.ts";
