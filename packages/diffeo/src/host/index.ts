@@ -37,4 +37,4 @@ export {
 /** @internal */
 export { sortedWithOrder } from "./sorted.ts";
 /** @internal */
-export { rightSvd } from "./svd.ts";
+export { rightSvd, type Svd } from "./svd.ts";
