@@ -70,7 +70,10 @@ async function run(io: Io, file: string, options: CalibrateCommand): Promise<voi
     thin: rest.thin,
     warmup: rest.warmup,
     targetAcceptance: rest.targetAcceptance,
-    signal: io.signal,
+    // Read after the code of the model has run: until then Ctrl-C ends the process.
+    get signal() {
+      return io.signal;
+    },
     onRound: (done) => bar.update(done, `${64 * done} datasets`),
   }).finally(bar.end);
   if (out !== undefined) {

@@ -86,9 +86,17 @@ async function drawPosterior(
     return collectPosterior(model, states ?? [], shared);
   }
   const { onDraw, end } = chainProgress(io, chains, warmup + draws);
-  return samplePosterior(model, { ...shared, store: folder, signal: io.signal, onDraw }).finally(
-    end,
-  );
+  const sampling = {
+    ...shared,
+    store: folder,
+    onDraw,
+    // Read when the chains begin, after the code of the model has run: until then Ctrl-C ends the
+    // process, also where that code loops.
+    get signal() {
+      return io.signal;
+    },
+  };
+  return samplePosterior(model, sampling).finally(end);
 }
 
 /** Refuses what cannot be begun or continued, before any work. */

@@ -12,7 +12,7 @@ import { createRequire, register } from "node:module";
 import { dirname, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import { fail } from "diffeo/graph";
+import { DiffeoError, fail } from "diffeo/graph";
 
 const hook = `
 import { createHash } from "node:crypto";
@@ -103,13 +103,31 @@ export interface OwnModule {
   readonly digest: string;
 }
 
+/** Rejects once nothing is left that the process could wait for. */
+function nothingLeft(path: string): { readonly ended: Promise<never>; forget(): void } {
+  let notice = (): void => {};
+  const ended = new Promise<never>((_, reject) => {
+    notice = () =>
+      reject(
+        new DiffeoError(
+          "data",
+          `${path} waits for something that never comes`,
+          "look at what it awaits outside of functions",
+        ),
+      );
+    process.once("beforeExit", notice);
+  });
+  return { ended, forget: () => void process.off("beforeExit", notice) };
+}
+
 /** Imports a module of the user's. */
 export async function importOwn(path: string): Promise<OwnModule> {
   if (!(await stat(path)).isFile())
     fail("data", `${path} is not a file`, "write the module to a file");
   loaded ??= watchLoader();
   const { href } = pathToFileURL(await realpath(path));
-  const exports = await import(href);
+  const { ended, forget } = nothingLeft(path);
+  const exports = await Promise.race([import(href), ended]).finally(forget);
   takeReports(loaded);
   return { exports, digest: await digestOf(href, loaded) };
 }

@@ -4,6 +4,7 @@
  */
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import {
   existsSync,
   mkdirSync,
@@ -16,6 +17,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { diffeo, type Ended, startDiffeo } from "../run.ts";
 
@@ -265,5 +267,36 @@ describe("infer", () => {
     expect(nan.stderr).toMatch(
       /^diffeo: after 100 tries chain 0 has no point to begin from: .* NaN at mu = [-\d.]+\. /,
     );
+  });
+});
+
+describe("a model's own code", () => {
+  it("that loops for ever is ended by Ctrl-C", async () => {
+    const started = at("started");
+    writeFileSync(
+      at("loop.mjs"),
+      `import { writeFileSync } from "node:fs";
+       import { normal } from "diffeo/distribution";
+       import { model } from "diffeo/mcmc";
+       export default model(({ parameter }) => {
+         parameter("x", normal(0, 1));
+         writeFileSync(${JSON.stringify(started)}, "");
+         for (;;);
+       });`,
+    );
+    const { child } = startDiffeo("infer", at("loop.mjs"), "--out", at("loop"));
+    const ended = once(child, "exit");
+    while (!existsSync(started)) await setTimeout(20);
+    child.kill("SIGINT");
+    expect(await ended).toEqual([null, "SIGINT"]);
+  });
+
+  it("that waits for ever is an error", async () => {
+    writeFileSync(at("waits.mjs"), "await new Promise(() => {}); export default 1;");
+    const { ended } = startDiffeo("infer", at("waits.mjs"), "--out", at("waits"));
+    expect(await ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("waits.mjs waits for something that never comes"),
+    });
   });
 });

@@ -144,7 +144,7 @@ export async function calibrate(
   model: StatementModel,
   options: CalibrateOptions,
 ): Promise<Calibration> {
-  const { key, data = {}, datasets = 256, thin = 5, onRound, signal } = options;
+  const { key, data = {}, datasets = 256, thin = 5, onRound } = options;
   const { warmup = 300, targetAcceptance = 0.9, device = "wasm" } = options;
   if (!(Number.isSafeInteger(datasets) && datasets >= 1 && Number.isSafeInteger(thin) && thin >= 1))
     fail("usage", `calibrate: ${datasets} datasets, thin ${thin}`, "give integers from 1");
@@ -170,6 +170,7 @@ export async function calibrate(
   let diverged = 0;
   try {
     for (let round = 0; round < rounds; round++) {
+      const { signal } = options;
       const posterior = await sampler({
         key: fold(key, round),
         data: rowsAt(predictive, round * ROUND, ROUND),
