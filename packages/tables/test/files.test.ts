@@ -97,6 +97,13 @@ describe("JSON", () => {
     expect(parseCells(`[${text}]`, "t").rows).toEqual(rows);
   });
 
+  it("has texts of any length, and escapes", () => {
+    const long = "x".repeat(2 ** 24);
+    const cells = [long, 'a\\', '\\"1,"', '\\\\"', "7"];
+    const text = cells.map((a) => `${JSON.stringify({ 1: a, b: 2 })}\n`).join("");
+    expect(parseCells(text, "t").rows).toEqual(cells.map((a) => [a, "2"]));
+  });
+
   it("has its columns in the order of the file, also those that are numbers", () => {
     const { columns, rows } = parseCells('{"b":1,"2020":2}\n{"2019":"\\"c\\":3","b":4}\n', "t");
     expect(columns).toEqual(["b", "2020", "2019"]);

@@ -20,12 +20,47 @@ function parsed(text: string, source: string, line: number): unknown {
   }
 }
 
-/** A string or a number of JSON that is not a name. A number is caught. */
-const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|(-?\d[\d.eE+-]*)/g;
+/** Where the string ends that begins at a place of a text of JSON. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); ; at = text.indexOf('"', at + 1)) {
+    let first = at;
+    while (text[first - 1] === "\\") first--;
+    if ((at - first) % 2 === 0) return at + 1;
+  }
+}
+
+const NUMBER = /-?\d[\d.eE+-]*/y;
+const STRING_OR_NUMBER = /["\d-]/g;
+
+/**
+ * The strings and numbers of a text of JSON. They are searched for one by one: an expression that
+ * matches whole strings needs a stack as long as a string.
+ */
+function* tokensOf(text: string): Generator<{ readonly start: number; readonly end: number }> {
+  for (let at = 0; ; ) {
+    STRING_OR_NUMBER.lastIndex = at;
+    const start = STRING_OR_NUMBER.exec(text)?.index;
+    if (start === undefined) return;
+    if (text[start] === '"') at = endOfString(text, start);
+    else {
+      NUMBER.lastIndex = start;
+      at = start + (NUMBER.exec(text)?.[0].length ?? 1);
+    }
+    yield { start, end: at };
+  }
+}
 
 /** The same with its numbers as strings, which keep their digits. */
-const withTexts = (text: string): unknown =>
-  JSON.parse(text.replace(STRING_OR_NUMBER, (all, number) => (number ? `"${number}"` : all)));
+function withTexts(text: string): unknown {
+  const pieces: string[] = [];
+  let done = 0;
+  for (const { start, end } of tokensOf(text)) {
+    if (text[start] === '"') continue;
+    pieces.push(text.slice(done, start), `"${text.slice(start, end)}"`);
+    done = end;
+  }
+  return JSON.parse(pieces.join("") + text.slice(done));
+}
 
 /** A value as it is and with its numbers as strings, and the line it stands in. */
 interface Placed {
@@ -97,14 +132,15 @@ interface RowTexts {
 }
 
 /** Names in the order of a text. Objects of the language have those that are integers first. */
-const namesOf = (text: string): readonly string[] => [
-  ...new Set(
-    Array.from(
-      text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g),
-      ([all, colon]) => colon !== undefined && (JSON.parse(all.slice(0, -colon.length)) as string),
-    ).filter((name) => name !== false),
-  ),
-];
+function namesOf(text: string): readonly string[] {
+  const names = new Set<string>();
+  const colon = /\s*:/y;
+  for (const { start, end } of tokensOf(text)) {
+    colon.lastIndex = end;
+    if (text[start] === '"' && colon.test(text)) names.add(JSON.parse(text.slice(start, end)));
+  }
+  return [...names];
+}
 
 /** Reads JSON lines, or a list of objects: its columns in the order in which they first occur. */
 export function parseJsonCells(text: string, source: string): CellTable {

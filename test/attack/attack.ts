@@ -1,0 +1,119 @@
+/**
+ * One attack: a command of the built `diffeo` on a hostile input, in a process of its own, and what
+ * came of it. A command may do its work or refuse it: one sentence of its own, exit code 1, 2 or 3.
+ * Anything else is a fault: a stack, a signal, another exit code, no end.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const bin = fileURLToPath(new URL("../../apps/cli/bin/diffeo.js", import.meta.url));
+
+/** Hostile files go here. */
+export const folder = mkdtempSync(join(tmpdir(), "diffeo-attack-"));
+export const at = (name: string): string => join(folder, name);
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly seconds: number;
+  readonly late: boolean;
+}
+
+export interface How {
+  readonly input?: string | Uint8Array;
+  readonly env?: Readonly<Record<string, string>>;
+  /** After which the command is said to have no end. Default 60. */
+  readonly seconds?: number;
+  /** Called when the process is there. */
+  readonly meanwhile?: (child: ChildProcess) => void | Promise<void>;
+  /** Node's own flags. */
+  readonly flags?: readonly string[];
+}
+
+/** Runs a command to its end. */
+export function diffeo(words: readonly string[], how: How = {}): Promise<Outcome> {
+  const { input, env, seconds = 60, meanwhile, flags = [] } = how;
+  const began = performance.now();
+  const child = spawn(process.execPath, [...flags, bin, ...words], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+  });
+  let [stdout, stderr, late] = ["", "", false];
+  child.stdout.on("data", (data) => {
+    stdout += data;
+  });
+  child.stderr.on("data", (data) => {
+    stderr += data;
+  });
+  child.stdin.on("error", () => {});
+  child.stdin.end(input);
+  void meanwhile?.(child);
+  const timer = setTimeout(() => {
+    late = true;
+    child.kill("SIGKILL");
+  }, seconds * 1000);
+  return new Promise((resolve) => {
+    child.once("close", (code, signal) => {
+      clearTimeout(timer);
+      resolve({ code, signal, stdout, stderr, late, seconds: (performance.now() - began) / 1000 });
+    });
+  });
+}
+
+interface Counts {
+  tried: number;
+  injected: number;
+  lost: number;
+  wrong: number;
+  crashed: number;
+}
+
+/** Counts by area, in the order in which they came. */
+export const counts = new Map<string, Counts>();
+
+export function countOf(area: string): Counts {
+  const own = counts.get(area) ?? { tried: 0, injected: 0, lost: 0, wrong: 0, crashed: 0 };
+  counts.set(area, own);
+  return own;
+}
+
+/** Why an outcome is a fault; undefined where it is none. */
+export function faultOf({ code, signal, stderr, late, seconds }: Outcome): string | undefined {
+  if (late) return `wrong: no end after ${seconds.toFixed(0)} s`;
+  if (signal !== null) return `crashed: ${signal}`;
+  if (/^\s+at .*[:(]\d+/m.test(stderr)) return "crashed: a stack";
+  if (code === null || ![0, 1, 2, 3, 130].includes(code)) return `crashed: exit code ${code}`;
+  if (code !== 0 && !/\S/.test(stderr)) return "wrong: an error without a word";
+  return undefined;
+}
+
+/** Something that was tried, and what was found. A `fault` begins with lost, wrong or crashed. */
+export function note(area: string, name: string, fault: string | undefined, isFault = true): void {
+  const own = countOf(area);
+  own.tried++;
+  if (isFault) own.injected++;
+  if (fault === undefined) return;
+  const kind = /^(lost|wrong|crashed)/.exec(fault)?.[0] as "lost" | "wrong" | "crashed";
+  own[kind]++;
+  console.log(`  ${area}: ${name}: ${fault}`);
+}
+
+/** Runs a command on a hostile input and counts it; `check` says what is wrong with an outcome. */
+export async function attack(
+  area: string,
+  name: string,
+  words: readonly string[],
+  how: How & { readonly check?: (outcome: Outcome) => string | undefined } = {},
+): Promise<Outcome> {
+  const outcome = await diffeo(words, how);
+  const said = outcome.stderr.trim().split("\n").at(-1)?.slice(0, 160);
+  if (process.env.VERBOSE) console.log(`    ${name}: ${outcome.code} ${outcome.seconds.toFixed(1)} s ${said}`);
+  const fault = faultOf(outcome) ?? how.check?.(outcome);
+  note(area, name, fault && `${fault} [${outcome.code}] ${said}`);
+  return outcome;
+}

@@ -1,0 +1,19 @@
+/**
+ * npm run attack -- [AREA…]: hostile inputs against the built command (`npm run build` first), each
+ * in a process of its own. Prints what went wrong, and a table.
+ */
+import { rmSync } from "node:fs";
+import { counts, folder } from "./attack.ts";
+import { makeModel, models, tables } from "./files.ts";
+
+const areas: Readonly<Record<string, () => Promise<void>>> = { tables, models };
+
+const named = process.argv.slice(2);
+const unknown = named.find((name) => !Object.hasOwn(areas, name));
+if (unknown) throw new Error(`there is no ${unknown}: ${Object.keys(areas).join(", ")}`);
+await makeModel();
+for (const [name, run] of Object.entries(areas)) if (named.length === 0 || named.includes(name)) await run();
+console.log("| area | tried | injected | lost | wrong | crashed |\n|---|---:|---:|---:|---:|---:|");
+for (const [area, { tried, injected, lost, wrong, crashed }] of counts)
+  console.log(`| ${area} | ${tried} | ${injected} | ${lost} | ${wrong} | ${crashed} |`);
+if (!process.env.KEEP) rmSync(folder, { recursive: true });
