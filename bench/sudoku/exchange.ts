@@ -14,7 +14,7 @@ import { parseArgs } from "node:util";
 import { errorsByTime, fittedTimes, type Model, modelOf } from "diffeo/categorical";
 import { evaluate } from "diffeo/engine";
 import { logSoftmax, mul, type NdArray, type Tensor } from "diffeo/graph";
-import { type Parameters, parameterCount } from "diffeo/model";
+import { asConstants, type Parameters, parameterCount } from "diffeo/model";
 import { loadModel, saveModel } from "diffeo/node";
 import { key, normal } from "diffeo/random";
 import { uniformGrid } from "diffeo/sampler";
@@ -53,12 +53,12 @@ async function compared({
   denoiser,
   parameters,
 }: Model): Promise<{ seen: unknown; logits: unknown }> {
+  const constants = asConstants<Parameters<Tensor>>(parameters);
   const noise = normal(key("case"), [2, layout.size, layout.size, layout.size]);
   const seen = (x: Tensor): Tensor => logSoftmax(mul(x, 3));
   const [log, logits] = await evaluate(
-    (x: Tensor, p: Parameters<Tensor>) => [seen(x), denoiser.network.apply(p, seen(x), x)],
+    (x: Tensor) => [seen(x), denoiser.network.apply(constants, seen(x), x)],
     noise,
-    parameters,
   );
   const nested = ({ data }: NdArray): number[][][] =>
     [0, 1].map((b) =>

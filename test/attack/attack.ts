@@ -112,7 +112,8 @@ export async function attack(
 ): Promise<Outcome> {
   const outcome = await diffeo(words, how);
   const said = outcome.stderr.trim().split("\n").at(-1)?.slice(0, 160);
-  if (process.env.VERBOSE) console.log(`    ${name}: ${outcome.code} ${outcome.seconds.toFixed(1)} s ${said}`);
+  if (process.env.VERBOSE)
+    console.log(`    ${name}: ${outcome.code} ${outcome.seconds.toFixed(1)} s ${said}`);
   const fault = faultOf(outcome) ?? how.check?.(outcome);
   note(area, name, fault && `${fault} [${outcome.code}] ${said}`);
   return outcome;

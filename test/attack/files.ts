@@ -87,7 +87,8 @@ const texts: Readonly<Record<string, string | Uint8Array>> = {
 function zipped(): Record<string, Uint8Array> {
   const good = gzipSync(plain);
   const other = (change: (bytes: Buffer) => Buffer): Buffer => change(Buffer.from(good));
-  const set = (i: number, value: number) => (b: Buffer) => (b.writeUInt8(value, b.length + i), b);
+  const set = (i: number, value: number) => (bytes: Buffer) =>
+    bytes.fill(value, bytes.length + i, bytes.length + i + 1);
   return {
     "two.csv.gz": Buffer.concat([good, gzipSync("1,2,p\n")]),
     "trailing.csv.gz": Buffer.concat([good, Buffer.from("rubbish")]),
@@ -137,7 +138,15 @@ export async function tables(): Promise<void> {
   }
   for (const [name, bytes] of Object.entries(await parquets())) {
     writeFileSync(at(name), bytes);
-    await attack("Parquet", name, ["table", "complete", name, "--model", "good.model", "--evaluations", "2"]);
+    await attack("Parquet", name, [
+      "table",
+      "complete",
+      name,
+      "--model",
+      "good.model",
+      "--evaluations",
+      "2",
+    ]);
   }
   const odd: Record<string, string[]> = {
     folder: ["table", "fit", ".", "--out", "o.model"],
@@ -184,7 +193,17 @@ export async function models(): Promise<void> {
   }
   for (const [name, bytes] of Object.entries(onnx)) {
     writeFileSync(at(name), bytes);
-    await attack(area, name, ["sample", "--score", name, "--predicts", "noise", "--count", "2", "--steps", "2"]);
+    await attack(area, name, [
+      "sample",
+      "--score",
+      name,
+      "--predicts",
+      "noise",
+      "--count",
+      "2",
+      "--steps",
+      "2",
+    ]);
   }
   const good = readFileSync(at("good.model"));
   const length = Number(good.readBigUInt64LE(0));
@@ -219,8 +238,17 @@ export async function models(): Promise<void> {
   };
   for (const [name, bytes] of Object.entries(safe)) {
     writeFileSync(at("hostile.model"), bytes);
-    for (const words of [["sample", "--count", "3"], ["likelihood", "good.csv"], ["complete", "good.csv"]])
-      await attack("models", `${words[0]} ${name}`, ["table", ...words, "--model", "hostile.model"]);
+    for (const words of [
+      ["sample", "--count", "3"],
+      ["likelihood", "good.csv"],
+      ["complete", "good.csv"],
+    ])
+      await attack("models", `${words[0]} ${name}`, [
+        "table",
+        ...words,
+        "--model",
+        "hostile.model",
+      ]);
   }
   mkdirSync(at("loop"), { recursive: true });
   symlinkSync("loop", at("round"));
@@ -237,6 +265,15 @@ export async function models(): Promise<void> {
     mkdirSync(at(run), { recursive: true });
     if (config === undefined) mkdirSync(at(`${run}/config.json`), { recursive: true });
     else writeFileSync(at(`${run}/config.json`), config);
-    await attack("run folders", name, ["table", "fit", "good.csv", "--out", "o.model", "--run", run, ...quick]);
+    await attack("run folders", name, [
+      "table",
+      "fit",
+      "good.csv",
+      "--out",
+      "o.model",
+      "--run",
+      run,
+      ...quick,
+    ]);
   }
 }

@@ -12,7 +12,8 @@ const named = process.argv.slice(2);
 const unknown = named.find((name) => !Object.hasOwn(areas, name));
 if (unknown) throw new Error(`there is no ${unknown}: ${Object.keys(areas).join(", ")}`);
 await makeModel();
-for (const [name, run] of Object.entries(areas)) if (named.length === 0 || named.includes(name)) await run();
+for (const [name, run] of Object.entries(areas))
+  if (named.length === 0 || named.includes(name)) await run();
 console.log("| area | tried | injected | lost | wrong | crashed |\n|---|---:|---:|---:|---:|---:|");
 for (const [area, { tried, injected, lost, wrong, crashed }] of counts)
   console.log(`| ${area} | ${tried} | ${injected} | ${lost} | ${wrong} | ${crashed} |`);

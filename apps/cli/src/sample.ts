@@ -3,7 +3,6 @@
  * lives.
  */
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import {
   additiveLogistic,
@@ -23,7 +22,7 @@ import {
   unitBall,
 } from "diffeo/bijector";
 import { DiffeoError, fail, type Shape } from "diffeo/graph";
-import { writeFileAtomic } from "diffeo/node";
+import { readBytes, writeFileAtomic } from "diffeo/node";
 import { fromOnnx, type OnnxScore, type Prediction, predictions } from "diffeo/outside";
 import { key } from "diffeo/random";
 import { type GridName, grids, type SolverName, sample, solvers } from "diffeo/sampler";
@@ -149,11 +148,7 @@ function eventOf(said: Shape | undefined, { file }: OnnxScore, { inputs }: Sampl
 
 async function openScore(options: SampleCommand): Promise<OnnxScore> {
   const { score: path, predicts, sigmaData, shape, inputs, output, time } = options;
-  const bytes = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
-    throw new DiffeoError("data", `cannot read ${path}: ${cause.message}`, "give an .onnx file", {
-      cause,
-    });
-  });
+  const bytes = await readBytes(path);
   const named = (error: unknown): never => {
     if (!(error instanceof DiffeoError) || error.problem.includes(path)) throw error;
     throw new DiffeoError(error.kind, `${path}: ${error.problem}`, error.remedy, { cause: error });

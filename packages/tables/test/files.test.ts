@@ -99,7 +99,7 @@ describe("JSON", () => {
 
   it("has texts of any length, and escapes", () => {
     const long = "x".repeat(2 ** 24);
-    const cells = [long, 'a\\', '\\"1,"', '\\\\"', "7"];
+    const cells = [long, "a\\", '\\"1,"', '\\\\"', "7"];
     const text = cells.map((a) => `${JSON.stringify({ 1: a, b: 2 })}\n`).join("");
     expect(parseCells(text, "t").rows).toEqual(cells.map((a) => [a, "2"]));
   });

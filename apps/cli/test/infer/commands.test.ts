@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { diffeo, type Ended, startDiffeo } from "../run.ts";
 
@@ -286,7 +286,7 @@ describe("a model's own code", () => {
     );
     const { child } = startDiffeo("infer", at("loop.mjs"), "--out", at("loop"));
     const ended = once(child, "exit");
-    while (!existsSync(started)) await setTimeout(20);
+    while (!existsSync(started)) await pause(20);
     child.kill("SIGINT");
     expect(await ended).toEqual([null, "SIGINT"]);
   });

@@ -18,7 +18,7 @@ import {
   stat,
 } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { DiffeoError } from "../graph/index.ts";
+import { DiffeoError, fail } from "../graph/index.ts";
 import { isAlive } from "./process.ts";
 
 /** The disk, the user's share of it, or the largest file allowed is full. */
@@ -170,10 +170,18 @@ export async function writeFileAtomic(path: string, parts: Content): Promise<voi
   }
 }
 
-/** A file's bytes, or an error that names it. */
-export const readBytes = (path: string): Promise<Uint8Array> =>
-  readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw new DiffeoError("data", `cannot read ${path} (${error.code})`, "check the path", {
+/** A file's bytes, or an error that names it. Files and pipes end; devices need not. */
+export async function readBytes(path: string): Promise<Uint8Array> {
+  try {
+    const about = await stat(path);
+    if (about.isCharacterDevice() || about.isBlockDevice())
+      fail("data", `${path} is a device`, "name a file or a pipe");
+    return await readFile(path);
+  } catch (error) {
+    if (error instanceof DiffeoError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    throw new DiffeoError("data", `cannot read ${path} (${code})`, "check the path", {
       cause: error,
     });
-  });
+  }
+}

@@ -23,6 +23,7 @@ import { DiffeoError } from "../../src/graph/index.ts";
 import { fromHalf, toHalf } from "../../src/host/half.ts";
 import {
   RunFolder,
+  readBytes,
   readSafetensors,
   writeFileAtomic,
   writeSafetensors,
@@ -213,6 +214,12 @@ describe("files", () => {
     expect(read).toBe("through");
     expect(lstatSync(pipe).isFIFO()).toBe(true);
   });
+});
+
+it("a device is not read, since it need not end", async () => {
+  for (const device of ["/dev/zero", "/dev/null"])
+    await expect(readBytes(device)).rejects.toThrow(`${device} is a device`);
+  await expect(readBytes(join(folder, "none"))).rejects.toThrow("none (ENOENT)");
 });
 
 describe("a file that replaces another", () => {

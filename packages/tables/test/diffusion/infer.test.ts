@@ -1,5 +1,5 @@
 import { category, type Domain, integer, positive, product } from "diffeo/domain";
-import { key, normal } from "diffeo/random";
+import { fold, key, normal, uniform } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import { rowsIn } from "../../src/diffusion/encode/rows.ts";
 import { formatRule, parseRule } from "../../src/diffusion/schema/columns.ts";
@@ -287,6 +287,36 @@ describe("inference", () => {
     expect(found.map(([names]) => names)).toEqual(["ph", "sand+silt+clay", "depth"]);
     expect(found[1][1]).toMatchObject({ kind: "simplex", total: 100 });
     expect(found[1][2]).toBe("above 0, and they sum to 100 in every row");
+  });
+
+  it("finds the parts among other columns, whatever rows have gaps", () => {
+    for (let seed = 0; seed < 40; seed++) {
+      const at = uniform(fold(key("parts"), seed), [40 * 12], { dtype: "float64" }).data;
+      const [first, parts] = [Math.floor(at[0] * 6), 3 + Math.floor(at[1] * 3)];
+      const rows = Array.from({ length: 40 }, (_, i) => {
+        const row = Array.from(
+          at.slice(i * 12, i * 12 + 11),
+          (u) => 20 + Math.round(u * 1e4) / 1e3,
+        );
+        const others = row.slice(first, first + parts - 1).reduce((sum, v) => sum + v, 0);
+        row[first + parts - 1] = Math.round(1e3 * (200 - others)) / 1e3;
+        // In two of three rows a cell is missing: of the parts, or of the columns around them.
+        return row.map((v, j) => (i % 3 && j === Math.floor(at[i * 12 + 11] * 11) ? "" : v));
+      });
+      const names = Array.from({ length: 11 }, (_, j) => `c${j}`);
+      const wanted = names.slice(first, first + parts).join("+");
+      const found = specs(`${names}\n${rows.map((row) => row.join(",")).join("\n")}\n`);
+      expect(found.map(([columns]) => columns).filter((name) => `${name}`.includes("+"))).toEqual([
+        wanted,
+      ]);
+    }
+  });
+
+  it("looks through 600 columns with gaps in seconds", () => {
+    const lines = Array.from({ length: 600 }, (_, i) => `{"v":${(i * 7) % 50},"f${i}":${i + 1}}`).join("\n");
+    const began = process.cpuUsage();
+    expect(inferColumns(parseCells(lines, "t.jsonl"))).toHaveLength(601);
+    expect(process.cpuUsage(began).user).toBeLessThan(4e6);
   });
 
   it("takes parts whose sums are off by as much as rounding takes them, where it is told, and else asks", () => {

@@ -30,6 +30,44 @@ function sumsOf(columns: readonly (readonly number[])[], apart: number) {
   return found;
 }
 
+/** Rows whose sums are looked at before those of all rows. */
+const SCREEN_ROWS = 4;
+
+/**
+ * The ends of runs of columns whose sums may be the same, from the last on: a function of where the
+ * runs begin and of their last possible end. Most runs are refused by the sums of a few rows, those
+ * that have the most columns before their next gap; a run without a row that has all its columns
+ * has no sum.
+ */
+function runEnds(columns: readonly (readonly number[])[], apart: number) {
+  const rows = columns.reduce((most, column) => Math.max(most, column.length), 0);
+  /** The next column in which a row has a gap. */
+  const reach = new Int32Array(rows).fill(-1);
+  return function* endsOf(from: number, end: number): Generator<number> {
+    for (let i = 0; i < rows; i++)
+      if (reach[i] < from) {
+        reach[i] = from;
+        while (reach[i] < end && !Number.isNaN(columns[reach[i]][i])) reach[i]++;
+      }
+    let longest: number[] = [];
+    for (let i = 0; i < rows; i++)
+      if (longest.length < SCREEN_ROWS || reach[i] > reach[longest[SCREEN_ROWS - 1]])
+        longest = [...longest, i].sort((a, b) => reach[b] - reach[a]).slice(0, SCREEN_ROWS);
+    const last = Math.min(end, reach[longest[0]] ?? from);
+    // Sums of the columns before each end, row by row.
+    const sums = longest.map((i) => {
+      const own = [0];
+      for (let to = from; to < last; to++) own.push(own[to - from] + columns[to][i]);
+      return own;
+    });
+    for (let to = last; to - from >= 3; to--) {
+      const [first, ...others] = sums.map((own) => own[to - from]);
+      // Twice as far apart from each other as from the first row, which is another one.
+      if (!others.some((sum) => Math.abs(sum - first) > 3 * apart * Math.abs(first))) yield to;
+    }
+  };
+}
+
 /** Parts vary by at least this share of the whole, two of them at least: else they show nothing. */
 const LEAST_SPREAD = 0.01;
 
@@ -88,17 +126,18 @@ export function wholes(
   numbers: ReadonlyMap<string, readonly number[]>,
 ): Whole[] {
   const found: Whole[] = [];
-  const valuesOf = (name: string): readonly number[] => numbers.get(name) ?? [];
-  const isShare = (name: string): boolean => {
-    const values = presentNumbers(valuesOf(name));
+  const all = open.map((name) => numbers.get(name) ?? []);
+  const areShares = all.map((column) => {
+    const values = presentNumbers(column);
     return values.length > 0 && values.every((v) => v >= 0) && values.some((v) => v > 0);
-  };
+  });
+  const endsOf = runEnds(all, SAME_SUM);
   for (let from = 0; from < open.length; from++) {
-    let to = from;
-    while (to < open.length && isShare(open[to])) to++;
-    for (; to - from >= 3; to--) {
+    if (!areShares[from]) continue;
+    const end = areShares.indexOf(false, from);
+    for (const to of endsOf(from, end < 0 ? open.length : end)) {
       const names = open.slice(from, to);
-      const columns = names.map(valuesOf);
+      const columns = all.slice(from, to);
       const total = evidentSum(table, names, columns);
       if (total === undefined || !(total > 0)) continue;
       const withZeros = columns.some((column) => column.includes(0));
@@ -167,10 +206,13 @@ export function nearlyWhole(
     const values = numbers.get(name);
     return values?.every((v) => !(v < 0)) ? values : undefined;
   });
+  const all = shares.map((values) => values ?? []);
+  const endsOf = runEnds(all, 2 * MOST_ROUNDING);
   for (let from = 0; from < open.length; from++) {
+    if (!shares[from]) continue;
     const end = shares.indexOf(undefined, from);
-    for (let to = end < 0 ? open.length : end; to - from >= 3; to--) {
-      const sums = sumsOf(shares.slice(from, to) as (readonly number[])[], 2 * MOST_ROUNDING);
+    for (const to of endsOf(from, end < 0 ? open.length : end)) {
+      const sums = sumsOf(all.slice(from, to), 2 * MOST_ROUNDING);
       if (!sums || !(sums.low > 0)) continue;
       const [names, total] = [
         open.slice(from, to),
