@@ -313,7 +313,10 @@ describe("inference", () => {
   });
 
   it("looks through 600 columns with gaps in seconds", () => {
-    const lines = Array.from({ length: 600 }, (_, i) => `{"v":${(i * 7) % 50},"f${i}":${i + 1}}`).join("\n");
+    const lines = Array.from(
+      { length: 600 },
+      (_, i) => `{"v":${(i * 7) % 50},"f${i}":${i + 1}}`,
+    ).join("\n");
     const began = process.cpuUsage();
     expect(inferColumns(parseCells(lines, "t.jsonl"))).toHaveLength(601);
     expect(process.cpuUsage(began).user).toBeLessThan(4e6);
