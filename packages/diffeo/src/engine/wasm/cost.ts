@@ -58,7 +58,14 @@ const onnxruntime: Engine = {
 const ROW = 5;
 
 /** float64 operations that ONNX Runtime computes slowly, in nanoseconds. */
-const slow: Readonly<Record<string, number>> = { erf: 100, erfc: 100, pow: 40 };
+const slow: Readonly<Record<string, number>> = {
+  erf: 100,
+  erfc: 100,
+  pow: 40,
+  // Written out there as a sum over several shifted points.
+  logGamma: 150,
+  polygamma: 400,
+};
 
 const last = ({ shape }: Tensor, k = 1): number => shape.at(-k) ?? 1;
 
@@ -97,7 +104,12 @@ function workOf(t: Tensor, engine: Engine): number {
     default:
   }
   if (engine === onnxruntime && wide && slow[name] !== undefined) return slow[name] * size;
-  const costly = isFunction(name) || name === "silu" || name === "gelu" || name === "gate";
+  const costly =
+    isFunction(name) ||
+    name === "polygamma" ||
+    name === "silu" ||
+    name === "gelu" ||
+    name === "gate";
   return of(costly ? engine.functions : engine.plain);
 }
 

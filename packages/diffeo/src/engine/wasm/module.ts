@@ -6,6 +6,7 @@ import { internal } from "../../graph/error.ts";
 import { apply, Code, type Expr, simd } from "./code.ts";
 import { encodeModule, type FunctionBody, type Segment, unsigned } from "./encode.ts";
 import { exp, expm1, log, log1p, sigmoid, softplus, tanh } from "./exponential.ts";
+import { digamma, logGamma } from "./gamma.ts";
 import { eachLane, type Lanes, lanes } from "./lanes.ts";
 import { hasVectors, withoutVectors } from "./scalar.ts";
 import { erf, erfc, pow } from "./special.ts";
@@ -55,6 +56,8 @@ const bodies: Readonly<Record<string, Body>> = {
   erf: eachOne("erf", erf),
   erfc: eachOne("erfc", erfc),
   pow: eachOne("pow", pow),
+  logGamma: eachOne("logGamma", logGamma),
+  digamma: eachOne("digamma", digamma),
 };
 
 export const isFunction = (name: string): boolean => Object.hasOwn(bodies, name);

@@ -131,6 +131,7 @@ const floats: Readonly<Record<string, Rule>> = {
   less: (l, [a, b]) => l.lt(a, b),
   lessEqual: (l, [a, b]) => l.le(a, b),
   equal: (l, [a, b]) => l.eq(a, b),
+  polygamma: (l, x, { module }) => module.call("digamma", l, x),
   pow: (l, [given, b], { module, code }, node) => {
     const n = uniformValue(node.inputs[1]);
     const by = n === undefined ? undefined : powers[Math.abs(n)];
@@ -216,8 +217,10 @@ function converted(from: DType, to: DType, x: Expr): Expr {
 const others = ["and", "or", "not", "where", "cast", "stopGradient", "variable"];
 
 /** Whether a primitive is an operation of this file on its type. */
-export function isMap({ op: { name }, inputs, dtype }: Tensor): boolean {
+export function isMap({ op: { name }, inputs, dtype, attributes }: Tensor): boolean {
   if (others.includes(name)) return true;
+  // Of order 0 it is digamma; the others are lowered.
+  if (name === "polygamma") return attributes.order === 0;
   const operand = inputs[0]?.dtype ?? dtype;
   if (floatOf(operand))
     return Object.hasOwn(floats, name) || (inputs.length === 1 && isFunction(name));
@@ -260,7 +263,7 @@ export function operation(site: Site, node: Tensor, x: readonly Expr[]): Expr {
 /** What an operation takes, roughly, in additions. */
 export const costOf = ({ op: { name } }: Tensor): number => {
   if (name === "div" || name === "sqrt") return 4;
-  if (name === "pow" || name.startsWith("erf")) return 40;
+  if (name === "pow" || name === "polygamma" || name.startsWith("erf")) return 40;
   if (["silu", "gelu", "gate"].includes(name) || isFunction(name)) return 20;
   return others.includes(name) && name !== "where" && name !== "cast" ? 0.5 : 1;
 };

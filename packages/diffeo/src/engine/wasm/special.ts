@@ -87,13 +87,13 @@ const FURTHER = [
 ];
 
 /** An unevaluated sum of two numbers, the second beside the last digit of the first. */
-interface Pair {
+export interface Pair {
   readonly high: Expr;
   readonly low: Expr;
 }
 
 /** a·b exactly, by halves of 26 bits (T. Dekker, 1971). */
-function product(code: Code, x: Expr, y: Expr): Pair {
+export function product(code: Code, x: Expr, y: Expr): Pair {
   const halves = (v: Expr): [Expr, Expr] => {
     const big = code.let(l.mul(v, f64(134217729)));
     const high = code.let(l.sub(big, l.sub(big, v)));
@@ -107,7 +107,7 @@ function product(code: Code, x: Expr, y: Expr): Pair {
 }
 
 /** a + b exactly (D. Knuth). */
-function exactSum(code: Code, x: Expr, y: Expr): Pair {
+export function exactSum(code: Code, x: Expr, y: Expr): Pair {
   const high = code.let(l.add(x, y));
   const part = code.let(l.sub(high, x));
   return { high, low: code.let(l.add(l.sub(x, l.sub(high, part)), l.sub(y, part))) };
@@ -215,7 +215,7 @@ export function erfc(code: Code, given: Expr): Expr {
 const LOG_SERIES = Array.from({ length: 10 }, (_, i) => 2 / (2 * i + 5));
 
 /** log x of a positive normal number, in two parts. */
-function logPair(code: Code, x: Expr, shift: Expr): Pair {
+export function logPair(code: Code, x: Expr, shift: Expr): Pair {
   const whole = code.let(b.shr(b.sub(b.of(x), b.constant(0x3fe6a09e667f3bcdn)), 52));
   const m = code.let(b.toFloat(b.sub(b.of(x), b.shl(whole, 52))));
   const k = code.let(l.sub(apply("f64", 0xb9, whole), shift));
