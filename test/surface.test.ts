@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { hiddenNeeds } from "./surface/declarations.ts";
 import { examplesOf, faultsOfExamples } from "./surface/examples.ts";
-import { readSurface, surfaceList, undocumented } from "./surface/symbols.ts";
+import { readSurface, surfaceList, undocumented, unmentioned } from "./surface/symbols.ts";
 
 const root = join(import.meta.dirname, "..");
 const surface = readSurface(root);
@@ -19,6 +19,10 @@ it("exports the symbols of test/surface/public-symbols.txt, which `npm run symbo
 
 it("documents every public symbol", () => {
   expect(undocumented(root, surface)).toEqual([]);
+});
+
+it("names every public function and value in a document or an example", () => {
+  expect(unmentioned(root, surface)).toEqual([]);
 });
 
 it("publishes every name that public types need", () => {

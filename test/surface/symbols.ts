@@ -168,6 +168,27 @@ export const surfaceList = ({ entries }: Surface): string =>
     .join("\n\n")
     .concat("\n");
 
+/**
+ * `path: name` of each public value that occurs in no code of a document and in no example. A name
+ * in the text of a document counts where it stands in backquotes.
+ */
+export function unmentioned(root: string, { entries }: Surface): string[] {
+  const read = (folder: string, ending: string): string[] =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(ending))
+      .map((path) => readFileSync(join(root, folder, path), "utf8"));
+  const documents = [...read("docs", ".md"), readFileSync(join(root, "README.md"), "utf8")];
+  const code = documents.flatMap((text) => text.match(/```[\s\S]*?```|`[^`\n]+`/g) ?? []);
+  const words = new Set(
+    [...code, ...read("examples", ".ts")].flatMap((text) => text.match(/[\p{L}_$][\w$]*/gu) ?? []),
+  );
+  return entries.flatMap(({ path, symbols }) =>
+    symbols
+      .filter(({ kind, name }) => kind !== "type" && !words.has(name))
+      .map(({ name }) => `${path}: ${name}`),
+  );
+}
+
 /** `path: name (file:line)` of each public symbol without documentation. */
 export const undocumented = (root: string, { entries }: Surface): string[] =>
   entries.flatMap(({ path, symbols }) =>

@@ -16,11 +16,10 @@ import {
 import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 
-/**
- * f′ = (b − a) σ(x)σ(−x), so ℓ = log(b − a) + log σ(x) + log σ(−x) and ℓ′ = σ(−x) − σ(x) =
- * −tanh(x/2):
- * no difference of nearly equal numbers at either end.
- */
+// f′ = (b − a) σ(x)σ(−x), so ℓ = log(b − a) + log σ(x) + log σ(−x) and ℓ′ = σ(−x) − σ(x) =
+// −tanh(x/2): no difference of nearly equal numbers at either end.
+
+/** y = a + (b − a) σ(x), onto numbers between two bounds; coordinate by coordinate. */
 export function sigmoidMap(low = 0, high = 1): Bijector {
   if (!(low < high && Number.isFinite(high - low)))
     fail(

@@ -14,11 +14,11 @@ import {
 import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 
-/**
- * f′ = σ(x), so ℓ = log σ(x) and ℓ′ = σ(−x).
- * eʸ = 1 + eˣ gives x = log(eʸ − 1) = y + log(1 − e⁻ʸ), exact for small y as −expm1(−y) and for
- * large y as y.
- */
+// f′ = σ(x), so ℓ = log σ(x) and ℓ′ = σ(−x).
+// eʸ = 1 + eˣ gives x = log(eʸ − 1) = y + log(1 − e⁻ʸ), exact for small y as −expm1(−y) and for
+// large y as y.
+
+/** y = log(1 + eˣ), onto positive numbers; coordinate by coordinate. */
 export const softplusMap = (): Bijector =>
   coordinatewise({
     name: "softplus",

@@ -3,10 +3,10 @@ import { abs, add, less, log1p, logSigmoid, mul, neg, sub, tanh } from "../graph
 import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 
-/**
- * f′ = 1 − tanh² x = 4σ(2x)σ(−2x), so ℓ = log 4 + log σ(2x) + log σ(−2x) and ℓ′ = −2 tanh x.
- * artanh y = ½(log(1 + y) − log(1 − y)).
- */
+// f′ = 1 − tanh² x = 4σ(2x)σ(−2x), so ℓ = log 4 + log σ(2x) + log σ(−2x) and ℓ′ = −2 tanh x.
+// artanh y = ½(log(1 + y) − log(1 − y)).
+
+/** y = tanh x, onto numbers between −1 and 1; coordinate by coordinate. */
 export const tanhMap = (): Bijector =>
   coordinatewise({
     name: "tanh",

@@ -26,7 +26,10 @@ const positive = v.optional(v.pipe(v.number(), v.finite(), v.gtValue(0)));
 /** β from `min` to `max`. */
 const linear = { min: positive, max: positive };
 
-/** Every law of `test/sde` runs over them. */
+/**
+ * The SDEs by name: what each is called in files and on the command line, its options, and how it is
+ * made of them. The property tests of SDEs run over all of them.
+ */
 export const sdes = {
   vp: row(linear, (schedule, eventRank) => vp({ schedule: linearSchedule(schedule), eventRank })),
   vpCosine: row({ offset: positive, horizon: positive }, (schedule, eventRank) =>

@@ -18,7 +18,11 @@ async function namesIn(folder: string): Promise<string[]> {
   return names.filter((name) => name.endsWith(".json"));
 }
 
-/** All records of a folder: its `records.json`, and the runs since. */
+/**
+ * All records of a folder: its `records.json`, and the runs since.
+ *
+ * @internal
+ */
 export async function readStudyRecords<T extends object, R>(
   study: Study<T, R>,
   folder: string,
@@ -35,7 +39,11 @@ export async function readStudyRecords<T extends object, R>(
   return [...found.values()];
 }
 
-/** Writes the record of one task into `runs`. */
+/**
+ * Writes the record of one task into `runs`.
+ *
+ * @internal
+ */
 export const saveStudyRecord = async <T extends object, R>(
   study: Study<T, R>,
   folder: string,
@@ -46,7 +54,11 @@ export const saveStudyRecord = async <T extends object, R>(
     `${JSON.stringify(requireRecord(study, record, "what the task gave"))}\n`,
   );
 
-/** Writes all records as `records.json`. */
+/**
+ * Writes all records as `records.json`.
+ *
+ * @internal
+ */
 export const saveStudyRecords = async <T extends object, R>(
   study: Study<T, R>,
   folder: string,

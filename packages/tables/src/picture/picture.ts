@@ -129,7 +129,7 @@ async function fieldPanel(model: DensityModel, frame: Frame): Promise<string> {
   return `${shaded(shades)}<path d="${arrows.join("")}" fill="none" stroke="#b5541a" stroke-width="0.9"/>`;
 }
 
-/** The data beside the models fitted to them, as SVG. */
+/** The data, and next to them the models fitted to them, as SVG. */
 export async function densityPicture(
   table: Table,
   models: readonly DensityModel[],
