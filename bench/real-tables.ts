@@ -1,6 +1,6 @@
 /**
  * npm run bench -- real-tables [SET …] --folder DATA [--work DIR] [--seeds N] [--splits N] [--steps
- * N | --minutes X] [--threads N] [--oracle]:
+ * N | --minutes X] [--threads N] [--parts generation,imputation] [--oracle]:
  * tables that others publish results for, by models with the usual settings of `diffeo table fit`.
  *
  * DATA has the folders `tables` (Adult, Shoppers, Magic: part A) and `uci27` (thirteen small sets:
@@ -23,6 +23,7 @@ import {
   type SmallLine,
   smallHeader,
   smallLine,
+  smallParts,
 } from "./real-tables/small.ts";
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
@@ -39,7 +40,7 @@ function asked() {
     allowPositionals: true,
     options: {
       ...{ folder: text, work: text, seeds: text, splits: text, steps: text, minutes: text },
-      ...{ threads: text, oracle: { type: "boolean" } },
+      ...{ threads: text, parts: text, oracle: { type: "boolean" } },
     },
   });
   const number = (value: string | undefined) => (value === undefined ? undefined : Number(value));
@@ -52,6 +53,7 @@ function asked() {
     settings,
     sets: positionals.length > 0 ? positionals : [...mixedSets, ...smallSets],
     folder: values.folder,
+    parts: values.parts?.split(",") ?? smallParts,
     isOracle: values.oracle ?? false,
     work: values.work ?? join("runs", "real-tables"),
     seeds: upTo(number(values.seeds) ?? 5),
@@ -63,12 +65,19 @@ type Say = (lines: readonly string[]) => void;
 
 async function smallTables(
   names: readonly SmallName[],
-  { folder, work, splits, settings, isOracle }: ReturnType<typeof asked> & { folder: string },
+  {
+    folder,
+    work,
+    splits,
+    settings,
+    parts,
+    isOracle,
+  }: ReturnType<typeof asked> & { folder: string },
   measures: Measures,
   say: Say,
 ): Promise<void> {
   const head = isOracle
-    ? ["oracle", "W_test: published", "measured", "coverage: published", "measured"]
+    ? ["oracle", "W_test: published", "measured", "coverage: published", "measured", "F1 or R²"]
     : smallHeader;
   if (names.length > 0) say(["", tableLine(head), tableLine(head.map(() => "---"))]);
   const lines: SmallLine[] = [];
@@ -76,7 +85,7 @@ async function smallTables(
     const [data, own] = [join(folder, "uci27"), join(work, name)];
     if (isOracle) say([tableLine(await oracleCells(name, data, own, splits, measures))]);
     else {
-      const line = await smallLine(name, data, own, splits, settings, measures);
+      const line = await smallLine(name, data, own, splits, { ...settings, parts }, measures);
       lines.push(line);
       say([tableLine(line.cells)]);
     }

@@ -7,8 +7,11 @@ import {
   fitTable,
   inferColumns,
   namedDomains,
+  refitTable,
   rowsIn,
   type TableModel,
+  type TableProgress,
+  type WeightChoice,
 } from "diffeo-tables";
 import { readCells } from "diffeo-tables/node";
 import { endProgress, printProgress } from "../tables/progress.ts";
@@ -19,16 +22,29 @@ export interface FitSettings {
   readonly threads: number;
 }
 
+/** What a model is for: that its rows are near to rows of the table, and whether it learns from all. */
+export interface Aim {
+  readonly choose?: WeightChoice;
+  readonly allRows?: boolean;
+}
+
 export interface FittedFile {
   readonly model: TableModel;
+  /** Of the processor. */
   readonly seconds: number;
 }
+
+/** Seconds of the processor that this process has spent. */
+export const processorSeconds = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+};
 
 /** Fits the rows of a file; categories are named as the benchmarks name them, the rest is found. */
 export async function fitFile(
   path: string,
   categories: readonly string[],
-  options: FitSettings & { readonly seed: number; readonly given: boolean },
+  options: FitSettings & { readonly seed: number; readonly given: boolean } & Aim,
 ): Promise<FittedFile> {
   const table = await readCells(path);
   const columns = namedDomains(
@@ -38,14 +54,17 @@ export async function fitFile(
     ),
   );
   const rows = rowsIn(table, product(columns));
-  const began = performance.now();
-  const model = await fitTable(rows, {
+  const began = processorSeconds();
+  const { allRows, ...own } = options;
+  const settings = {
     columns,
-    ...options,
-    onProgress: (progress) => printProgress(progress.network, progress),
-  });
+    ...own,
+    onProgress: (progress: TableProgress) => printProgress(progress.network, progress),
+  };
+  const first = await fitTable(rows, settings);
+  const model = allRows ? await refitTable(rows, first, settings) : first;
   endProgress();
-  return { model, seconds: (performance.now() - began) / 1000 };
+  return { model, seconds: processorSeconds() - began };
 }
 
 export async function writeRows(

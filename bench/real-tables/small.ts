@@ -25,6 +25,11 @@ interface Generated {
   readonly wTest: number | null;
   readonly coverageTrain: number;
   readonly coverageTest: number;
+  /** Shares of synthetic and of test rows that are rows of training. */
+  readonly copies: number;
+  readonly freshCopies: number;
+  /** The median distance of synthetic rows to the nearest row of training over that of test rows. */
+  readonly nearness: number | null;
   readonly useful: number;
   readonly isClass: boolean;
   readonly fitting: number;
@@ -45,6 +50,8 @@ interface Imputed {
 
 /** The share of cells that is removed at random from the training rows, but for the target. */
 const MISSING = 0.2;
+/** How models are fitted whose rows are compared with rows of the table. */
+const NEAR = { choose: "distance", allRows: true } as const;
 /** Draws that errors are taken of, and those of which intervals and points are. */
 const COUNT = 5;
 const DRAWS = 41;
@@ -87,7 +94,7 @@ async function generation(
   await writeRows(file("train"), names, train);
   await writeRows(file("test"), names, test);
   const { model, seconds } = await fitFile(file("train"), categories, {
-    ...{ ...settings, seed, given: false },
+    ...{ ...settings, ...NEAR, seed, given: false },
   });
   const { columns, rows } = await model.sample({ count: train.length, seed });
   const measured = await ask<Omit<Generated, "fitting">>("small", {
@@ -121,7 +128,8 @@ export async function oracleCells(
   }
   const { oracle } = publishedSmall[name];
   const [w, covered] = [found.map((m) => m.wTest), found.map((m) => m.coverageTest)];
-  return [name, oracle[0] ?? "–", fixed(meanOf(w)), oracle[1], fixed(meanOf(covered))];
+  const useful = fixed(meanOf(found.map((m) => m.useful)));
+  return [name, oracle[0] ?? "–", fixed(meanOf(w)), oracle[1], fixed(meanOf(covered)), useful];
 }
 
 /** Training rows with cells removed at random, and those of them that keep one besides the target. */
@@ -198,21 +206,27 @@ export const smallHeader = [
   "ForestFlow",
   "diffeo",
   "F1 or R²",
+  "copies (of test rows)",
+  "distance to training, of test rows 1",
   "MinMAE: miceforest",
   "diffeo, draws",
   "AvgMAE: MissForest",
   "diffeo, draws",
   "diffeo, point",
   "in 90 %",
-  "fitting, s",
+  "fitting rows, s of the processor",
+  "fitting for imputation, s",
 ];
+
+/** What is measured of a small table. */
+export const smallParts = ["generation", "imputation"] as const;
 
 export async function smallLine(
   name: SmallName,
   data: string,
   work: string,
   splits: readonly number[],
-  settings: FitSettings,
+  { parts, ...settings }: FitSettings & { readonly parts: readonly string[] },
   measures: Measures,
 ): Promise<SmallLine> {
   await mkdir(work, { recursive: true });
@@ -221,13 +235,19 @@ export async function smallLine(
   const failures: string[] = [];
   for (const at of splits) {
     const split = await splitOf(join(data, name), at);
-    const one = async <T>(what: string, into: T[], work_: () => Promise<T>): Promise<void> => {
+    const one = async <T>(
+      what: (typeof smallParts)[number],
+      into: T[],
+      work_: () => Promise<T>,
+      aim: object = {},
+    ): Promise<void> => {
+      if (!parts.includes(what)) return;
       const path = join(work, `${what}-${at}.json`);
-      const { result, failed } = await recorded(path, { name, at, ...settings }, work_);
+      const { result, failed } = await recorded(path, { name, at, ...settings, ...aim }, work_);
       if (result) into.push(result);
       if (failed !== undefined) failures.push(`${name}, split ${at}, ${what} failed: ${failed}`);
     };
-    await one("generation", made, () => generation(split, work, at, settings, measures));
+    await one("generation", made, () => generation(split, work, at, settings, measures), NEAR);
     await one("imputation", filled, () => imputation(split, work, at, settings, measures));
   }
   const { oracle, forestFlow, missForest, miceforest } = publishedSmall[name];
@@ -248,9 +268,24 @@ export async function smallLine(
       ...[name, oracle[0] ?? "–", forestFlow[0] ?? "–", shown[0]],
       spread(made.map((m) => m.wTrain)),
       ...[oracle[1], forestFlow[1], shown[1], spread(made.map((m) => m.useful))],
+      `${spread(
+        made.map((m) => m.copies),
+        2,
+      )} (${spread(
+        made.map((m) => m.freshCopies),
+        2,
+      )})`,
+      spread(
+        made.map((m) => m.nearness),
+        2,
+      ),
       ...[miceforest[0], shown[2], missForest[1], shown[3], shown[4], shown[5]],
       spread(
-        [...made, ...filled].map((m) => m.fitting),
+        made.map((m) => m.fitting),
+        0,
+      ),
+      spread(
+        filled.map((m) => m.fitting),
         0,
       ),
     ],
@@ -274,12 +309,15 @@ export function meanLine(lines: readonly SmallLine[]): string {
     published((n) => publishedSmall[n].forestFlow[1], 1),
     mean(1),
     "",
+    "",
+    "",
     published((n) => publishedSmall[n].miceforest[0], 2),
     mean(2),
     published((n) => publishedSmall[n].missForest[1], 3),
     mean(3),
     mean(4),
     mean(5),
+    "",
     "",
   ]);
 }

@@ -26,11 +26,14 @@ export {
   type FitTableOptions,
   fitSeeds,
   fitTable,
+  type RefitTableOptions,
+  refitTable,
   type SeedsFit,
   type TableProgress,
   type TrainingOptions,
   type TrainingProgress,
   type TriedMap,
+  type WeightChoice,
 } from "./diffusion/fit/index.ts";
 export type { Filler, TableLayout } from "./diffusion/kinds/index.ts";
 export type {
@@ -140,6 +143,7 @@ export {
   mapChoices,
   mapsFor,
   usualSteps,
+  weightChoices,
 } from "./diffusion/fit/index.ts";
 /** @internal */
 export { networkKinds, tableMap } from "./diffusion/network/index.ts";

@@ -39,7 +39,15 @@ async function demo(io: Io, { out: folder, force, ...run }: DemoCommand): Promis
   step(`fit ${data} --out ${model} --report ${report} --minutes ${MINUTES}`);
   await fit(io, data, {
     ...{ ...run, out: model, report, minutes: MINUTES, force: true },
-    ...{ given: true, seeds: 1, map: "usual", network: "residual", evaluate: true, accept: true },
+    ...{
+      given: true,
+      seeds: 1,
+      map: "usual",
+      network: "residual",
+      choose: "loss",
+      evaluate: true,
+      accept: true,
+    },
   });
   const how = { ...run, model, evaluations: EVALUATIONS, force: true };
   step(`sample --model ${model} --count 344 --given island=Biscoe --out ${rows}`);

@@ -10,6 +10,7 @@ import {
   type TableLayout,
   type TableModel,
   tableFitJobs,
+  type WeightChoice,
 } from "diffeo-tables";
 import type { Io } from "../shell/io.ts";
 import { collectJobs, type JobOptions, planOrShard } from "../shell/jobs.ts";
@@ -20,6 +21,7 @@ interface SeedsCommand extends RunOptions, JobOptions {
   readonly steps?: number;
   readonly given: boolean;
   readonly network: NetworkKind;
+  readonly choose: WeightChoice;
   readonly seeds: number;
 }
 
@@ -41,8 +43,12 @@ export async function fitAsJobs(
   },
   options: SeedsCommand,
 ): Promise<SeedsFit | undefined> {
-  const { seed, seeds, steps, given, network, device, threads } = options;
-  const jobs = tableFitJobs(rows, { seed, seeds, steps, given, network, device, columns, flow });
+  const { seed, seeds, steps, given, network, choose, device, threads } = options;
+  const jobs = tableFitJobs(rows, {
+    ...{ seed, seeds, steps, given, network, device, columns, flow },
+    // The usual choice is not named, so that jobs are those that were done before it had a name.
+    choose: choose === "loss" ? undefined : choose,
+  });
   const work = {
     what: "fitting",
     unit: "seeds",

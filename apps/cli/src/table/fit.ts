@@ -13,15 +13,18 @@ import {
   namedDomains,
   networkKinds,
   type OpenCell,
+  refitTable,
   rowsIn,
   type TableEvaluation,
   type TableModel,
+  weightChoices,
   wholeRows,
 } from "diffeo-tables";
 import { readCells, saveTableModel } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { withJobOptions } from "../shell/jobs.ts";
 import {
+  engineOf,
   forceOption,
   integer,
   MOST,
@@ -136,6 +139,25 @@ async function readRows(file: string, rules: readonly string[], say: (text: stri
   return { inferred, rows: rowsIn(table, product(namedDomains(inferred))) };
 }
 
+/** Fits the model again to all rows, and writes it in place of the one that was evaluated. */
+async function refitted(
+  rows: readonly (readonly OpenCell[])[],
+  { model, ...schema }: Parameters<typeof refitTable>[2] & { readonly model: TableModel },
+  options: FitCommand,
+  { signal }: Io,
+  say: (text: string) => void,
+): Promise<void> {
+  const { seed } = model.training;
+  const again = await refitTable(rows, model, {
+    ...engineOf(options),
+    ...{ ...schema, seed, given: options.given, network: options.network, signal },
+  });
+  await saveTableModel(options.out, again);
+  say(
+    `fitted again to all ${rows.length} rows, to step ${again.training.step}${options.evaluate ? "; the evaluation is of the model before that" : ""}\n`,
+  );
+}
+
 /** Does what the command is asked for. */
 export async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
   const { out, column = [], accept, report, json, force } = options;
@@ -159,6 +181,7 @@ export async function fit(io: Io, file: string, options: FitCommand): Promise<vo
   if (!options.evaluate) say("not measured; diffeo table evaluate measures it on other rows\n");
   const evaluated = options.evaluate ? await worthOf(io, model, rows, options, say) : undefined;
   const evaluation = evaluated?.evaluation;
+  if (options.allRows) await refitted(rows, { ...schema, model }, options, io, say);
   if (report !== undefined && evaluated)
     await writeReport(
       {
@@ -228,6 +251,18 @@ export const declare: Declare = (command, io) =>
           new Option("--network <kind>", "what is trained on rows")
             .choices(networkKinds)
             .default("residual"),
+        )
+        .addOption(
+          new Option(
+            "--choose <by>",
+            "keep the weights of the least loss on held-out rows, or those whose samples are nearest to them",
+          )
+            .choices(weightChoices)
+            .default("loss"),
+        )
+        .option(
+          "--all-rows",
+          "when the model is measured, fit it again to all rows, for the steps that held-out rows chose",
         )
         .option(
           "--run <folder>",

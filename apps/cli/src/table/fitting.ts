@@ -15,6 +15,7 @@ import {
   type TableProgress,
   type TriedMap,
   usualSteps,
+  type WeightChoice,
 } from "diffeo-tables";
 import { type FitFolder, openFitFolder } from "diffeo-tables/node";
 import type { Io } from "../shell/io.ts";
@@ -33,6 +34,10 @@ export interface FittingCommand extends RunOptions, JobOptions {
   readonly seeds: number;
   readonly map: MapChoice;
   readonly network: NetworkKind;
+  /** What weights are chosen by. */
+  readonly choose: WeightChoice;
+  /** Whether the model is fitted to all rows at last. */
+  readonly allRows?: boolean;
   /** Where runs are kept. */
   readonly run?: string;
 }
@@ -129,6 +134,7 @@ async function fitChosen(
     flow: chosen.flow,
     layout: chosen.layout,
     network,
+    choose: options.choose,
     seed,
     seeds,
     given,

@@ -63,6 +63,21 @@ describe("table", () => {
     expect((await diffeo(...scaled)).code).toBe(0);
   });
 
+  it("--all-rows fits again to all rows, by weights that --choose distance chose", async () => {
+    const choice = ["--no-given", "--choose", "distance", "--all-rows"];
+    const { code, stdout } = await diffeo(
+      ...["table", "fit", at("some.csv"), "--out", at("all.model"), ...fitAlone, ...choice],
+    );
+    expect(code).toBe(0);
+    expect(stdout).toContain("fitted again to all 40 rows, to step 1\n");
+    // The standard is no longer that of four fifths of the rows.
+    await diffeo(
+      ...["table", "fit", at("some.csv"), "--out", at("part.model"), ...fitAlone],
+      ...["--no-given", "--choose", "distance"],
+    );
+    expect(bytesOf("all.model").equals(bytesOf("part.model"))).toBe(false);
+  });
+
   it("fit says what columns were taken to be, and where the model is", () => {
     const { stdout } = fit;
     expect(stdout).toMatch(/^size +positive +all above 0, from /m);

@@ -6,7 +6,12 @@ import { inputOf, type Job, jobOf, type Kind } from "diffeo/job";
 import * as v from "valibot";
 import type { Row } from "../diffusion/encode/index.ts";
 import { parseTableModel, serializeTableModel } from "../diffusion/file/index.ts";
-import { fitTable, isDrawnBySeed } from "../diffusion/fit/index.ts";
+import {
+  fitTable,
+  isDrawnBySeed,
+  type WeightChoice,
+  weightChoices,
+} from "../diffusion/fit/index.ts";
 import {
   type FlowKind,
   flowKinds,
@@ -27,6 +32,8 @@ export interface TableFitParameters {
   readonly given: boolean;
   readonly network: NetworkKind;
   readonly flow?: FlowKind;
+  /** What weights are chosen by. Default loss. */
+  readonly choose?: WeightChoice;
   /** The domains of the columns, as plain data. */
   readonly columns: Readonly<Record<string, unknown>>;
 }
@@ -42,6 +49,7 @@ const parameters: v.GenericSchema<unknown, TableFitParameters> = v.strictObject(
   given: v.boolean(),
   network: v.picklist(networkKinds),
   flow: v.optional(v.picklist(flowKinds)),
+  choose: v.optional(v.picklist(weightChoices)),
   columns: byName(v.unknown()),
 });
 
@@ -76,7 +84,7 @@ export const tableFitKind: Kind<TableFitParameters, TableFitInputs, TableModel> 
     },
   },
   run: async (
-    { seed, steps, given, network, flow, columns },
+    { seed, steps, given, network, flow, choose, columns },
     { input, device, threads, report, signal },
   ) =>
     fitTable(await input("rows"), {
@@ -86,6 +94,7 @@ export const tableFitKind: Kind<TableFitParameters, TableFitInputs, TableModel> 
       network,
       device,
       flow,
+      choose,
       steps,
       threads,
       signal,

@@ -12,7 +12,12 @@ import { byName, mapValues } from "diffeo/host";
 import { type RunConfig, RunFolder, readJson, writeFileAtomic } from "diffeo/node";
 import * as v from "valibot";
 import type { Row } from "../diffusion/encode/index.ts";
-import type { ChosenMaps, FitSeedsOptions, MapStore } from "../diffusion/fit/index.ts";
+import type {
+  ChosenMaps,
+  FitSeedsOptions,
+  MapStore,
+  WeightChoice,
+} from "../diffusion/fit/index.ts";
 import { flowKinds, type NetworkKind } from "../diffusion/network/index.ts";
 
 type Columns = Readonly<Record<string, Domain>>;
@@ -26,6 +31,8 @@ export interface FitFolderOptions {
   readonly seeds: number;
   readonly steps?: number;
   readonly minutes?: number;
+  /** What weights are chosen by. Default loss. */
+  readonly choose?: WeightChoice;
   /** Of the program that fits, for the record. */
   readonly version?: string;
 }
@@ -110,7 +117,7 @@ export function openFitFolder(
   rows: readonly Row[],
   options: FitFolderOptions,
 ): FitFolder {
-  const { columns, network, seed, seeds, steps, minutes, version } = options;
+  const { columns, network, seed, seeds, steps, minutes, choose, version } = options;
   const custom = Object.entries(columns).find(([, { spec }]) => !spec);
   if (custom)
     fail(
@@ -133,6 +140,8 @@ export function openFitFolder(
         columns: specsOf(maps.columns),
         network,
         flow: maps.flow,
+        // Absent as in folders from before there was a choice.
+        choose: choose === "loss" ? undefined : choose,
         seed: own,
         steps,
         ...(minutes !== undefined && { minutes: minutes / seeds }),

@@ -4,9 +4,15 @@ import { fail } from "diffeo/graph";
 import { type FlowKind, flowKinds, networkKinds } from "../network/index.ts";
 import type { TrainingOptions } from "./train.ts";
 
+/** What weights may be chosen by, by name. */
+export const weightChoices = ["loss", "distance"] as const;
+/** What the weights of a fit are chosen by. */
+export type WeightChoice = (typeof weightChoices)[number];
+
 interface Asked extends Pick<TrainingOptions, "network" | "steps" | "minutes"> {
   readonly columns: Readonly<Record<string, Domain>>;
   readonly held?: number;
+  readonly choose?: WeightChoice;
   readonly flow?: FlowKind | object;
 }
 
@@ -28,6 +34,7 @@ export function requireFit(rows: readonly unknown[], options: Asked): void {
     network = "residual",
     flow = "affine",
     held = 0.1,
+    choose = "loss",
     steps = 1,
     minutes = 1,
   } = options;
@@ -52,5 +59,6 @@ export function requireFit(rows: readonly unknown[], options: Asked): void {
   if (!(Number.isFinite(minutes) && minutes > 0))
     fail("usage", `minutes is ${minutes}`, "give a number above 0");
   oneOf("network", network, networkKinds);
+  oneOf("choose", choose, weightChoices);
   if (typeof flow !== "object") oneOf("flow", flow, flowKinds);
 }

@@ -40,10 +40,16 @@ import {
   sampleGiven,
   type TableModel,
 } from "../query/index.ts";
-import { requireFit } from "./fit-options.ts";
+import { energyScores, rangesOf } from "./distance.ts";
+import { requireFit, type WeightChoice } from "./fit-options.ts";
 import { trainGiven } from "./given.ts";
 import { type PreparedRows, preparedRows, type SplitPoints } from "./prepare.ts";
-import { type TrainingOptions, type TrainingProgress, trainScore } from "./train.ts";
+import {
+  type NetworkTraining,
+  type TrainingOptions,
+  type TrainingProgress,
+  trainScore,
+} from "./train.ts";
 import { trainFlow } from "./train-flow.ts";
 
 /** How far a fit is. */
@@ -61,8 +67,19 @@ export interface FitTableOptions extends Omit<TrainingOptions, "onProgress" | "o
   readonly columns: Readonly<Record<string, Domain>>;
   /** The columns that rows are written with, where some of them have no domain (`layoutOf`). */
   readonly layout?: TableLayout;
-  /** The share of rows that training does not see. Default 0.1, of no more than 5,000 rows. */
+  /**
+   * The share of rows that training does not see, of no more than 5,000 rows. Default 0.1, and 0.2
+   * where weights are chosen by distance.
+   */
   readonly held?: number;
+  /**
+   * What the weights of the network of whole rows are chosen by: the loss on held-out rows, which
+   * bounds their likelihood, or the distance of sampled rows to them (`distance.ts`). Of a few
+   * hundred rows the loss is least after a few hundred steps, where samples are still too far
+   * spread; by distance likelihoods are worse and samples better, and nearer to rows of training.
+   * Default loss.
+   */
+  readonly choose?: WeightChoice;
   /**
    * Whether rows can be drawn given some of their cells, for which a second network is trained.
    * Default true; where rows have holes it is trained in any case.
@@ -197,7 +214,7 @@ const LEAST_MINUTES = 1e-4;
 
 /** What all networks of a fit are trained with. */
 function trainingOf(options: FitTableOptions): TrainingOptions {
-  const { columns, layout, held, given, ...training } = options;
+  const { columns, layout, held, given, choose, ...training } = options;
   const { givenStore, flow, flowStore, onProgress, onMeasured, ...rest } = training;
   const { seed = 0 } = rest;
   return { ...rest, seed };
@@ -207,14 +224,14 @@ function trainingOf(options: FitTableOptions): TrainingOptions {
 async function trainedGiven(
   { coordinates, givenStandard: standard, seen, unseen }: PreparedRows,
   options: FitTableOptions,
-  training: TrainingOptions,
+  training: NetworkTraining,
 ): Promise<GivenWeights> {
   const own = standard ? { ...coordinates, standard } : coordinates;
-  const { network, parameters } = await trainGiven(own, seen, unseen, {
+  const { network, parameters, best } = await trainGiven(own, seen, unseen, {
     ...partOf(training, 1, options.givenStore),
     ...reportsOf(options, own, "given"),
   });
-  return { network, parameters, ...(standard && { standard }) };
+  return { network, parameters, step: best, ...(standard && { standard }) };
 }
 
 /** The points of rows with their missing values sampled given the rest, by the network of given parts. */
@@ -225,10 +242,96 @@ async function withoutMissing(
 ): Promise<SplitPoints> {
   const model = { ...coordinates, given } as FittedTable;
   const { seed = 0 } = training;
+  const whole = await completed(model, seen, seed, training);
   return {
-    seen: await completed(model, seen, seed, training),
-    unseen: await completed(model, unseen, seed + 1, training),
+    seen: whole,
+    unseen: unseen === seen ? whole : await completed(model, unseen, seed + 1, training),
   };
+}
+
+/** Measurements of a run whose weights are chosen by distance, and the rows that each samples. */
+const DISTANCES = 10;
+const COMPARED = 256;
+/** Held-out rows that they are compared with at most. */
+const MOST_COMPARED = 512;
+/** Evaluations of the network per row of them. */
+const COARSE = 16;
+
+/** Weights by the distance of their samples to the rows held out. */
+function byDistance(
+  { coordinates, cells, held }: PreparedRows,
+  flow: Flow | undefined,
+  options: FitTableOptions,
+): Partial<NetworkTraining> {
+  const ranges = rangesOf(cells);
+  const unseen = Array.from(held, (row) => cells[row]).slice(0, MOST_COMPARED);
+  return {
+    measurements: DISTANCES,
+    patience: Number.POSITIVE_INFINITY,
+    score: async (weights) => {
+      const { rows } = await samplerOf(
+        { ...coordinates, flow },
+        "whole",
+        weights,
+        options,
+      )({
+        ...{ count: COMPARED, evaluations: COARSE, signal: options.signal },
+      });
+      return energyScores(unseen, rows, ranges);
+    },
+  };
+}
+
+/** What the training of each network has of its own. */
+interface Plans {
+  readonly given?: Partial<NetworkTraining>;
+  readonly whole?: Partial<NetworkTraining>;
+}
+
+/** Trains the networks of points, and opens the model. */
+async function fitPoints(
+  prepared: PreparedRows,
+  rows: number,
+  options: FitTableOptions,
+  plans: Plans = {},
+): Promise<TableModel> {
+  const { seed = 0, given: wanted = true, flow: kind } = options;
+  const left = clockOf(options.minutes);
+  const { coordinates, hasMissing } = prepared;
+  const isGiven = hasMissing || (wanted && coordinates.domain.parts.length > 1);
+  const training = trainingOf(options);
+  // Both networks, and what is between them, share the time.
+  const given = isGiven
+    ? await trainedGiven(prepared, options, {
+        ...partOf({ ...training, minutes: left() }, 0.5, undefined),
+        ...plans.given,
+      })
+    : undefined;
+  const whole = hasMissing ? await withoutMissing(prepared, given, training) : prepared;
+  const rest = { ...training, minutes: left() };
+  const { flow, seen, unseen } = await pointsInX(coordinates, whole, kind, {
+    ...partOf(rest, FLOW_SHARE, options.flowStore),
+    ...reportsOf(options, coordinates, "flow"),
+  });
+  const { network, parameters, best, validation } = await trainScore(seen, unseen, {
+    ...{ ...rest, minutes: left() },
+    ...reportsOf(options, { ...coordinates, flow }, "whole"),
+    ...(options.choose === "distance" && byDistance(prepared, flow, options)),
+    ...plans.whole,
+    head: headOf(coordinates),
+  });
+  return openTable(
+    {
+      ...coordinates,
+      network,
+      parameters,
+      flow,
+      given,
+      layout: options.layout,
+      training: { seed, rows, step: best, validation },
+    },
+    training,
+  );
 }
 
 /**
@@ -240,41 +343,46 @@ export async function fitTable(
   options: FitTableOptions,
 ): Promise<TableModel> {
   requireFit(rows, options);
-  const { columns, held = 0.1, seed = 0, given: wanted = true, flow: kind } = options;
-  const left = clockOf(options.minutes);
-  const prepared = preparedRows(rows, columns, held, seed);
-  const { coordinates, hasMissing } = prepared;
-  const isGiven = hasMissing || (wanted && coordinates.domain.parts.length > 1);
-  const training = trainingOf(options);
-  // Both networks, and what is between them, share the time.
-  const given = isGiven
-    ? await trainedGiven(
-        prepared,
-        options,
-        partOf({ ...training, minutes: left() }, 0.5, undefined),
-      )
-    : undefined;
-  const whole = hasMissing ? await withoutMissing(prepared, given, training) : prepared;
-  const rest = { ...training, minutes: left() };
-  const { flow, seen, unseen } = await pointsInX(coordinates, whole, kind, {
-    ...partOf(rest, FLOW_SHARE, options.flowStore),
-    ...reportsOf(options, coordinates, "flow"),
-  });
-  const { network, parameters, best, validation } = await trainScore(seen, unseen, {
-    ...{ ...rest, minutes: left() },
-    ...reportsOf(options, { ...coordinates, flow }, "whole"),
-    head: headOf(coordinates),
-  });
-  return openTable(
+  const { columns, choose = "loss", seed = 0 } = options;
+  const { held = choose === "loss" ? 0.1 : 0.2 } = options;
+  return fitPoints(preparedRows(rows, columns, held, seed), rows.length, options);
+}
+
+/** How a model is fitted again: as it was fitted, to all rows. */
+export type RefitTableOptions = Omit<
+  FitTableOptions,
+  | "held"
+  | "choose"
+  | "steps"
+  | "patience"
+  | "store"
+  | "givenStore"
+  | "flowStore"
+  | "minutes"
+  | "flow"
+>;
+
+/**
+ * Fits a model again to all rows, those that its fit held out among them, for as many steps as that
+ * fit chose by the held-out rows. Nothing is held out then: what is to be known of the model by
+ * held-out rows has to be measured before. Of few rows a tenth is worth more than what is spent.
+ */
+export async function refitTable(
+  rows: readonly Row[],
+  model: FittedTable,
+  options: RefitTableOptions,
+): Promise<TableModel> {
+  requireFit(rows, options);
+  const { training, given, flow } = model;
+  const as = (steps: number): NetworkTraining => ({ steps, measurements: 1 });
+  const again = await fitPoints(
+    preparedRows(rows, options.columns, 0, options.seed ?? 0),
+    rows.length,
+    { ...options, choose: "loss", flow } satisfies FitTableOptions,
     {
-      ...coordinates,
-      network,
-      parameters,
-      flow,
-      given,
-      layout: options.layout,
-      training: { seed, rows: rows.length, step: best, validation },
+      given: as(given?.step ?? training.step),
+      whole: as(training.step),
     },
-    training,
   );
+  return { ...again, training: { ...again.training, validation: training.validation } };
 }

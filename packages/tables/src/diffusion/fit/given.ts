@@ -54,7 +54,7 @@ import {
 } from "../encode/index.ts";
 import { type Coordinates, headOf, noisedRows, sideSize } from "../network/index.ts";
 import { BATCH, LEVELS, levelsOf, ROWS } from "./loss.ts";
-import { type Trained, type TrainingOptions, trainTask } from "./train.ts";
+import { type NetworkTraining, type Trained, trainTask } from "./train.ts";
 
 /** The share of levels in which parts are hidden that are there. */
 const HIDING = 0.25;
@@ -182,7 +182,7 @@ export function trainGiven(
   coordinates: Coordinates,
   z: Float64Array,
   held: Float64Array,
-  options: TrainingOptions,
+  options: NetworkTraining,
 ): Promise<Trained> {
   const { width = 128, blocks = 3 } = options;
   const { domain, standard } = coordinates;

@@ -11,7 +11,14 @@ export {
   mapChoices,
   mapsFor,
 } from "./chosen.ts";
-export { type FitTableOptions, fitTable, type TableProgress } from "./fit.ts";
+export {
+  type FitTableOptions,
+  fitTable,
+  type RefitTableOptions,
+  refitTable,
+  type TableProgress,
+} from "./fit.ts";
+export { type WeightChoice, weightChoices } from "./fit-options.ts";
 export { type ChooseMapsOptions, type ChosenMaps, chooseMaps, type TriedMap } from "./maps.ts";
 export { heldOut } from "./prepare.ts";
 export {

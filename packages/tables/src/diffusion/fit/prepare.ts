@@ -13,6 +13,7 @@ import {
   codedRanges,
   coordinateName,
   encodeRows,
+  type OpenCell,
   pointsOf,
   type Row,
   type Standard,
@@ -33,6 +34,9 @@ export interface SplitPoints {
 
 export interface PreparedRows extends SplitPoints {
   readonly coordinates: Coordinates;
+  /** The cells of all rows, and which of them are held out. */
+  readonly cells: readonly (readonly OpenCell[])[];
+  readonly held: ArrayLike<number>;
   /** The standard that the network of given parts works in, where it is not that of the table. */
   readonly givenStandard?: Standard;
   /** Whether rows have missing values. */
@@ -48,6 +52,12 @@ export function heldOut(rows: number, held = 0.1) {
   const kept = Math.min(MOST_HELD, Math.max(1, Math.round(held * rows)));
   return { held: order.subarray(0, kept), seen: order.subarray(kept) };
 }
+
+/** All rows are seen, and measured on: nothing is held out. */
+const allRows = (rows: number): ReturnType<typeof heldOut> => ({
+  held: new Int32Array(0),
+  seen: Int32Array.from({ length: rows }, (_, i) => i),
+});
 
 /** A column of which all values are missing is an error. */
 function requireColumns(z: Float64Array, n: number, nameOf: (i: number) => string): void {
@@ -110,25 +120,30 @@ function pointsIn(
   const apart = [...codes, ...scoreRanges(domain, atoms)];
   const standard = standardOf(learned, n, nameOf, apart);
   const givenStandard = clusteredStandard(learned, domain, nameOf, apart);
-  return { coordinates: { domain, standard, atoms }, givenStandard, z };
+  return { coordinates: { domain, standard, atoms }, givenStandard, z, cells };
 }
 
-/** The points of rows whose columns live in domains, split into those seen and those held out. */
+/**
+ * The points of rows whose columns live in domains, split into those seen and those held out. Where
+ * the share held out is 0, all rows are both.
+ */
 export function preparedRows(
   rows: readonly Row[],
   columns: Readonly<Record<string, Domain>>,
   held: number,
   seed: number,
 ): PreparedRows {
-  const split = heldOut(rows.length, held);
-  const { coordinates, givenStandard, z } = pointsIn(product(columns), rows, split, seed);
+  const split = held === 0 ? allRows(rows.length) : heldOut(rows.length, held);
+  const { z, ...found } = pointsIn(product(columns), rows, split, seed);
+  const { coordinates } = found;
   const n = coordinates.domain.dimension;
-  const [seen, unseen] = [rowsAt(z, n, split.seen), rowsAt(z, n, split.held)];
+  const seen = rowsAt(z, n, split.seen);
+  const unseen = held === 0 ? seen : rowsAt(z, n, split.held);
   if (seen.length < n * (LEAST_ROWS - 1) || unseen.length === 0)
     fail(
       "data",
       `${(seen.length + unseen.length) / n} rows are too few to fit and to measure`,
       "fill some holes",
     );
-  return { coordinates, givenStandard, seen, unseen, hasMissing: z.some(Number.isNaN) };
+  return { ...found, held: split.held, seen, unseen, hasMissing: z.some(Number.isNaN) };
 }

@@ -6,7 +6,7 @@
  */
 import { compile } from "diffeo/engine";
 import { isNdArray, mapTree, type NdArray, type Shape, sizeOf, type Tensor } from "diffeo/graph";
-import { quantile } from "diffeo/host";
+import { mean, quantile } from "diffeo/host";
 import { type NetworkSpec, networkOf, type Parameters } from "diffeo/model";
 import { fold, type Key, key as keyOf } from "diffeo/random";
 import {
@@ -77,6 +77,14 @@ export interface TrainingOptions extends EngineOptions {
   readonly signal?: AbortSignal;
 }
 
+/** How a network of a table is trained, beyond what a user says. */
+export interface NetworkTraining extends TrainingOptions {
+  /** How often weights are measured on rows held out. Default 40. */
+  readonly measurements?: number;
+  /** What weights are chosen by, a number for each of some rows or batches. Default: the losses. */
+  readonly score?: (weights: Weights) => Promise<readonly number[]>;
+}
+
 export interface TrainedParameters {
   /** The averaged weights of the best measurement. */
   readonly parameters: Parameters<NdArray>;
@@ -92,7 +100,7 @@ export interface Trained extends TrainedParameters {
   readonly network: NetworkSpec;
 }
 
-/** Measurements a run. */
+/** Measurements a run, unless specified. */
 const MEASUREMENTS = 40;
 /** Reports of progress a run. */
 const REPORTS = 400;
@@ -164,6 +172,8 @@ export interface ParameterTask extends Batches {
   readonly loss: (parameters: Parameters<Tensor>, batch: readonly Tensor[]) => Tensor;
   /** Called after each measurement with the averaged parameters as they are by then. */
   readonly onParameters?: (parameters: Parameters<NdArray>) => Promise<void> | void;
+  /** What parameters are chosen by. Default: the losses. */
+  readonly score?: (parameters: Parameters<NdArray>) => Promise<readonly number[]>;
 }
 
 /** The graphs of a run: a step, and the loss of weights on a batch. */
@@ -254,7 +264,7 @@ async function plannedSteps(
 export function trainScore(
   points: NdArray,
   held: NdArray,
-  options: TrainingOptions & { readonly head?: Head } = {},
+  options: NetworkTraining & { readonly head?: Head } = {},
 ): Promise<Trained> {
   const [rows, n] = points.shape;
   const { head = plainHead(n), network = "residual" } = options;
@@ -280,9 +290,9 @@ export function trainScore(
 /** Trains the network of a task. */
 export async function trainTask(
   { network, loss, ...rest }: NetworkTask,
-  options: TrainingOptions,
+  options: NetworkTraining,
 ): Promise<Trained> {
-  const { onWeights } = options;
+  const { onWeights, score } = options;
   const { init, apply } = networkOf(network);
   const task: ParameterTask = {
     ...rest,
@@ -290,6 +300,7 @@ export async function trainTask(
     init,
     loss: (p, batch) => loss((x, lambda) => apply(p, x, lambda), batch),
     ...(onWeights && { onParameters: (parameters) => onWeights({ network, parameters }) }),
+    ...(score && { score: (parameters) => score({ network, parameters }) }),
   };
   return { network, ...(await trainParameters(task, options)) };
 }
@@ -297,10 +308,10 @@ export async function trainTask(
 /** Trains what a task says. */
 export async function trainParameters(
   task: ParameterTask,
-  options: TrainingOptions,
+  options: NetworkTraining,
 ): Promise<TrainedParameters> {
   const { seed = 0, patience = 6, rate = 2e-3, minutes, signal, onProgress } = options;
-  const { store = memoryStore() } = options;
+  const { store = memoryStore(), measurements = MEASUREMENTS } = options;
   const root = fold(keyOf(seed), task.name);
   const like = task.init(fold(root, "network"));
   const size = flatten(like).length;
@@ -321,16 +332,18 @@ export async function trainParameters(
           () => step(start, batch(0), 1, 0),
           () => measure(start.theta, ...checks[0]),
         );
-    const every = Math.ceil(steps / MEASUREMENTS);
+    const every = Math.ceil(steps / measurements);
+    const lossesOf = async (weights: NdArray): Promise<readonly number[]> => {
+      const losses: number[] = [];
+      for (const one of checks) losses.push(Number((await measure(weights, ...one)).data[0]));
+      return losses;
+    };
+    const { score } = task;
     const choice = choiceOf(store, before, {
       steps,
       every,
       patience,
-      measure: async (weights) => {
-        const losses: number[] = [];
-        for (const one of checks) losses.push(Number((await measure(weights, ...one)).data[0]));
-        return losses;
-      },
+      measure: score ? ({ data }) => score(treeOf(data as Float32Array, like)) : lossesOf,
       onWeights: ({ data }) => task.onParameters?.(treeOf(data as Float32Array, like)),
     });
     const schedule = { peak: rate, warmup: Math.ceil(steps / 20), steps };
@@ -353,7 +366,8 @@ export async function trainParameters(
       ...(minutes !== undefined && { seconds: OVERTIME * 60 * minutes }),
       signal: signal ? AbortSignal.any([signal, choice.enough]) : choice.enough,
     });
-    const { best, validation, weights } = await choice.best(reached, state.ema);
+    const { best, validation: lowest, weights } = await choice.best(reached, state.ema);
+    const validation = score ? mean(await lossesOf(weights)) : lowest;
     const parameters = treeOf(weights.data as Float32Array, like);
     const seconds = (performance.now() - began) / 1000;
     return { parameters, best, step: reached, steps, validation, seconds };

@@ -27,6 +27,8 @@ import type { Weights } from "./network.ts";
 
 /** The network of given parts, and its own standard where it does not share that of the table. */
 export interface GivenWeights extends Weights {
+  /** The step that they are of, where a fit of this process chose it. */
+  readonly step?: number;
   readonly standard?: Standard;
 }
 
