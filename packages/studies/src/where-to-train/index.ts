@@ -18,8 +18,8 @@ const mapOrder: readonly StudyMap[] = [
 ];
 
 const tasksOf = (seeds: number): WhereToTrainTask[] =>
-  mapOrder.flatMap((map) =>
-    (["boundary", "colours", "inside"] as const).flatMap((law) =>
+  (["boundary", "inside", "colours"] as const).flatMap((law) =>
+    mapOrder.flatMap((map) =>
       law === "colours" && !simplexMaps.includes(map)
         ? []
         : order.flatMap((loss) =>
