@@ -11,9 +11,13 @@ export {
 } from "./damped-langevin.ts";
 export { covarianceDivergence, type ProcessDiffusion, type PushedDiffusion } from "./diffusion.ts";
 export { type EdmOptions, edm } from "./edm.ts";
+export { type ExactSde, exactSdes } from "./exact.ts";
 export { fromTransition, type TransitionOptions } from "./from-transition.ts";
 export { type InterpolantOptions, interpolant } from "./interpolant.ts";
 export { push, pushedDiffusion, pushedDrift } from "./ito.ts";
+export { type Jacobi, jacobi } from "./jacobi.ts";
+export { type JacobiSimplex, type JacobiSimplexOptions, jacobiSimplex } from "./jacobi-simplex.ts";
+export type { JacobiOptions } from "./jacobi-spectrum.ts";
 export { type OrnsteinUhlenbeckOptions, ornsteinUhlenbeck } from "./ornstein.ts";
 export { gaussianPrior, type Prior } from "./prior.ts";
 export { flowVelocity, pushVelocity } from "./probability-flow.ts";
