@@ -1,4 +1,10 @@
 /** diffeo/matching: losses that fit a score to samples, and the random slices they are made of. */
+export { type BoundedOptions, boundedSlices } from "./bounded.ts";
+export {
+  type CheckObjectiveOptions,
+  checkObjective,
+  type ObjectiveCheck,
+} from "./check-objective.ts";
 export { type DenoisingLoss, type DenoisingOptions, denoising } from "./denoising.ts";
 export { type Draw, type DrawSpec, type Draws, drawArrays, drawShapes } from "./draws.ts";
 export { type SliceFamily, smoothFamily, withMonteCarlo } from "./family.ts";
@@ -22,6 +28,7 @@ export { networkSlices } from "./network.ts";
 export { type Loss, lossOf, type Objective, type ScoreFunction, type Terms } from "./objective.ts";
 export { type QuadraticOptions, quadraticSlices } from "./quadratic.ts";
 export type { Moments, Slice } from "./slice.ts";
+export { scoreMatchingThrough } from "./through.ts";
 
 // For other packages of this repository; published types leave them out.
 

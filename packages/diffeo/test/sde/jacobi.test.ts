@@ -16,7 +16,7 @@ import {
   type Tensor,
 } from "../../src/graph/index.ts";
 import { type FloatArray, key, sampleKeys, uniform } from "../../src/random/index.ts";
-import { energyDistance, sample } from "../../src/sampler/index.ts";
+import { sample } from "../../src/sampler/index.ts";
 import { pulledScore, pushLogDensity, pushScore } from "../../src/score/index.ts";
 import {
   jacobi,
@@ -26,6 +26,7 @@ import {
   pushedDrift,
   reversePush,
 } from "../../src/sde/index.ts";
+import { energyDistance } from "../../src/two-sample/index.ts";
 
 const numbers = (t: Tensor): number[] => Array.from(reference([t], new Map())[0] as Float64Array);
 const f64 = (values: number | number[] | number[][]): Tensor =>
