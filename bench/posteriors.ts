@@ -1,6 +1,7 @@
 /**
  * npm run bench -- posteriors [PART [NAME …]]: posteriors beside published draws (agree), beside
- * closed forms (closed), ranks of the truth (calibration, hierarchies), approximations (approximate), and speed
+ * closed forms (closed), ranks of the truth (calibration, hierarchies), approximations (approximate), metrics of chains
+ * (metrics), and speed
  * beside PyTorch (speed); all parts without one. What was measured is kept in studies/posteriors, a
  * piece a file, and docs/posteriors-results.md is written anew from it.
  */

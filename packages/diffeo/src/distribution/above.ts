@@ -20,6 +20,7 @@ import {
   log,
   log1p,
   logGamma,
+  maximum,
   mul,
   neg,
   normalQuantile,
@@ -32,6 +33,13 @@ import {
   where,
 } from "../graph/index.ts";
 import type { Distribution } from "./distribution.ts";
+import {
+  gammaQuantile,
+  gammaTails,
+  studentQuantile,
+  studentTails,
+  type Tails,
+} from "./incomplete.ts";
 import { bounds, type Rule, univariate } from "./univariate.ts";
 import { gammaVariate, logGammaVariate } from "./variates.ts";
 
@@ -72,6 +80,12 @@ const halfCauchyRule: Rule = {
 /** The positive half of Cauchy's distribution about 0; its median is the scale. */
 export const halfCauchy = (scale: Operand = 1): Distribution => univariate(halfCauchyRule, [scale]);
 
+/** Tails of |T|: twice those of T above the median. */
+function middleOf(x: Tensor, v: Tensor, s: Tensor): Tails {
+  const upper = mul(studentTails(v, div(x, s)).upper, 2);
+  return { lower: sub(1, upper), upper };
+}
+
 const halfStudentRule: Rule = {
   name: "halfStudentT",
   parameters: { degrees: "positive", scale: "positive" },
@@ -82,6 +96,9 @@ const halfStudentRule: Rule = {
     const fall = mul(half, log1p(div(square(div(x, s)), v)));
     return add(sub(sub(peak, log(s)), fall), Math.LN2);
   },
+  cdf: (x, v, s) => middleOf(x, v, s).lower,
+  survival: (x, v, s) => middleOf(x, v, s).upper,
+  quantile: (u, v, s) => mul(s, studentQuantile(add(mul(u, 0.5), 0.5), v)),
   variate: (random, v, s) =>
     (s * Math.abs(random.normal())) / Math.sqrt((2 * gammaVariate(random, v / 2)) / v),
 };
@@ -134,6 +151,9 @@ const gammaRule: Rule = {
     sub(add(mul(a, log(b)), mul(sub(a, 1), log(x))), add(mul(b, x), logGamma(a))),
   mean: (a, b) => div(a, b),
   variance: (a, b) => div(a, square(b)),
+  cdf: (x, a, b) => gammaTails(a, mul(b, x)).lower,
+  survival: (x, a, b) => gammaTails(a, mul(b, x)).upper,
+  quantile: (u, a, b) => div(gammaQuantile(u, a), b),
   variate: (random, a, b) => gammaVariate(random, a) / b,
 };
 
@@ -152,6 +172,9 @@ const chiSquaredRule: Rule = {
   },
   mean: (v) => v,
   variance: (v) => mul(v, 2),
+  cdf: (x, v) => gammaTails(mul(v, 0.5), mul(x, 0.5)).lower,
+  survival: (x, v) => gammaTails(mul(v, 0.5), mul(x, 0.5)).upper,
+  quantile: (u, v) => mul(gammaQuantile(u, mul(v, 0.5)), 2),
   variate: (random, v) => 2 * gammaVariate(random, v / 2),
 };
 
@@ -169,6 +192,9 @@ const inverseGammaRule: Rule = {
     const finite = div(square(div(b, sub(a, 1))), sub(a, 2));
     return where(greater(a, 2), finite, where(greater(a, 1), mul(a, INFINITE), Number.NaN));
   },
+  cdf: (x, a, b) => gammaTails(a, div(b, maximum(x, 0))).upper,
+  survival: (x, a, b) => gammaTails(a, div(b, maximum(x, 0))).lower,
+  quantile: (u, a, b) => div(b, gammaQuantile(sub(1, u), a)),
   variate: (random, a, b) => b * Math.exp(-logGammaVariate(random, a)),
 };
 

@@ -11,9 +11,14 @@ import {
   add,
   div,
   exp,
+  expm1,
+  floor,
+  greaterEqual,
+  less,
   log,
   log1p,
   logGamma,
+  maximum,
   mul,
   neg,
   type Operand,
@@ -21,8 +26,10 @@ import {
   softplus,
   sub,
   type Tensor,
+  where,
 } from "../graph/index.ts";
 import type { Distribution } from "./distribution.ts";
+import { betaTails, gammaTails, type Tails } from "./incomplete.ts";
 import { bounds, isNamed, type Rule, univariate } from "./univariate.ts";
 import { betaVariate, binomialVariate, gammaVariate, poissonVariate } from "./variates.ts";
 
@@ -42,6 +49,38 @@ const logFactorial = (x: Tensor): Tensor => logGamma(add(x, 1));
 /** log C(n, x) */
 const logChoose = (n: Tensor, x: Tensor): Tensor =>
   sub(logFactorial(n), add(logFactorial(x), logFactorial(sub(n, x))));
+
+/** P(X ≤ x) and P(X > x) where every count has a chance: F(⌊x⌋) from 0 on, 0 and 1 below. */
+function countTails(x: Tensor, tailsAt: (k: Tensor) => Tails): Tails {
+  const [k, below] = [floor(x), less(x, 0)];
+  const { lower, upper } = tailsAt(maximum(k, 0));
+  return { lower: where(below, 0, lower), upper: where(below, 1, upper) };
+}
+
+/** Of Poisson: P(X ≤ k) is P(Gamma(k + 1) > rate). */
+const poissonTails = (x: Tensor, rate: Tensor): Tails =>
+  countTails(x, (k) => {
+    const { lower, upper } = gammaTails(add(k, 1), rate);
+    return { lower: upper, upper: lower };
+  });
+
+/** Of r successes with probability p, 1 − p = q: P(X ≤ k) = P(Beta(r, k + 1) ≤ p). */
+const successTails = (x: Tensor, r: Tensor, p: Tensor, q: Tensor): Tails =>
+  countTails(x, (k) => betaTails(r, add(k, 1), p, q));
+
+/** Of n trials: P(X ≤ k) = P(Beta(n − k, k + 1) ≤ 1 − p). */
+const trialTails = (x: Tensor, n: Tensor, p: Tensor, q: Tensor): Tails =>
+  countTails(x, (k) => {
+    const all = greaterEqual(k, n);
+    const { lower, upper } = betaTails(where(all, 1, sub(n, k)), add(k, 1), q, p);
+    return { lower: where(all, 1, lower), upper: where(all, 0, upper) };
+  });
+
+/** Both functions of a rule. */
+const tailsOf = (tails: (x: Tensor, ...p: Tensor[]) => Tails): Pick<Rule, "cdf" | "survival"> => ({
+  cdf: (x, ...p) => tails(x, ...p).lower,
+  survival: (x, ...p) => tails(x, ...p).upper,
+});
 
 const bernoulliRule: Rule = {
   name: "bernoulli",
@@ -77,6 +116,7 @@ const binomialRule: Rule = {
   logDensity: (x, n, p) => add(logChoose(n, x), add(mul(x, log(p)), mul(sub(n, x), log1p(neg(p))))),
   mean: (n, p) => mul(n, p),
   variance: (n, p) => mul(n, mul(p, sub(1, p))),
+  ...tailsOf((x, n, p) => trialTails(x, n, p, sub(1, p))),
   variate: binomialVariate,
 };
 
@@ -86,6 +126,7 @@ const binomialLogitRule: Rule = {
   logDensity: (x, n, l) => add(logChoose(n, x), sub(mul(x, l), mul(n, softplus(l)))),
   mean: (n, l) => mul(n, sigmoid(l)),
   variance: (n, l) => mul(n, spread(l)),
+  ...tailsOf((x, n, l) => trialTails(x, n, sigmoid(l), sigmoid(neg(l)))),
   variate: (random, n, l) => binomialVariate(random, n, inverseLogit(l)),
 };
 
@@ -103,6 +144,7 @@ const poissonRule: Rule = {
   logDensity: (x, rate) => sub(mul(x, log(rate)), add(rate, logFactorial(x))),
   mean: (rate) => rate,
   variance: (rate) => rate,
+  ...tailsOf(poissonTails),
   variate: poissonVariate,
 };
 
@@ -112,6 +154,7 @@ const poissonLogRule: Rule = {
   logDensity: (x, l) => sub(mul(x, l), add(exp(l), logFactorial(x))),
   mean: (l) => exp(l),
   variance: (l) => exp(l),
+  ...tailsOf((x, l) => poissonTails(x, exp(l))),
   variate: (random, l) => poissonVariate(random, Math.exp(l)),
 };
 
@@ -138,6 +181,7 @@ const successesRule: Rule = {
     ),
   mean: (r, p) => div(mul(r, sub(1, p)), p),
   variance: (r, p) => div(mul(r, sub(1, p)), mul(p, p)),
+  ...tailsOf((x, r, p) => successTails(x, r, p, sub(1, p))),
   variate: (random, r, p) => poissonVariate(random, (gammaVariate(random, r) * (1 - p)) / p),
 };
 
@@ -156,6 +200,10 @@ const dispersionRule: Rule = {
   logDensity: (x, mu, phi) => dispersionLogDensity(x, log(mu), phi),
   mean: (mu, phi) => add(mu, mul(phi, 0)),
   variance: (mu, phi) => add(mu, div(mul(mu, mu), phi)),
+  ...tailsOf((x, mu, phi) => {
+    const all = add(mu, phi);
+    return successTails(x, phi, div(phi, all), div(mu, all));
+  }),
   variate: (random, mu, phi) => poissonVariate(random, (gammaVariate(random, phi) * mu) / phi),
 };
 
@@ -165,6 +213,10 @@ const logDispersionRule: Rule = {
   logDensity: dispersionLogDensity,
   mean: (l, phi) => add(exp(l), mul(phi, 0)),
   variance: (l, phi) => add(exp(l), div(exp(mul(l, 2)), phi)),
+  ...tailsOf((x, l, phi) => {
+    const ratio = sub(l, log(phi));
+    return successTails(x, phi, sigmoid(neg(ratio)), sigmoid(ratio));
+  }),
   variate: (random, l, phi) =>
     poissonVariate(random, (gammaVariate(random, phi) * Math.exp(l)) / phi),
 };
@@ -191,6 +243,8 @@ const geometricRule: Rule = {
   logDensity: (x, p) => add(log(p), mul(x, log1p(neg(p)))),
   mean: (p) => div(sub(1, p), p),
   variance: (p) => div(sub(1, p), mul(p, p)),
+  cdf: (x, p) => neg(expm1(mul(log1p(neg(p)), maximum(add(floor(x), 1), 0)))),
+  survival: (x, p) => exp(mul(log1p(neg(p)), maximum(add(floor(x), 1), 0))),
   variate: (random, p) => Math.floor(Math.log(random.uniform()) / Math.log1p(-p)),
 };
 

@@ -53,7 +53,7 @@ function cutOf(name: string, base: Distribution, { above, below }: CutOptions): 
     return fail(
       "usage",
       `${name}: ${base.name} has no distribution function here`,
-      "use one that has: normal, cauchy, laplace, logistic, gumbel, halfNormal, halfCauchy, logNormal, exponential, weibull, pareto, uniform",
+      "use one that has: normal, studentT, cauchy, laplace, logistic, gumbel, halfNormal, halfStudentT, halfCauchy, logNormal, exponential, gamma, inverseGamma, chiSquared, weibull, pareto, uniform, beta",
     );
   if (above === undefined && below === undefined)
     fail("usage", `${name}: no bound is given`, "give above, below or both");

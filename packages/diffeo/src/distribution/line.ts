@@ -32,6 +32,7 @@ import {
   where,
 } from "../graph/index.ts";
 import type { Distribution } from "./distribution.ts";
+import { studentQuantile, studentTails } from "./incomplete.ts";
 import { bounds, type Rule, univariate } from "./univariate.ts";
 import { gammaVariate } from "./variates.ts";
 
@@ -86,6 +87,9 @@ const studentRule: Rule = {
     const heavy = where(greater(v, 1), mul(v, Number.POSITIVE_INFINITY), Number.NaN);
     return add(where(greater(v, 2), finite, heavy), mul(m, 0));
   },
+  cdf: (x, v, m, s) => studentTails(v, standard(x, m, s)).lower,
+  survival: (x, v, m, s) => studentTails(v, standard(x, m, s)).upper,
+  quantile: (u, v, m, s) => back(studentQuantile(u, v), m, s),
   variate: (random, v, m, s) =>
     m + (s * random.normal()) / Math.sqrt((2 * gammaVariate(random, v / 2)) / v),
 };

@@ -27,6 +27,7 @@ import {
   where,
 } from "../graph/index.ts";
 import type { Distribution } from "./distribution.ts";
+import { betaQuantile, betaTails } from "./incomplete.ts";
 import { bounds, type Rule, univariate } from "./univariate.ts";
 import { betaVariate, vonMisesVariate } from "./variates.ts";
 
@@ -60,6 +61,9 @@ const betaRule: Rule = {
     const n = add(a, b);
     return div(mul(a, b), mul(square(n), add(n, 1)));
   },
+  cdf: (x, a, b) => betaTails(a, b, x).lower,
+  survival: (x, a, b) => betaTails(a, b, x).upper,
+  quantile: betaQuantile,
   variate: betaVariate,
 };
 

@@ -1,15 +1,21 @@
 /**
- * Solutions of ordinary differential equations inside a graph, y′ = f(t, y), by steps laid out
- * beforehand. Gradients are those of the computed solution, exactly. A step of Runge and Kutta's
- * classical method, with an error of O(h⁵):
+ * Solutions of ordinary differential equations inside a graph, y′ = f(t, y). Gradients are those of
+ * the computed solution, exactly.
+ *
+ * Without a tolerance the steps are laid out beforehand, by Runge and Kutta's classical method, with
+ * an error of O(h⁵):
  *
  *   k₁ = f(t, y),   k₂ = f(t + h/2, y + hk₁/2),   k₃ = f(t + h/2, y + hk₂/2),   k₄ = f(t + h, y + hk₃)
  *   y(t + h) ≈ y + h(k₁ + 2k₂ + 2k₃ + k₄)/6
+ *
+ * With a tolerance they are those of J. Dormand and P. Prince's pair of orders 5 and 4
+ * (runge-kutta.ts), whose lengths follow their own errors.
  */
 import { add, div, mul, sub } from "./arithmetic.ts";
 import { fail } from "./error.ts";
 import { showShape } from "./ndarray.ts";
 import { at, stack } from "./pieces.ts";
+import { adaptiveSteps, type Slopes } from "./runge-kutta.ts";
 import { asTensor, type Operand, type Tensor } from "./tensor.ts";
 import { leavesOf, type Tree, withLeaves } from "./tree.ts";
 
@@ -17,8 +23,18 @@ import { leavesOf, type Tree, withLeaves } from "./tree.ts";
 export interface OdeOptions {
   /** The time of the first state. Default 0. */
   readonly start?: Operand;
-  /** Steps between two times. Default 4; twice as many have a 16th of the error. */
+  /**
+   * Steps between two times. Default 4; twice as many have a 16th of the error. With a tolerance,
+   * the most steps that are tried in all. Default 64.
+   */
   readonly steps?: number;
+  /**
+   * The error that a step may have, relative to the state and to `scale`. Steps are then as long as it allows. A solution is NaN from where
+   * `steps` tries have led: the equation is stiff, or the tolerance too small.
+   */
+  readonly tolerance?: number;
+  /** The size of a state below which errors are measured against this size. Default 1e-3. */
+  readonly scale?: number;
 }
 
 /**
@@ -39,7 +55,7 @@ export function solveOde<Y>(
   f: (t: Tensor, y: Y) => Y,
   initial: Y,
   times: Operand,
-  { start = 0, steps = 4 }: OdeOptions = {},
+  { start = 0, tolerance, steps = tolerance === undefined ? 4 : 64, scale = 1e-3 }: OdeOptions = {},
 ): Y {
   const leaves = leavesOf(initial).map((part) => asTensor(part, "float64"));
   const dtype = leaves[0]?.dtype ?? "float64";
@@ -48,7 +64,10 @@ export function solveOde<Y>(
     fail("shape", `solveOde: times of shape ${showShape(grid.shape)}`, "give a list of times");
   if (!(Number.isSafeInteger(steps) && steps >= 1))
     fail("usage", `solveOde: steps is ${steps}`, "give an integer from 1");
-  const slopes = (t: Tensor, y: readonly Tensor[]): Tensor[] => {
+  for (const [name, value] of Object.entries({ tolerance, scale }))
+    if (value !== undefined && !(value > 0 && value < 1e300))
+      fail("usage", `solveOde: ${name} is ${value}`, "give a small positive number, such as 1e-6");
+  const slopes: Slopes = (t, y) => {
     const found = leavesOf(f(t, withLeaves(initial as Tree<Tensor>, y) as Y));
     if (found.length !== y.length)
       fail(
@@ -58,10 +77,26 @@ export function solveOde<Y>(
       );
     return found;
   };
+  const begin = asTensor(start, dtype);
+  const parts =
+    tolerance === undefined
+      ? fixedSteps(slopes, leaves, begin, grid, steps)
+      : adaptiveSteps(slopes, leaves, begin, grid, { tries: steps, tolerance, scale });
+  return withLeaves(initial as Tree<Tensor>, parts) as Y;
+}
+
+/** The states at times by the same number of steps between all of them. */
+function fixedSteps(
+  slopes: Slopes,
+  initial: readonly Tensor[],
+  start: Tensor,
+  grid: Tensor,
+  steps: number,
+): Tensor[] {
   const moved = (y: readonly Tensor[], k: readonly Tensor[], h: Tensor): Tensor[] =>
     y.map((part, i) => add(part, mul(k[i], h)));
-  let state: readonly Tensor[] = leaves;
-  let time = asTensor(start, dtype);
+  let state = initial;
+  let time = start;
   const states: (readonly Tensor[])[] = [];
   for (let n = 0; n < grid.shape[0]; n++) {
     const next = at(grid, n);
@@ -82,11 +117,10 @@ export function solveOde<Y>(
     time = next;
     states.push(state);
   }
-  const parts = state.map((_, i) =>
+  return initial.map((_, i) =>
     stack(
       states.map((one) => one[i]),
       0,
     ),
   );
-  return withLeaves(initial as Tree<Tensor>, parts) as Y;
 }

@@ -94,7 +94,8 @@ describe.each(Object.entries(catalogue))("%s", (name, distribution) => {
     expectClose(
       at((x) => (cdf as NonNullable<typeof cdf>)(x), known.x),
       known.cdf,
-      1e-13,
+      // Logarithms of Γ(1,000) cancel.
+      name.includes("of many") ? 1e-12 : 1e-13,
     );
     if (quantile)
       expectClose(

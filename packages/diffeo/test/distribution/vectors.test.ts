@@ -40,6 +40,7 @@ import {
   studentT,
   transformed,
   truncated,
+  vonMises,
   weibull,
   wishart,
   zeroInflated,
@@ -383,7 +384,7 @@ describe("made of others", () => {
   const wrong: readonly (readonly [() => unknown, string])[] = [
     [() => multivariateNormal({ mean: M }), "0 of covariance, cholesky and precision are given"],
     [() => multivariateNormal({ mean: [0, 1], covariance: S }), "do not broadcast"],
-    [() => truncated(studentT(3), { above: 0 }), "studentT has no distribution function"],
+    [() => truncated(vonMises(0, 1), { above: 0 }), "vonMises has no distribution function"],
     [() => truncated(normal(), {}), "no bound is given"],
     [() => mixture([0.5, 0.5], [normal(), normal(), normal()]), "weights of shape [2] for 3"],
     [() => mixture([0.5, 0.5], [normal(), poisson(1)]), "no common density"],
