@@ -1,7 +1,9 @@
 /**
  * diffeo chess figure: the paper's figure (fig:chess_samples), boards from one model at several
- * drift scales w.
+ * drift scales w. Which boards are shown follows a rule: of those sampled at a w, the ones with the
+ * middle numbers of pieces, and of boards with equally many the first.
  */
+import { DiffeoError } from "diffeo/graph";
 import { loadModel } from "diffeo/node";
 import { key } from "diffeo/random";
 import {
@@ -9,8 +11,12 @@ import {
   type Board,
   boardPictures,
   EMPTY,
+  legalityShares,
+  materialOf,
   openBoards,
   type Picture,
+  type Positions,
+  select,
   sheetSvg,
 } from "diffeo-chess";
 import type { Declare, Io } from "../shell/io.ts";
@@ -29,17 +35,36 @@ import { stepping } from "../shell/progress.ts";
 import { modelOption } from "./aim.ts";
 import { textBoards } from "./output.ts";
 
+/** Boards sampled for each w, unless more are shown. */
+const BOARDS_OF = 6;
+
 interface FigureCommand extends RunOptions {
   readonly model: string;
   readonly w: number[];
   readonly boards: number;
+  readonly of?: number;
   readonly steps: number;
   readonly out: string;
   readonly force?: boolean;
 }
 
+/** The boards with the middle numbers of pieces, in the order of these numbers. */
+function typical(positions: Positions, count: number): Positions {
+  const { pieces } = materialOf(positions);
+  const rows = Array.from(pieces, (_, i) => i).sort((a, b) => pieces[a] - pieces[b] || a - b);
+  const first = Math.floor((rows.length - count) / 2);
+  return select(positions, rows.slice(first, first + count));
+}
+
 async function figure(io: Io, options: FigureCommand): Promise<void> {
   const { model: path, w: scales, boards, steps, seed, out } = options;
+  const { of = Math.max(boards, BOARDS_OF) } = options;
+  if (of < boards)
+    throw new DiffeoError(
+      "usage",
+      `--boards ${boards} of --of ${of} boards cannot be shown`,
+      "sample at least as many boards as are shown",
+    );
   await outputs(pictureFiles(out), { inputs: [path], force: options.force });
   const model = await loadModel(path);
   const pictures: Picture[] = [];
@@ -47,21 +72,28 @@ async function figure(io: Io, options: FigureCommand): Promise<void> {
   await stepping(io, options, scales.length * steps, "sampling", async ({ signal, onStep }) => {
     for (const w of scales) {
       const { positions } = await draw({
-        count: boards,
+        count: of,
         key: key(seed),
         steps,
         driftScale: w,
         signal,
         onStep,
       });
-      pictures.push(...boardPictures(positions, (board) => `w = ${w}\n${counted(board)}\n`));
+      const legal = Math.round(legalityShares(positions).legal * of);
+      const shown = typical(positions, boards);
+      pictures.push(
+        ...boardPictures(
+          shown,
+          (board) => `w = ${w}, ${legal} of ${of} legal\n${counted(board)}\n`,
+        ),
+      );
     }
   }).finally(() => draw.dispose());
   io.stdout.write(textBoards(pictures, io.stdout));
   const svg = sheetSvg(pictures, { columns: 4, title: "Positions at several drift scales w" });
   await writePicture(io, out, svg);
   io.stdout.write(
-    `\n${boards} ${boards === 1 ? "board" : "boards"} each at w = ${scales.join(", ")}: the reverse diffusion on the simplex, ${steps} steps, drift scaled by w.\nWritten to ${out}.svg and ${out}.png\n`,
+    `\nAt each w = ${scales.join(", ")}: of ${of} boards, the ${boards} with the middle ${boards === 1 ? "number" : "numbers"} of pieces. The reverse diffusion on the simplex, ${steps} steps, drift scaled by w.\nWritten to ${out}.svg and ${out}.png\n`,
   );
 }
 
@@ -74,7 +106,17 @@ export const declare: Declare = (command, io) => {
   command
     .addOption(modelOption())
     .option("--w <list>", "drift scales", numbers, [0.8, 0.9, 0.95, 0.97, 1, 1.03, 1.05, 1.1])
-    .option("--boards <n>", "boards for each", integer(1, 1000), 2)
+    .option(
+      "--boards <n>",
+      "boards to show for each, those with the middle numbers of pieces",
+      integer(1, 1000),
+      2,
+    )
+    .option(
+      "--of <n>",
+      `boards to sample for each, of which those are shown (default: ${BOARDS_OF}, or --boards)`,
+      integer(1, 1000),
+    )
     .option("--steps <n>", "steps of the reverse process", integer(1, MOST.steps), BOARD_STEPS)
     .option("--out <name>", "name of the files, without ending", "chess-figure")
     .addOption(forceOption());
