@@ -1,6 +1,10 @@
 /**
  * npm run bench -- real-tables [SET …] --folder DATA [--work DIR] [--seeds N] [--splits N] [--steps
+<<<<<<< HEAD
  * N | --minutes X] [--threads N] [--parts generation,imputation] [--oracle]:
+=======
+ * N | --minutes X] [--threads N] [--network KIND] [--oracle]:
+>>>>>>> 968caf6c (Fit tables by a network of masked cells)
  * tables that others publish results for, by models with the usual settings of `diffeo table fit`.
  *
  * DATA has the folders `tables` (Adult, Shoppers, Magic: part A) and `uci27` (thirteen small sets:
@@ -12,6 +16,7 @@
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { networkKinds } from "diffeo-tables";
 import type { FitSettings } from "./real-tables/fitted.ts";
 import { type Measures, openMeasures, pythonWithMeasures } from "./real-tables/measures.ts";
 import { mixedTable } from "./real-tables/mixed.ts";
@@ -40,7 +45,11 @@ function asked() {
     allowPositionals: true,
     options: {
       ...{ folder: text, work: text, seeds: text, splits: text, steps: text, minutes: text },
+<<<<<<< HEAD
       ...{ threads: text, parts: text, oracle: { type: "boolean" } },
+=======
+      ...{ threads: text, network: text, oracle: { type: "boolean" } },
+>>>>>>> 968caf6c (Fit tables by a network of masked cells)
     },
   });
   const number = (value: string | undefined) => (value === undefined ? undefined : Number(value));
@@ -48,6 +57,7 @@ function asked() {
     steps: number(values.steps),
     minutes: number(values.minutes),
     threads: number(values.threads) ?? 2,
+    network: networkKinds.find((kind) => kind === values.network),
   };
   return {
     settings,

@@ -6,6 +6,7 @@ import {
   cellLines,
   fitTable,
   inferColumns,
+  type NetworkKind,
   namedDomains,
   refitTable,
   rowsIn,
@@ -20,6 +21,7 @@ export interface FitSettings {
   readonly steps?: number;
   readonly minutes?: number;
   readonly threads: number;
+  readonly network?: NetworkKind;
 }
 
 /** What a model is for: that its rows are near to rows of the table, and whether it learns from all. */

@@ -42,6 +42,16 @@ export type {
   FlowKind,
   NetworkKind,
   TableTraining,
+export {
+  type EngineOptions,
+  type FittedTable,
+  type FlowKind,
+  flowKinds,
+  type NetworkKind,
+  networkKinds,
+  type TableTraining,
+  tableMap,
+  takesGiven,
 } from "./diffusion/network/index.ts";
 export {
   type CompletedRows,

@@ -9,6 +9,7 @@ import {
   modelLaw,
   requireCompletable,
   rowsIn,
+  takesGiven,
   wholeRows,
 } from "diffeo-tables";
 import { loadTableModel, readCells } from "diffeo-tables/node";
@@ -54,7 +55,7 @@ async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise
   }
   const rows = rowsIn(await readCells(file), model.domain);
   const whole = wholeRows(rows);
-  if ((model.given ? rows : whole).length < 2)
+  if ((takesGiven(model) ? rows : whole).length < 2)
     fail(
       "data",
       `${file}: ${whole.length} rows without empty cells are too few to measure on`,

@@ -1,7 +1,7 @@
 /** Options that commands which use a model of a table share. */
 import type { Command } from "commander";
 import { fail } from "diffeo/graph";
-import type { FittedTable } from "diffeo-tables";
+import { type FittedTable, takesGiven } from "diffeo-tables";
 import {
   type EngineOptions,
   forceOption,
@@ -45,8 +45,8 @@ export const withDrawOptions = (command: Command): Command =>
  * Raises an error where a model cannot be given cells since its fit was told so; the library says
  * of all others why they cannot.
  */
-export function requireSecondNetwork({ given, domain }: FittedTable): void {
-  if (!given && domain.parts.length > 1)
+export function requireSecondNetwork(model: FittedTable): void {
+  if (!takesGiven(model) && model.domain.parts.length > 1)
     fail(
       "usage",
       "the model was fitted without a network of given cells",

@@ -2,6 +2,7 @@
 import type { OpenCell } from "../diffusion/encode/index.ts";
 import { isHole, wholeRows } from "../diffusion/encode/index.ts";
 import { heldOut } from "../diffusion/fit/index.ts";
+import { takesGiven } from "../diffusion/network/index.ts";
 import type { TableModel } from "../diffusion/query/index.ts";
 import { type Evaluated, type EvaluateOptions, evaluateTable } from "./evaluate.ts";
 import { modelLaw } from "./law.ts";
@@ -37,7 +38,7 @@ export async function evaluateHeldOut(
   );
   const whole = wholeRows(rows).length;
   const usable = (some: readonly (readonly OpenCell[])[]): number =>
-    model.given ? some.length : wholeRows(some).length;
+    takesGiven(model) ? some.length : wholeRows(some).length;
   if (usable(held) < LEAST.held || usable(training) < LEAST.seen) return { whole };
   const law = modelLaw(model, { signal: options.signal });
   return {

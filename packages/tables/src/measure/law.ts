@@ -4,6 +4,7 @@
  */
 import type { Cell } from "diffeo/domain";
 import type { OpenCell } from "../diffusion/encode/index.ts";
+import { takesGiven } from "../diffusion/network/index.ts";
 import type { LogLikelihoodOptions, TableModel } from "../diffusion/query/index.ts";
 
 /** The cells of a row. */
@@ -62,7 +63,7 @@ export const modelLaw = (
       ...(isEstimated(model) && { probes: PROBES, evaluations: ESTIMATED }),
     }),
   draw: async (count, seed) => (await model.sample({ count, seed, signal })).rows,
-  ...(model.given && {
+  ...(takesGiven(model) && {
     complete: async (rows, seed) =>
       (await model.complete(rows, { seed, signal })).rows.map(([row]) => row),
   }),

@@ -24,7 +24,11 @@ describe("a fit is refused", () => {
     ["of half a step", { steps: 1.5 }, "steps is 1.5. Give"],
     ["of no time", { minutes: -1 }, "minutes is -1. Give a number above 0."],
     ["of no number of minutes", { minutes: Number.NaN }, "minutes is NaN. Give"],
-    ["by another network", { network: "tree" }, 'network is "tree". Use residual or transformer.'],
+    [
+      "by another network",
+      { network: "tree" },
+      'network is "tree". Use residual or transformer or masked.',
+    ],
     ["with another flow", { flow: "planar" }, 'flow is "planar". Use affine or spline.'],
     ["that holds out all", { held: 1 }, "held is 1. Give a share between 0 and 1."],
   ])("%s", async (_, wrong, said) => {

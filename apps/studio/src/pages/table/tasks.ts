@@ -23,6 +23,7 @@ import {
   serializeTableModel,
   type TableModel,
   type TableProgress,
+  takesGiven,
   wholeRows,
   writtenColumns,
   writtenRows,
@@ -238,7 +239,7 @@ async function opened(found: TableModel): Promise<OpenTable> {
   return {
     domain: shownDomain(domain),
     training,
-    given: found.given ? await givenParts(found) : [],
+    given: takesGiven(found) ? await givenParts(found) : [],
   };
 }
 

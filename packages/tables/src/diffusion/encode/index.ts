@@ -52,4 +52,15 @@ export {
   WHOLE_GROUPS,
 } from "./points.ts";
 export { dateFormatOf, type RowsOptions, rowsIn, wholeRows } from "./rows.ts";
+export {
+  type Bins,
+  binCount,
+  binsOfValues,
+  labelFinder,
+  type NumberSite,
+  placeIn,
+  pointIn,
+  type Site,
+  sitesOf,
+} from "./sites.ts";
 export { type Standard, standardMap, standardOf } from "./standard.ts";

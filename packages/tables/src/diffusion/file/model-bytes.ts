@@ -9,7 +9,7 @@ import { byName } from "diffeo/host";
 import { mapShapes, type NetworkSpec, networkOf } from "diffeo/model";
 import { parseSafetensors, serializeSafetensors } from "diffeo/train";
 import * as v from "valibot";
-import { MOST_ATOMS, plainSpec } from "../encode/index.ts";
+import { type Atoms, MOST_ATOMS, plainSpec } from "../encode/index.ts";
 import {
   type Coordinates,
   type EngineOptions,
@@ -17,9 +17,12 @@ import {
   type Flow,
   flowing,
   headOf,
+  numberCoordinates,
   sideSize,
+  type TableBins,
   tableMap,
   type Weights,
+  wordsOf,
 } from "../network/index.ts";
 import { openTable, type TableModel } from "../query/index.ts";
 
@@ -28,6 +31,7 @@ const FORMAT = "diffeo-table-1";
 const finite = v.pipe(v.number(), v.finite());
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const whole = v.pipe(v.number(), v.safeInteger());
+const positive = v.pipe(finite, v.gtValue(0));
 const network = v.looseObject({ kind: v.string() });
 const part = v.union([
   v.strictObject({ name: v.string(), domain: v.unknown() }),
@@ -52,6 +56,11 @@ const filler = v.variant("kind", [
 
 const standard = v.strictObject({ mean: v.array(finite), matrix: v.array(finite) });
 
+const binsSchema = v.strictObject({
+  edges: v.pipe(v.array(finite), v.minLength(1), v.maxLength(10_000)),
+  tails: v.tuple([positive, positive]),
+});
+
 const specSchema = v.strictObject({
   domain: v.strictObject({
     kind: v.literal("product"),
@@ -62,6 +71,7 @@ const specSchema = v.strictObject({
   network,
   flow: v.optional(v.looseObject({ kind: v.literal("couplings") })),
   given: v.optional(network),
+  bins: v.optional(byName(binsSchema)),
   givenStandard: v.optional(standard),
   layout: v.optional(v.strictObject({ columns: v.array(v.string()), fillers: byName(filler) })),
   training: v.strictObject({ seed: count, rows: count, step: count, validation: finite }),
@@ -90,7 +100,7 @@ export function tableMetadata(model: FittedTable): {
   readonly format: string;
   readonly spec: string;
 } {
-  const { domain, standard: own, atoms = {}, flow, given, layout, training } = model;
+  const { domain, standard: own, atoms = {}, flow, given, bins, layout, training } = model;
   const parts = domain.parts.map(({ name, domain: { spec: known, kind } }) =>
     known ? { name, domain: known } : { name, own: kind },
   );
@@ -101,6 +111,7 @@ export function tableMetadata(model: FittedTable): {
     network: model.network,
     ...(flow && { flow: flow.network }),
     ...(given && { given: given.network, givenStandard: given.standard }),
+    bins,
     layout,
     training,
   };
@@ -198,6 +209,22 @@ function weightsIn(
   return { network: spec, parameters };
 }
 
+/** The numbers that a network of masked cells takes and gives. */
+function wordsIn(
+  domain: Product,
+  atoms: Atoms,
+  bins: TableBins,
+  damaged: Damaged,
+): { readonly channels: number; readonly outputs: number } {
+  const numbers = numberCoordinates(domain, atoms).map(String);
+  if (Object.keys(bins).sort().join() !== numbers.toSorted().join())
+    damaged("its bins are not those of its numbers");
+  for (const { edges } of Object.values(bins))
+    if (!edges.every((v, i) => i === 0 || v > edges[i - 1])) damaged("its bins are none");
+  const { inputs, outputs } = wordsOf(domain, atoms, bins);
+  return { channels: inputs, outputs };
+}
+
 /** The flow of a table: one of its numbers, all of them. */
 function flowIn(
   arrays: Readonly<Record<string, NdArray>>,
@@ -225,7 +252,7 @@ export function parseTableModel(
     fail("data", `${path}: ${what}`, "the file is damaged; fit again");
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), specSchema), metadata.spec);
   if (!parsed.success) return damaged("the settings of the model are missing or not whole");
-  const { training, flow, given, givenStandard, layout, atoms = {} } = parsed.output;
+  const { training, flow, given, givenStandard, bins, layout, atoms = {} } = parsed.output;
   const domain = domainIn(parsed.output.domain, path, columns);
   for (const [name, [least, most]] of Object.entries(atoms)) {
     const found = domain.parts.find((one) => one.name === name);
@@ -245,13 +272,8 @@ export function parseTableModel(
     // Whether the standards have an inverse.
     for (const one of [own, givenStandard ?? own]) tableMap({ domain, standard: one });
     const { outputs } = headOf({ domain, standard: own, atoms });
-    const whole = weightsIn(
-      arrays,
-      "",
-      specOf(parsed.output.network),
-      { channels: n, outputs },
-      damaged,
-    );
+    const size = bins ? wordsIn(domain, atoms, bins, damaged) : { channels: n, outputs };
+    const whole = weightsIn(arrays, "", specOf(parsed.output.network), size, damaged);
     const sizes = { channels: n + sideSize(domain), outputs };
     const fitted = {
       domain,
@@ -259,6 +281,7 @@ export function parseTableModel(
       atoms,
       layout,
       training,
+      ...(bins && { bins }),
       ...whole,
       ...(flow && {
         flow: flowIn(arrays, specOf(flow), { domain, standard: own, atoms }, damaged),

@@ -43,6 +43,7 @@ import {
 import { energyScores, rangesOf } from "./distance.ts";
 import { requireFit, type WeightChoice } from "./fit-options.ts";
 import { trainGiven } from "./given.ts";
+import { trainMasked } from "./masked.ts";
 import { type PreparedRows, preparedRows, type SplitPoints } from "./prepare.ts";
 import {
   type NetworkTraining,
@@ -249,6 +250,7 @@ async function withoutMissing(
   };
 }
 
+<<<<<<< HEAD
 /** Measurements of a run whose weights are chosen by distance, and the rows that each samples. */
 const DISTANCES = 10;
 const COMPARED = 256;
@@ -334,6 +336,27 @@ async function fitPoints(
   );
 }
 
+=======
+/** A model of masked cells: one network, whatever is given or missing. */
+async function maskedFit(
+  { coordinates, seen, unseen, rows }: PreparedRows & { readonly rows: number },
+  { layout }: FitTableOptions,
+  training: TrainingOptions,
+): Promise<FittedTable> {
+  const { network, parameters, bins, best, validation } = await trainMasked(
+    coordinates,
+    seen,
+    unseen,
+    training,
+  );
+  const { seed = 0 } = training;
+  return {
+    ...{ ...coordinates, network, parameters, bins, layout },
+    training: { seed, rows, step: best, validation },
+  };
+}
+
+>>>>>>> 968caf6c (Fit tables by a network of masked cells)
 /**
  * Fits a model of rows whose columns live in the given domains, and opens it on the device and
  * threads that trained it.
@@ -343,6 +366,7 @@ export async function fitTable(
   options: FitTableOptions,
 ): Promise<TableModel> {
   requireFit(rows, options);
+<<<<<<< HEAD
   const { columns, choose = "loss", seed = 0 } = options;
   const { held = choose === "loss" ? 0.1 : 0.2 } = options;
   return fitPoints(preparedRows(rows, columns, held, seed), rows.length, options);
@@ -385,4 +409,48 @@ export async function refitTable(
     },
   );
   return { ...again, training: { ...again.training, validation: training.validation } };
+=======
+  const { columns, held = 0.1, seed = 0, given: wanted = true, flow: kind } = options;
+  const left = clockOf(options.minutes);
+  const prepared = preparedRows(rows, columns, held, seed);
+  const { coordinates, hasMissing } = prepared;
+  const isGiven = hasMissing || (wanted && coordinates.domain.parts.length > 1);
+  const training = trainingOf(options);
+  if (options.network === "masked")
+    return openTable(
+      await maskedFit({ ...prepared, rows: rows.length }, options, training),
+      training,
+    );
+  // Both networks, and what is between them, share the time.
+  const given = isGiven
+    ? await trainedGiven(
+        prepared,
+        options,
+        partOf({ ...training, minutes: left() }, 0.5, undefined),
+      )
+    : undefined;
+  const whole = hasMissing ? await withoutMissing(prepared, given, training) : prepared;
+  const rest = { ...training, minutes: left() };
+  const { flow, seen, unseen } = await pointsInX(coordinates, whole, kind, {
+    ...partOf(rest, FLOW_SHARE, options.flowStore),
+    ...reportsOf(options, coordinates, "flow"),
+  });
+  const { network, parameters, best, validation } = await trainScore(seen, unseen, {
+    ...{ ...rest, minutes: left() },
+    ...reportsOf(options, { ...coordinates, flow }, "whole"),
+    head: headOf(coordinates),
+  });
+  return openTable(
+    {
+      ...coordinates,
+      network,
+      parameters,
+      flow,
+      given,
+      layout: options.layout,
+      training: { seed, rows: rows.length, step: best, validation },
+    },
+    training,
+  );
+>>>>>>> 968caf6c (Fit tables by a network of masked cells)
 }

@@ -24,6 +24,19 @@ export {
   tableMap,
   tableScore,
   tableSde,
+  takesGiven,
   timeOf,
 } from "./model.ts";
 export { type NetworkKind, networkFor, networkKinds, type Weights } from "./network.ts";
+export {
+  logitsOf,
+  NO_LEVEL,
+  numberCoordinates,
+  readWords,
+  type TableBins,
+  type WordRows,
+  type Words,
+  wordsOf,
+  writeInput,
+  writePoint,
+} from "./words.ts";

@@ -24,6 +24,7 @@ import { type Flow, flowMap } from "./flow.ts";
 import type { Graphs } from "./graphs.ts";
 import { type Coordinates, headOf } from "./head.ts";
 import type { Weights } from "./network.ts";
+import { type TableBins, type Words, wordsOf } from "./words.ts";
 
 /** The network of given parts, and its own standard where it does not share that of the table. */
 export interface GivenWeights extends Weights {
@@ -42,6 +43,11 @@ export interface FittedTable extends Coordinates {
   readonly given?: GivenWeights;
   /** The columns that rows are written with, where some of them have no domain. */
   readonly layout?: TableLayout;
+  /**
+   * The bins of its numbers where the network is one of masked cells (`words.ts`), which gives
+   * chances and no score.
+   */
+  readonly bins?: TableBins;
   /** What is known of its training. */
   readonly training: TableTraining;
 }
@@ -51,18 +57,25 @@ export interface OpenedTable extends FittedTable {
   readonly graphs: Graphs;
   /** The patterns of its network of given parts, made when they are first needed. */
   readonly patterns: () => Patterns;
+  /** How rows are words, where the network is one of masked cells. */
+  readonly words: () => Words;
   /** Times of so many evaluations, from noise to data, even in λ. */
   readonly timesOf: (evaluations: number) => readonly number[];
 }
 
 export function openedTable(fitted: FittedTable, graphs: Graphs): OpenedTable {
   let patterns: Patterns | undefined;
+  let words: Words | undefined;
   return {
     ...fitted,
     graphs,
     patterns: () => {
       patterns ??= patternsOf(fitted.domain, givenCoordinates(fitted).standard);
       return patterns;
+    },
+    words: () => {
+      words ??= wordsOf(fitted.domain, fitted.atoms ?? {}, fitted.bins ?? {});
+      return words;
     },
     timesOf: evenTimes(),
   };
@@ -108,6 +121,12 @@ export const LAST_LEVEL = 8;
 export type Predictor = (x: Tensor, lambda: Tensor) => Tensor;
 
 export const predictorOf = (model: FittedTable): Predictor => {
+  if (model.bins)
+    fail(
+      "usage",
+      "the model is one of masked cells, which has no score",
+      "fit it again with the network residual or transformer",
+    );
   const { apply } = networkOf(model.network);
   const p = asConstants(model.parameters);
   const { velocity } = headOf(model);
@@ -116,6 +135,10 @@ export const predictorOf = (model: FittedTable): Predictor => {
 
 /** Numbers beside x that the network of given parts takes: x₀P_S, and two flags a part. */
 export const sideSize = ({ dimension, parts }: Product): number => dimension + 2 * parts.length;
+
+/** Whether cells can be given and missing. */
+export const takesGiven = ({ given, bins }: FittedTable): boolean =>
+  given !== undefined || bins !== undefined;
 
 /** v̂ of the network of given parts, for rows xP and what is beside them. */
 export function givenPredictorOf(model: FittedTable) {

@@ -1,14 +1,14 @@
 /**
  * The networks that a table can be fitted with: a residual network, which sees a row as one vector,
  * or a transformer, whose tokens are the coordinates of x, those of one label or whole number
- * together.
+ * together, both of them as scores of diffusion; or a network of masked cells (`words.ts`).
  */
 import type { NdArray } from "diffeo/graph";
 import type { NetworkSpec, Parameters } from "diffeo/model";
 import type { Head } from "./head.ts";
 
 /** The kinds of networks of rows, by name. */
-export const networkKinds = ["residual", "transformer"] as const;
+export const networkKinds = ["residual", "transformer", "masked"] as const;
 /** The name of a kind of network. */
 export type NetworkKind = (typeof networkKinds)[number];
 

@@ -101,7 +101,7 @@ export function requireGiven(model: FittedTable, given: Given): readonly OpenCel
     if (beyond !== undefined)
       fail("usage", `given: ${namesOf(part)}: ${beyond}`, "give one of these");
   }
-  if (Object.keys(given).length > 0) givenPredictorOf(model);
+  if (Object.keys(given).length > 0 && !model.bins) givenPredictorOf(model);
   return cells;
 }
 

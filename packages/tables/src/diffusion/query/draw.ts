@@ -7,6 +7,7 @@ import { openSampler } from "diffeo/sampler";
 import { reverse } from "diffeo/sde";
 import { mapRows } from "../encode/index.ts";
 import { type OpenedTable, outOfFlow, tableMap, tableScore, tableSde } from "../network/index.ts";
+import { filledWords } from "./words.ts";
 
 /** Which rows are sampled, and by how many evaluations. */
 export interface DrawRows {
@@ -53,6 +54,18 @@ export const decodedRows = (domain: Product, y: Float64Array): (readonly Cell[])
  */
 const BATCH = 2000;
 
+/** Rows of a model of masked cells: all of a row is filled. */
+async function drawWords(
+  model: OpenedTable,
+  { count, evaluations = 50, ...options }: DrawRows,
+): Promise<DrawnRows> {
+  const { domain } = model;
+  const n = domain.dimension;
+  const z = await filledWords(model, new Float64Array(count * n).fill(Number.NaN), options);
+  const rows = decodedRows(domain, mapRows(z, n, domain.map.forward));
+  return { columns: domain.columns, rows, evaluations };
+}
+
 /**
  * Draws rows: the probability flow by exponential steps, even in λ, and the mean of x₀ at the end.
  * Steps are those of `reversePush` in its chart; φ itself is applied in float64, where parts of
@@ -60,6 +73,7 @@ const BATCH = 2000;
  */
 export async function drawRows(model: OpenedTable, options: DrawRows): Promise<DrawnRows> {
   requireDraw(options);
+  if (model.bins) return drawWords(model, options);
   const { count, first = 0, seed = 0, evaluations = 50, signal, onStep } = options;
   const { domain, standard, flow, graphs, timesOf } = model;
   const n = domain.dimension;

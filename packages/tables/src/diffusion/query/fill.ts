@@ -26,6 +26,7 @@ import {
   tableSde,
 } from "../network/index.ts";
 import type { DrawRows } from "./draw.ts";
+import { filledWords } from "./words.ts";
 
 /** `first` is the number of the first point. */
 export type FillOptions = Omit<DrawRows, "count">;
@@ -132,6 +133,7 @@ export async function filledPoints(
   z: Float64Array,
   { seed = 0, evaluations = 50, first = 0, ...options }: FillOptions = {},
 ): Promise<Float64Array> {
+  if (model.bins) return filledWords(model, z, { seed, first, ...options });
   const { domain, graphs, patterns } = model;
   const { standard } = givenCoordinates(model);
   const n = domain.dimension;

@@ -39,6 +39,7 @@ import {
   type Patterns,
   partCells,
   patternsOf,
+  plainSpec,
   type Row,
   type Standard,
   scoreRanges,
@@ -55,6 +56,7 @@ import {
   sideSize,
 } from "../network/index.ts";
 import { type Field, type FlowOptions, logDensityOf } from "./likelihood.ts";
+import { wordLikelihood } from "./words.ts";
 
 /** How log-likelihoods are integrated. */
 export interface LogLikelihoodOptions extends FlowOptions {
@@ -153,6 +155,37 @@ function sharedBy(model: OpenedTable, patterns: Patterns, { matrix }: Standard) 
   };
 }
 
+/** Whether a cell is one of the point masses of its number: it has a probability alone. */
+const isMass = ({ domain, at }: ProductPart, cells: readonly OpenCell[]): boolean => {
+  const spec = plainSpec(domain);
+  return spec?.kind === "mixed" && spec.atoms.includes(cells[at.cells] as number);
+};
+
+/** log q of points z by a model of masked cells, with missing values or without. */
+async function masses(
+  model: OpenedTable,
+  z: Float64Array,
+  cells: readonly (readonly OpenCell[])[],
+  { signal }: FlowOptions,
+): Promise<Float64Array> {
+  const { domain, atoms = {} } = model;
+  const n = domain.dimension;
+  const found = await wordLikelihood(model, z, signal);
+  const numbers = domain.parts.filter((part) => !isCoded(part, atoms));
+  const measured = domain.parts.filter(
+    (part) => part.domain.logUnitOf !== undefined || numbers.includes(part),
+  );
+  const volume = volumes(domain, z, numbers);
+  return found.map((v, i) => {
+    if (domain.parts.some((part) => isBeyond(part, atoms, cells[i]))) return -Infinity;
+    const own = z.subarray(i * n, (i + 1) * n);
+    const units = measured
+      .filter((part) => !Number.isNaN(own[part.at.x]) && !isMass(part, cells[i]))
+      .reduce((s, part) => s + logUnitIn(part, partCells(part, cells[i]) ?? [], own), 0);
+    return v - volume[i] + units;
+  });
+}
+
 /** log q of points z, all of which have missing values or none has. */
 async function likelihoodOf(
   model: OpenedTable,
@@ -161,6 +194,7 @@ async function likelihoodOf(
   isTorn: boolean,
   options: FlowOptions,
 ): Promise<Float64Array> {
+  if (model.bins) return masses(model, z, cells, options);
   const { domain, atoms = {}, flow: learned, graphs } = model;
   const n = domain.dimension;
   const { standard } = isTorn ? givenCoordinates(model) : model;

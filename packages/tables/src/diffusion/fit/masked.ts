@@ -1,0 +1,167 @@
+/**
+ * Training of the network of words (`words.ts`): rows of which some parts are masked, and the
+ * log-probability of what is. A part is known with a chance that is itself uniform, or, in half of
+ * the rows, if it comes before a place that is drawn: the order that rows are sampled in. One of the
+ * masked parts is known up to a site of it, as it is in sampling. With m parts masked, and part c
+ * of n sites known up to its site j,
+ *
+ *   loss = (1/m) Σ_{parts but c} −log p̂(site₀) − (n − 1) log p̂(siteⱼ)/m       j from 1 to n − 1
+ *
+ * (a part c of one site is as the others), which is least where all conditionals are right. Missing
+ * values are masked and in no sum.
+ */
+import {
+  concat,
+  div,
+  logSumExp,
+  mul,
+  type NdArray,
+  slice,
+  sub,
+  sum,
+  type Tensor,
+} from "diffeo/graph";
+import { fold, integers, type Key, uniform } from "diffeo/random";
+import { binsOfValues } from "../encode/index.ts";
+import {
+  type Coordinates,
+  NO_LEVEL,
+  numberCoordinates,
+  readWords,
+  type TableBins,
+  type WordRows,
+  type Words,
+  wordsOf,
+  writeInput,
+} from "../network/index.ts";
+import { BATCH } from "./loss.ts";
+import { type Trained, type TrainingOptions, trainTask } from "./train.ts";
+
+/** The share of rows that are masked from a place on, in the order of sampling. */
+const IN_ORDER = 0.5;
+
+/** The bins of numbers in z. */
+export function binsOf({ domain, atoms = {} }: Coordinates, z: Float64Array): TableBins {
+  const n = domain.dimension;
+  return Object.fromEntries(
+    numberCoordinates(domain, atoms).map((i) => [
+      String(i),
+      binsOfValues(Float64Array.from({ length: z.length / n }, (_, row) => z[row * n + i])),
+    ]),
+  );
+}
+
+interface Source {
+  readonly words: Words;
+  readonly rows: WordRows;
+}
+
+/** Which parts of a row are known, and the one that is known up to a site of it. */
+function maskOf(there: readonly boolean[], u: Float64Array) {
+  const [inOrder, share, pick] = u;
+  const parts = there.flatMap((isThere, k) => (isThere ? [k] : []));
+  const known =
+    inOrder < IN_ORDER
+      ? parts.slice(0, Math.floor(share * parts.length))
+      : parts.filter((k) => u[3 + k] < share);
+  // At least one is left to learn.
+  if (known.length === parts.length) known.splice(Math.floor(pick * parts.length), 1);
+  const masked = parts.filter((k) => !known.includes(k));
+  const current = inOrder < IN_ORDER ? masked[0] : masked[Math.floor(pick * masked.length)];
+  return { known, masked, current };
+}
+
+/** A batch: inputs, the weights of all logits as targets, and those of the sites. */
+function batchOf({ words, rows }: Source, key: Key): NdArray[] {
+  const { sites, sitesOf, logitAt, inputs, outputs } = words;
+  const n = sites.length;
+  const chosen = integers(fold(key, "rows"), BATCH, 0, rows.logDensity.length).data;
+  const width = sitesOf.length + 4;
+  const u = uniform(fold(key, "masks"), [BATCH, width], { dtype: "float64" }).data;
+  const x = new Float32Array(BATCH * inputs);
+  const targets = new Float32Array(BATCH * outputs);
+  const weights = new Float32Array(BATCH * n);
+  for (let b = 0; b < BATCH; b++) {
+    const i = chosen[b];
+    const own = sitesOf.map((list) => list.filter((s) => rows.values[i * n + s] >= 0));
+    const cut = u[b * width];
+    const { known, masked, current } = maskOf(
+      own.map((list) => list.length > 0),
+      u.subarray(b * width + 1, (b + 1) * width),
+    );
+    const isKnown = new Uint8Array(n);
+    for (const k of known) for (const s of own[k]) isKnown[s] = 1;
+    const learn = (s: number, weight: number): void => {
+      weights[b * n + s] = weight;
+      targets[b * outputs + logitAt[s] + rows.values[i * n + s]] = weight;
+    };
+    for (const k of masked) {
+      const list = own[k];
+      if (k !== current || list.length === 1) learn(list[0], 1 / masked.length);
+      else {
+        const j = 1 + Math.floor(cut * (list.length - 1));
+        for (const s of list.slice(0, j)) isKnown[s] = 1;
+        learn(list[j], (list.length - 1) / masked.length);
+      }
+    }
+    writeInput(words, rows, i, (s) => isKnown[s] === 1, x.subarray(b * inputs, (b + 1) * inputs));
+  }
+  const array = (data: Float32Array): NdArray => ({
+    shape: [BATCH, data.length / BATCH],
+    dtype: "float32",
+    data,
+  });
+  return [x, targets, weights].map(array);
+}
+
+/** Σ_s w_s log Σ_k e^{logits of s} − Σ targets · logits, the mean over rows. */
+function crossEntropy(
+  { sizes, logitAt }: Words,
+  logits: Tensor,
+  targets: Tensor,
+  weights: Tensor,
+): Tensor {
+  const sums = concat(
+    sizes.map((size, s) =>
+      logSumExp(slice(logits, null, [logitAt[s], logitAt[s] + size]), -1, { keepDims: true }),
+    ),
+    -1,
+  );
+  return div(sub(sum(mul(sums, weights)), sum(mul(logits, targets))), BATCH);
+}
+
+/** Trains the network of words on points z, and measures on others. */
+export async function trainMasked(
+  coordinates: Coordinates,
+  z: Float64Array,
+  held: Float64Array,
+  options: TrainingOptions,
+): Promise<Trained & { readonly bins: TableBins }> {
+  const { domain, atoms = {} } = coordinates;
+  const bins = binsOf(coordinates, z);
+  const words = wordsOf(domain, atoms, bins);
+  const sourceOf = (points: Float64Array): Source => ({
+    words,
+    rows: readWords(words, points, domain.dimension),
+  });
+  const [seen, unseen] = [sourceOf(z), sourceOf(held)];
+  const { inputs: channels, outputs, sites } = words;
+  const { width = 256, blocks = 3 } = options;
+  const trained = await trainTask(
+    {
+      network: { kind: "residual", channels, outputs, width, blocks, time: 1 },
+      rows: z.length / domain.dimension,
+      shapes: [
+        [BATCH, channels],
+        [BATCH, outputs],
+        [BATCH, sites.length],
+      ],
+      loss: (network, [x, targets, weights]) =>
+        crossEntropy(words, network(x, NO_LEVEL), targets, weights),
+      batch: (key) => batchOf(seen, key),
+      held: (key) => batchOf(unseen, key),
+    },
+    options,
+  );
+  return { ...trained, bins };
+}

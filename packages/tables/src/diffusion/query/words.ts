@@ -1,0 +1,192 @@
+/**
+ * Rows sampled, completed and scored by the network of words (`network/words.ts`): site after
+ * site in the order of the columns, all rows at once. What is given stays as it is, and every
+ * site sees it, whether it comes before or after. A value is drawn by the uniform number of its
+ * row, so that rows do not depend on those beside them.
+ */
+import { compile } from "diffeo/engine";
+import type { NdArray } from "diffeo/graph";
+import { batches } from "diffeo/host";
+import { fold, key as keyOf, sampleKeys, uniform } from "diffeo/random";
+import {
+  logitsOf,
+  type OpenedTable,
+  readWords,
+  type WordRows,
+  type Words,
+  writeInput,
+  writePoint,
+} from "../network/index.ts";
+
+/** Rows that the network sees at once. */
+const BATCH = 2000;
+
+/** log Σ eˣ of some numbers. */
+function logSum(x: ArrayLike<number>, from: number, to: number): number {
+  let most = -Infinity;
+  for (let i = from; i < to; i++) most = Math.max(most, x[i]);
+  let total = 0;
+  for (let i = from; i < to; i++) total += Math.exp(x[i] - most);
+  return most + Math.log(total);
+}
+
+/** The value whose share of the distribution of logits contains u. */
+function drawnValue(x: ArrayLike<number>, from: number, to: number, u: number): number {
+  const all = logSum(x, from, to);
+  let below = 0;
+  for (let i = from; i < to - 1; i++) {
+    below += Math.exp(x[i] - all);
+    if (u < below) return i - from;
+  }
+  return to - 1 - from;
+}
+
+type Logits = (x: NdArray) => Promise<NdArray>;
+
+/** Uses the logits of so many rows. */
+const withLogits = <R>(
+  model: OpenedTable,
+  words: Words,
+  rows: number,
+  use: (logits: Logits) => Promise<R>,
+): Promise<R> =>
+  model.graphs.take(
+    "words",
+    rows,
+    (engine) => compile(logitsOf(model), [[rows, words.inputs]], engine),
+    (run) => use(async (x) => run(x)),
+  );
+
+/** What is done on a walk through the sites of rows. */
+interface Walk {
+  /** Whether a site of a row is known before the walk comes to it. */
+  readonly isKnown: (row: number, site: number) => boolean;
+  /** Whether its logits are wanted. */
+  readonly isWanted: (row: number, site: number) => boolean;
+  /** Is told them: where those of the site begin. */
+  readonly visit: (row: number, site: number, logits: Float32Array, from: number) => void;
+}
+
+/** Walks through the sites of rows, in order. */
+async function walk(
+  words: Words,
+  rows: WordRows,
+  logits: Logits,
+  { isKnown, isWanted, visit }: Walk,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { sites, logitAt, inputs, outputs } = words;
+  const count = rows.logDensity.length;
+  for (let s = 0; s < sites.length; s++) {
+    signal?.throwIfAborted();
+    const some = Array.from({ length: count }, (_, i) => i).filter((i) => isWanted(i, s));
+    if (some.length === 0) continue;
+    const data = new Float32Array(count * inputs);
+    for (const i of some)
+      writeInput(
+        words,
+        rows,
+        i,
+        (other) => other < s || isKnown(i, other),
+        data.subarray(i * inputs, (i + 1) * inputs),
+      );
+    const found = await logits({ shape: [count, inputs], dtype: "float32", data });
+    for (const i of some) visit(i, s, found.data as Float32Array, i * outputs + logitAt[s]);
+  }
+}
+
+/** How points are filled. */
+export interface FillWordsOptions {
+  readonly seed?: number;
+  /** The number of the first point. */
+  readonly first?: number;
+  readonly signal?: AbortSignal;
+  readonly onStep?: () => void;
+}
+
+/** Fills the holes, NaN, of points z. */
+export async function filledWords(
+  model: OpenedTable,
+  z: Float64Array,
+  { seed = 0, first = 0, signal, onStep }: FillWordsOptions,
+): Promise<Float64Array> {
+  const { domain } = model;
+  const words = model.words();
+  const { sites, sizes } = words;
+  const n = domain.dimension;
+  const out = z.slice();
+  for (const [from, count] of batches(z.length / n, Math.min(z.length / n, BATCH))) {
+    const points = out.subarray(from * n, (from + count) * n);
+    const rows = readWords(words, points, n);
+    const keys = sampleKeys(fold(keyOf(seed), "words"), count, first + from);
+    const u = uniform(keys, 2 * sites.length, { dtype: "float64" }).data;
+    const isOpen = domain.parts.map(({ at }) =>
+      Uint8Array.from({ length: count }, (_, i) => (Number.isNaN(points[i * n + at.x]) ? 1 : 0)),
+    );
+    /** Whether a site has a value: the label before a number may say that it has none. */
+    const hasValue = (i: number, s: number): boolean => {
+      const site = sites[s];
+      const only = site.kind === "number" ? site.only : undefined;
+      return !only || rows.values[i * sites.length + only.site] === only.label;
+    };
+    await withLogits(model, words, count, (logits) =>
+      walk(
+        words,
+        rows,
+        logits,
+        {
+          isKnown: (i, s) => !isOpen[sites[s].part][i],
+          isWanted: (i, s) => isOpen[sites[s].part][i] === 1 && hasValue(i, s),
+          visit: (i, s, found, begin) => {
+            const at = i * sites.length + s;
+            rows.values[at] = drawnValue(found, begin, begin + sizes[s], u[2 * at]);
+            rows.within[at] = u[2 * at + 1];
+          },
+        },
+        signal,
+      ),
+    );
+    onStep?.();
+    for (let i = 0; i < count; i++)
+      domain.parts.forEach((_, k) => {
+        if (isOpen[k][i]) writePoint(words, rows, i, k, points.subarray(i * n, (i + 1) * n));
+      });
+  }
+  return out;
+}
+
+/**
+ * log of the probability of all labels and bins of points z times the density of their numbers in
+ * z; parts with NaN are left out.
+ */
+export async function wordLikelihood(
+  model: OpenedTable,
+  z: Float64Array,
+  signal?: AbortSignal,
+): Promise<Float64Array> {
+  const n = model.domain.dimension;
+  const words = model.words();
+  const { sites, sizes } = words;
+  const out = new Float64Array(z.length / n);
+  for (const [from, count] of batches(out.length, Math.min(out.length, BATCH))) {
+    const rows = readWords(words, z.subarray(from * n, (from + count) * n), n);
+    out.set(rows.logDensity, from);
+    await withLogits(model, words, count, (logits) =>
+      walk(
+        words,
+        rows,
+        logits,
+        {
+          isKnown: () => false,
+          isWanted: (i, s) => rows.values[i * sites.length + s] >= 0,
+          visit: (i, s, found, begin) => {
+            const value = rows.values[i * sites.length + s];
+            out[from + i] += found[begin + value] - logSum(found, begin, begin + sizes[s]);
+          },
+        },
+        signal,
+      ),
+    );
+  }
+  return out;
+}
