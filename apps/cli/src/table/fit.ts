@@ -2,6 +2,7 @@
 
 import { type Command, Option } from "commander";
 import { product } from "diffeo/domain";
+import { fail } from "diffeo/graph";
 import {
   type Evaluated,
   evaluateHeldOut,
@@ -168,6 +169,8 @@ export async function fit(io: Io, file: string, options: FitCommand): Promise<vo
       force,
     },
   );
+  if (options.network === "masked" && options.map !== "usual")
+    fail("usage", "--network masked has no use for --map", "leave out one of them");
   const say = (text: string): void => void (json || io.stdout.write(text));
   const began = performance.now();
   const { inferred, rows } = await readRows(file, column, say);
@@ -248,7 +251,10 @@ export const declare: Declare = (command, io) =>
             .default("usual"),
         )
         .addOption(
-          new Option("--network <kind>", "what is trained on rows")
+          new Option(
+            "--network <kind>",
+            "what is trained on rows: a score network of diffusion, or one of masked cells, which needs no second network for given cells",
+          )
             .choices(networkKinds)
             .default("residual"),
         )

@@ -109,11 +109,11 @@ function progressLines({ stderr }: Io, seeds: number) {
 
 /** Says that the time was short, where it was. */
 function shortTime(
-  { minutes, steps }: FittingCommand,
+  { minutes, steps, network }: FittingCommand,
   rows: readonly Row[],
   planned: number,
 ): string {
-  const wanted = steps ?? usualSteps(heldOut(rows.length).seen.length);
+  const wanted = steps ?? usualSteps(heldOut(rows.length).seen.length, network);
   if (minutes === undefined || planned === 0 || planned >= wanted / 2) return "";
   return `the time was enough for ${planned} ${planned === 1 ? "step" : "steps"}, and ${wanted} ${steps === undefined ? "are usual for so many rows" : "were specified"}: more --minutes do better\n`;
 }

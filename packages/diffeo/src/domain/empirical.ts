@@ -44,6 +44,9 @@ export interface EmpiricalOptions {
   readonly high?: number;
 }
 
+/** Shares of a cell below which their difference has lost most of its digits. */
+const FEW_DIGITS = 1e-10;
+
 /** What is below a value, and what above. */
 type Tails = readonly [below: number, above: number];
 
@@ -173,7 +176,9 @@ export function empirical(options: EmpiricalOptions): Domain {
     },
     decode: (y) => [written(quantile(normalShare(y[0])))],
     logUnitOf: ([v], x) => {
-      const density = step === undefined ? slope(v as number) : cell(v as number)[1] / step;
+      const own = step === undefined ? 0 : cell(v as number)[1];
+      // The difference of two shares has 16 digits; so small a cell is between two knots.
+      const density = step === undefined || own < FEW_DIGITS ? slope(v as number) : own / step;
       return Math.log(density) - logNormal(x[0]);
     },
     values: (y) => quantileTensor(y, knots, shares),

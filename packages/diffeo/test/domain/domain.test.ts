@@ -488,6 +488,14 @@ describe("numbers by a distribution function", () => {
       expect(String(tenths.decode([v])[0]).length).toBeLessThanOrEqual(3);
   });
 
+  it("have a density of all digits where values are recorded in so many that cells have none", () => {
+    const fine = empirical({ knots: [0, 1, 1e5], shares: [0.01, 0.98, 0.99], step: 1e-9 });
+    const y = fine.encode([54_294.072546017], [0.5]);
+    // log f/φ(y), where F rises by 0.01 over 10⁵.
+    const wanted = Math.log(1e-7) + (y[0] ** 2 + Math.log(2 * Math.PI)) / 2;
+    expect(fine.logUnitOf?.([54_294.072546017], y)).toBeCloseTo(wanted, 4);
+  });
+
   it("what a model sees of them is the value", async () => {
     const y = [-1.3, 0.2, 2.5];
     const seen = await evaluate((z: Tensor) => (amounts.values as (y: Tensor) => Tensor)(z), {

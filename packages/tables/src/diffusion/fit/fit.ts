@@ -43,7 +43,7 @@ import {
 import { energyScores, rangesOf } from "./distance.ts";
 import { requireFit, type WeightChoice } from "./fit-options.ts";
 import { trainGiven } from "./given.ts";
-import { trainMasked } from "./masked.ts";
+import { binsOf, trainMasked } from "./masked.ts";
 import { type PreparedRows, preparedRows, type SplitPoints } from "./prepare.ts";
 import {
   type NetworkTraining,
@@ -175,7 +175,7 @@ async function pointsInX(
  */
 const samplerOf =
   (
-    coordinates: Coordinates & Pick<FittedTable, "flow">,
+    coordinates: Coordinates & Pick<FittedTable, "flow" | "bins">,
     network: TableProgress["network"],
     weights: Weights,
     engine: EngineOptions,
@@ -194,7 +194,7 @@ const samplerOf =
 /** What a network's training reports, and to whom. */
 const reportsOf = (
   { onProgress, onMeasured, ...engine }: FitTableOptions,
-  coordinates: Coordinates & Pick<FittedTable, "flow">,
+  coordinates: Coordinates & Pick<FittedTable, "flow" | "bins">,
   network: TableProgress["network"],
 ): Pick<TrainingOptions, "onProgress" | "onWeights"> => ({
   onProgress: onProgress && ((progress) => onProgress({ ...progress, network })),
@@ -340,18 +340,17 @@ async function fitPoints(
 /** A model of masked cells: one network, whatever is given or missing. */
 async function maskedFit(
   { coordinates, seen, unseen, rows }: PreparedRows & { readonly rows: number },
-  { layout }: FitTableOptions,
+  options: FitTableOptions,
   training: TrainingOptions,
 ): Promise<FittedTable> {
-  const { network, parameters, bins, best, validation } = await trainMasked(
-    coordinates,
-    seen,
-    unseen,
-    training,
-  );
+  const own = { ...coordinates, bins: binsOf(coordinates, seen) };
+  const { network, parameters, best, validation } = await trainMasked(own, seen, unseen, {
+    ...training,
+    ...reportsOf(options, own, "whole"),
+  });
   const { seed = 0 } = training;
   return {
-    ...{ ...coordinates, network, parameters, bins, layout },
+    ...{ ...own, network, parameters, layout: options.layout },
     training: { seed, rows, step: best, validation },
   };
 }

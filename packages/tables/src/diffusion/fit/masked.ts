@@ -131,14 +131,12 @@ function crossEntropy(
 }
 
 /** Trains the network of words on points z, and measures on others. */
-export async function trainMasked(
-  coordinates: Coordinates,
+export function trainMasked(
+  { domain, atoms = {}, bins }: Coordinates & { readonly bins: TableBins },
   z: Float64Array,
   held: Float64Array,
   options: TrainingOptions,
-): Promise<Trained & { readonly bins: TableBins }> {
-  const { domain, atoms = {} } = coordinates;
-  const bins = binsOf(coordinates, z);
+): Promise<Trained> {
   const words = wordsOf(domain, atoms, bins);
   const sourceOf = (points: Float64Array): Source => ({
     words,
@@ -146,8 +144,8 @@ export async function trainMasked(
   });
   const [seen, unseen] = [sourceOf(z), sourceOf(held)];
   const { inputs: channels, outputs, sites } = words;
-  const { width = 256, blocks = 3 } = options;
-  const trained = await trainTask(
+  const { width = 256, blocks = 3, patience = Number.POSITIVE_INFINITY } = options;
+  return trainTask(
     {
       network: { kind: "residual", channels, outputs, width, blocks, time: 1 },
       rows: z.length / domain.dimension,
@@ -161,7 +159,6 @@ export async function trainMasked(
       batch: (key) => batchOf(seen, key),
       held: (key) => batchOf(unseen, key),
     },
-    options,
+    { ...options, patience },
   );
-  return { ...trained, bins };
 }

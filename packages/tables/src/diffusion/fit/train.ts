@@ -52,7 +52,7 @@ export interface TrainingOptions extends EngineOptions {
   /** Default 128, or 256 for many rows and outputs, and 3; of a transformer 64 and 2. */
   readonly width?: number;
   readonly blocks?: number;
-  /** Steps of 512 rows. Default 20,000, and fewer for small tables. */
+  /** Steps of 512 rows. Default 20,000, and fewer for small tables or masked cells. */
   readonly steps?: number;
   /**
    * About how long training may take: steps are as many as fit at the pace it begins with. Default:
@@ -117,9 +117,14 @@ const [LEAST_TIMED, TIMED] = [2, 16];
 /** How far beyond its time a run may go whose steps turn out slower than at its beginning. */
 const OVERTIME = 1.15;
 
-/** Steps for so many rows of training: 400 passes, within bounds. */
-export const usualSteps = (rows: number): number =>
-  Math.min(20_000, Math.max(2000, Math.ceil((400 * rows) / BATCH)));
+/** Passes over the rows of training: a network of masked cells sees all of a row in each. */
+const [PASSES, MASKED_PASSES] = [400, 120];
+
+/** Steps for so many rows of training: some passes, within bounds. */
+export const usualSteps = (rows: number, network: NetworkKind = "residual"): number =>
+  network === "masked"
+    ? Math.min(20_000, Math.max(500, Math.ceil((MASKED_PASSES * rows) / BATCH)))
+    : Math.min(20_000, Math.max(2000, Math.ceil((PASSES * rows) / BATCH)));
 
 /** Rows and outputs from which a residual network is wide. */
 const [MANY_ROWS, MANY_OUTPUTS] = [5000, 64];
@@ -251,7 +256,7 @@ async function fitting(
  */
 async function plannedSteps(
   rows: number,
-  { steps = usualSteps(rows), minutes, signal }: TrainingOptions,
+  { network, steps = usualSteps(rows, network), minutes, signal }: TrainingOptions,
   step: () => Promise<unknown>,
   measure: () => Promise<unknown>,
 ): Promise<number> {
