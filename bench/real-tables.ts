@@ -1,10 +1,6 @@
 /**
  * npm run bench -- real-tables [SET …] --folder DATA [--work DIR] [--seeds N] [--splits N] [--steps
-<<<<<<< HEAD
- * N | --minutes X] [--threads N] [--parts generation,imputation] [--oracle]:
-=======
- * N | --minutes X] [--threads N] [--network KIND] [--oracle]:
->>>>>>> 968caf6c (Fit tables by a network of masked cells)
+      ...{ threads: text, network: text, parts: text, oracle: { type: "boolean" } },
  * tables that others publish results for, by models with the usual settings of `diffeo table fit`.
  *
  * DATA has the folders `tables` (Adult, Shoppers, Magic: part A) and `uci27` (thirteen small sets:
@@ -45,11 +41,7 @@ function asked() {
     allowPositionals: true,
     options: {
       ...{ folder: text, work: text, seeds: text, splits: text, steps: text, minutes: text },
-<<<<<<< HEAD
-      ...{ threads: text, parts: text, oracle: { type: "boolean" } },
-=======
-      ...{ threads: text, network: text, oracle: { type: "boolean" } },
->>>>>>> 968caf6c (Fit tables by a network of masked cells)
+      ...{ threads: text, network: text, parts: text, oracle: { type: "boolean" } },
     },
   });
   const number = (value: string | undefined) => (value === undefined ? undefined : Number(value));

@@ -42,16 +42,6 @@ export type {
   FlowKind,
   NetworkKind,
   TableTraining,
-export {
-  type EngineOptions,
-  type FittedTable,
-  type FlowKind,
-  flowKinds,
-  type NetworkKind,
-  networkKinds,
-  type TableTraining,
-  tableMap,
-  takesGiven,
 } from "./diffusion/network/index.ts";
 export {
   type CompletedRows,
@@ -156,7 +146,7 @@ export {
   weightChoices,
 } from "./diffusion/fit/index.ts";
 /** @internal */
-export { networkKinds, tableMap } from "./diffusion/network/index.ts";
+export { networkKinds, tableMap, takesGiven } from "./diffusion/network/index.ts";
 /** @internal */
 export {
   POINT_DRAWS,

@@ -57,7 +57,6 @@ export {
   binCount,
   binsOfValues,
   labelFinder,
-  type NumberSite,
   placeIn,
   pointIn,
   type Site,

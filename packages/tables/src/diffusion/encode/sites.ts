@@ -33,7 +33,7 @@ export interface LabelSite {
 }
 
 /** A coordinate of a part, as the bin that it falls into. */
-export interface NumberSite {
+interface NumberSite {
   readonly kind: "number";
   readonly part: number;
   readonly at: number;

@@ -59,15 +59,12 @@ export function requireFit(rows: readonly unknown[], options: Asked): void {
   if (!(Number.isFinite(minutes) && minutes > 0))
     fail("usage", `minutes is ${minutes}`, "give a number above 0");
   oneOf("network", network, networkKinds);
-<<<<<<< HEAD
   oneOf("choose", choose, weightChoices);
-=======
   if (network === "masked" && options.flow !== undefined)
     fail(
       "usage",
       "a network of masked cells takes no flow",
       "leave out the flow, or fit by the network residual",
     );
->>>>>>> 968caf6c (Fit tables by a network of masked cells)
   if (typeof flow !== "object") oneOf("flow", flow, flowKinds);
 }

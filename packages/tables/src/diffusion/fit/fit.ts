@@ -250,7 +250,6 @@ async function withoutMissing(
   };
 }
 
-<<<<<<< HEAD
 /** Measurements of a run whose weights are chosen by distance, and the rows that each samples. */
 const DISTANCES = 10;
 const COMPARED = 256;
@@ -290,6 +289,32 @@ interface Plans {
   readonly whole?: Partial<NetworkTraining>;
 }
 
+/** Trains a network of masked cells, and opens the model: one network, whatever is given or missing. */
+async function fitMasked(
+  prepared: PreparedRows,
+  rows: number,
+  options: FitTableOptions,
+  plans: Plans,
+): Promise<TableModel> {
+  const { coordinates, seen, unseen } = prepared;
+  const { seed = 0, layout } = options;
+  const training = trainingOf(options);
+  const own = { ...coordinates, bins: binsOf(coordinates, seen) };
+  const { network, parameters, best, validation } = await trainMasked(own, seen, unseen, {
+    ...{ ...training, ...reportsOf(options, own, "whole") },
+    ...(options.choose === "distance" &&
+      byDistance({ ...prepared, coordinates: own }, undefined, options)),
+    ...plans.whole,
+  });
+  return openTable(
+    {
+      ...{ ...own, network, parameters, layout },
+      training: { seed, rows, step: best, validation },
+    },
+    training,
+  );
+}
+
 /** Trains the networks of points, and opens the model. */
 async function fitPoints(
   prepared: PreparedRows,
@@ -300,6 +325,7 @@ async function fitPoints(
   const { seed = 0, given: wanted = true, flow: kind } = options;
   const left = clockOf(options.minutes);
   const { coordinates, hasMissing } = prepared;
+  if (options.network === "masked") return fitMasked(prepared, rows, options, plans);
   const isGiven = hasMissing || (wanted && coordinates.domain.parts.length > 1);
   const training = trainingOf(options);
   // Both networks, and what is between them, share the time.
@@ -336,26 +362,6 @@ async function fitPoints(
   );
 }
 
-=======
-/** A model of masked cells: one network, whatever is given or missing. */
-async function maskedFit(
-  { coordinates, seen, unseen, rows }: PreparedRows & { readonly rows: number },
-  options: FitTableOptions,
-  training: TrainingOptions,
-): Promise<FittedTable> {
-  const own = { ...coordinates, bins: binsOf(coordinates, seen) };
-  const { network, parameters, best, validation } = await trainMasked(own, seen, unseen, {
-    ...training,
-    ...reportsOf(options, own, "whole"),
-  });
-  const { seed = 0 } = training;
-  return {
-    ...{ ...own, network, parameters, layout: options.layout },
-    training: { seed, rows, step: best, validation },
-  };
-}
-
->>>>>>> 968caf6c (Fit tables by a network of masked cells)
 /**
  * Fits a model of rows whose columns live in the given domains, and opens it on the device and
  * threads that trained it.
@@ -365,7 +371,6 @@ export async function fitTable(
   options: FitTableOptions,
 ): Promise<TableModel> {
   requireFit(rows, options);
-<<<<<<< HEAD
   const { columns, choose = "loss", seed = 0 } = options;
   const { held = choose === "loss" ? 0.1 : 0.2 } = options;
   return fitPoints(preparedRows(rows, columns, held, seed), rows.length, options);
@@ -408,48 +413,4 @@ export async function refitTable(
     },
   );
   return { ...again, training: { ...again.training, validation: training.validation } };
-=======
-  const { columns, held = 0.1, seed = 0, given: wanted = true, flow: kind } = options;
-  const left = clockOf(options.minutes);
-  const prepared = preparedRows(rows, columns, held, seed);
-  const { coordinates, hasMissing } = prepared;
-  const isGiven = hasMissing || (wanted && coordinates.domain.parts.length > 1);
-  const training = trainingOf(options);
-  if (options.network === "masked")
-    return openTable(
-      await maskedFit({ ...prepared, rows: rows.length }, options, training),
-      training,
-    );
-  // Both networks, and what is between them, share the time.
-  const given = isGiven
-    ? await trainedGiven(
-        prepared,
-        options,
-        partOf({ ...training, minutes: left() }, 0.5, undefined),
-      )
-    : undefined;
-  const whole = hasMissing ? await withoutMissing(prepared, given, training) : prepared;
-  const rest = { ...training, minutes: left() };
-  const { flow, seen, unseen } = await pointsInX(coordinates, whole, kind, {
-    ...partOf(rest, FLOW_SHARE, options.flowStore),
-    ...reportsOf(options, coordinates, "flow"),
-  });
-  const { network, parameters, best, validation } = await trainScore(seen, unseen, {
-    ...{ ...rest, minutes: left() },
-    ...reportsOf(options, { ...coordinates, flow }, "whole"),
-    head: headOf(coordinates),
-  });
-  return openTable(
-    {
-      ...coordinates,
-      network,
-      parameters,
-      flow,
-      given,
-      layout: options.layout,
-      training: { seed, rows: rows.length, step: best, validation },
-    },
-    training,
-  );
->>>>>>> 968caf6c (Fit tables by a network of masked cells)
 }

@@ -35,7 +35,7 @@ import {
   writeInput,
 } from "../network/index.ts";
 import { BATCH } from "./loss.ts";
-import { type Trained, type TrainingOptions, trainTask } from "./train.ts";
+import { type NetworkTraining, type Trained, trainTask } from "./train.ts";
 
 /** The share of rows that are masked from a place on, in the order of sampling. */
 const IN_ORDER = 0.5;
@@ -135,7 +135,7 @@ export function trainMasked(
   { domain, atoms = {}, bins }: Coordinates & { readonly bins: TableBins },
   z: Float64Array,
   held: Float64Array,
-  options: TrainingOptions,
+  options: NetworkTraining,
 ): Promise<Trained> {
   const words = wordsOf(domain, atoms, bins);
   const sourceOf = (points: Float64Array): Source => ({
