@@ -1,8 +1,7 @@
 /**
  * npm run bench -- posteriors [PART [NAME …]]: posteriors beside published draws (agree), beside
  * closed forms (closed), ranks of the truth (calibration, hierarchies), approximations (approximate), metrics of chains
- * (metrics), and speed
- * beside PyTorch (speed); all parts without one. What was measured is kept in studies/posteriors, a
+ * (metrics), and speed beside Stan, JAX and PyTorch (speed); all parts without one. What was measured is kept in studies/posteriors, a
  * piece a file, and docs/posteriors-results.md is written anew from it.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +11,7 @@ import { calibration } from "./posteriors/calibration.ts";
 import { closedForms } from "./posteriors/closed.ts";
 import { hierarchies } from "./posteriors/hierarchies.ts";
 import { metrics } from "./posteriors/metrics.ts";
-import { speed } from "./posteriors/speed.ts";
+import { speed, stan } from "./posteriors/speed.ts";
 
 const DOCUMENT = "docs/posteriors-results.md";
 
@@ -37,11 +36,15 @@ function writeTable(part: string, table: string): void {
 
 export async function run(): Promise<void> {
   const [part, ...names] = process.argv.slice(3);
+  if (part === "stan") {
+    process.stdout.write(`${await stan()}\n`);
+    return;
+  }
   for (const each of part === undefined ? Object.keys(parts) : [part]) {
     const measure = parts[each];
     if (!measure) throw new Error(`there is no part ${each}: ${Object.keys(parts).join(", ")}`);
     const table = await measure(names.length > 0 ? names : undefined);
     process.stdout.write(`${table}\n`);
-    if (names.length === 0) writeTable(each, table);
+    if (names.every((name) => name === "--again")) writeTable(each, table);
   }
 }

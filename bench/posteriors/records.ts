@@ -10,10 +10,14 @@ import { openChainFolder } from "diffeo/node";
 
 const FOLDER = "studies/posteriors";
 
-/** The record of a piece, measured where there is none. */
-export async function recorded<T>(name: string, measure: () => Promise<T>): Promise<T> {
+/** The record of a piece, measured where there is none, or again. */
+export async function recorded<T>(
+  name: string,
+  measure: () => Promise<T>,
+  again = false,
+): Promise<T> {
   const file = join(FOLDER, `${name}.json`);
-  if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8")) as T;
+  if (existsSync(file) && !again) return JSON.parse(readFileSync(file, "utf8")) as T;
   const found = await measure();
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(file, `${JSON.stringify(found, undefined, 1)}\n`);

@@ -7,11 +7,16 @@
  *   JAX, PyTorch    the same log-density and leapfrog steps; JAX also with 5,000 steps in one loop
  *
  * Seconds are a processor's; those of effective draws are without the warm-up, as Stan counts them,
- * and diffeo's the median of three runs.
- * For one core, run it under `taskset -c 0`.
+ * and diffeo's the median of three runs; a first run alone has a row too.
+ *
+ *   npm run bench -- posteriors stan                      compiles Stan's models, minutes of g++, and keeps them
+ *   taskset -c 0 npm run bench -- posteriors speed --again    all of it on one core, without earlier records
+ *   … speed --few eight_schools                           a trial with few draws, which is not kept
+ *
+ * $PYTHON is asked first for JAX and PyTorch.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,6 +24,7 @@ import { positive, real } from "diffeo/domain";
 import { addAll, div, expandDims, log, mul, square, squaredNorm, sub } from "diffeo/graph";
 import { bulkEss, type Chain, type PosteriorModel } from "diffeo/mcmc";
 import { key, normal } from "diffeo/random";
+import type { ChainOptions } from "../../packages/diffeo/src/mcmc/chain-settings.ts";
 import { openChains } from "../../packages/diffeo/src/mcmc/chains.ts";
 import { freeLogDensity, parameterSpace } from "../../packages/diffeo/src/mcmc/parameters.ts";
 import { models } from "../../packages/diffeo/test/mcmc/posteriors.ts";
@@ -72,6 +78,8 @@ const tasks: Readonly<Record<string, Task>> = {
 
 /** What a sampler came to. */
 interface Sampled {
+  /** Of the warm-up too. */
+  readonly whole?: number;
   /** Seconds from the model to the first draw, and of the draws after the warm-up. */
   readonly first: number;
   readonly sampling: number;
@@ -81,7 +89,11 @@ interface Sampled {
 }
 
 /** Chains one by one, for the seconds of their draws alone. */
-async function sampled({ model, warmup, draws }: Task, device: string): Promise<Sampled> {
+async function sampled(
+  { model, warmup, draws }: Task,
+  device: string,
+  more: ChainOptions = {},
+): Promise<Sampled> {
   const began = processorSeconds();
   const { parameters, logDensity } = model();
   const space = parameterSpace(parameters as Parameters<typeof parameterSpace>[0]);
@@ -92,7 +104,7 @@ async function sampled({ model, warmup, draws }: Task, device: string): Promise<
   };
   // Step by step the four of them share a run of the graph.
   const together = device === "onnxruntime" ? CHAINS : 1;
-  const chains = openChains(target, together, { warmup, draws, device, block: together });
+  const chains = openChains(target, together, { warmup, draws, device, block: together, ...more });
   const start = normal(key("start"), [CHAINS, n], { dtype: "float64" }).data.map((z) => z / 4);
   let [first, sampling] = [0, 0];
   const found: Chain[] = [];
@@ -103,7 +115,7 @@ async function sampled({ model, warmup, draws }: Task, device: string): Promise<
       first: c,
       onDraw: (_, done) => {
         if (first === 0) first = processorSeconds() - began;
-        if (done === warmup) from = processorSeconds();
+        if (done === Math.max(1, warmup)) from = processorSeconds();
       },
     });
     sampling += processorSeconds() - from;
@@ -114,6 +126,7 @@ async function sampled({ model, warmup, draws }: Task, device: string): Promise<
     found.map(({ x }) => x.filter((_, at) => at % n === i));
   return {
     first,
+    whole: processorSeconds() - began,
     sampling,
     ess: Math.min(...Array.from({ length: n }, (_, i) => bulkEss(coordinate(i)))),
     steps: found.reduce((total, { leaves }) => total + leaves.reduce((a, b) => a + b, 0), 0),
@@ -128,22 +141,44 @@ interface StanLine {
   readonly steps: number;
 }
 
-/** The same in Stan; undefined without rstan. */
-function inStan(name: string, { data }: Task): StanLine | undefined {
+/** Where compiled models of Stan are kept. */
+const STAN_MODELS = join(tmpdir(), "diffeo-stan-models");
+
+/** The output of the script in R; undefined without rstan. */
+function stanScript(...options: readonly string[]): string | undefined {
   const there = spawnSync("Rscript", ["-e", 'library(rstan); library("jsonlite")']);
   if (there.status !== 0) return undefined;
-  const own = mkdtempSync(join(tmpdir(), "diffeo-stan-"));
-  if (data) writeFileSync(join(own, `${name}.json`), JSON.stringify(data));
+  mkdirSync(STAN_MODELS, { recursive: true });
   const script = fileURLToPath(new URL("../posteriors_stan.R", import.meta.url));
-  const { stdout, stderr, status } = spawnSync("Rscript", [script, data ? own : folder, name], {
+  const { stdout, stderr, status } = spawnSync("Rscript", [script, STAN_MODELS, ...options], {
     encoding: "utf8",
   });
   if (status !== 0) throw new Error(`Stan failed:\n${stderr}`);
-  return JSON.parse(stdout.trim().split("\n").at(-1) as string) as StanLine;
+  return stdout;
+}
+
+/** Compiles Stan's models beforehand. */
+export async function stan(): Promise<string> {
+  return stanScript("--compile") ?? "rstan is not installed";
+}
+
+/** The same in Stan; undefined without rstan. */
+function inStan(name: string, { data, warmup, draws }: Task): StanLine | undefined {
+  const own = mkdtempSync(join(tmpdir(), "diffeo-stan-"));
+  if (data) writeFileSync(join(own, `${name}.json`), JSON.stringify(data));
+  const lines = stanScript(data ? own : folder, name, String(warmup), String(draws));
+  rmSync(own, { recursive: true });
+  return lines === undefined
+    ? undefined
+    : (JSON.parse(lines.trim().split("\n").at(-1) as string) as StanLine);
 }
 
 interface Speed {
   readonly diffeo: Sampled;
+  /** The first of the runs, before the engine of JavaScript has optimised the code. */
+  readonly cold?: Sampled;
+  /** HMC with trajectories of 100 steps: next to nothing but gradients. */
+  readonly loop?: Sampled;
   readonly onnxruntime?: Sampled;
   readonly stan?: StanLine;
   readonly peers: Readonly<Record<string, number>>;
@@ -173,18 +208,18 @@ async function peersOf(name: string): Promise<Record<string, number>> {
   return rates;
 }
 
-/** The median of three runs: in the first, the engine of JavaScript still optimises the code. */
-async function settled(task: Task): Promise<Sampled> {
+/** Trajectories of a fixed length from steps of a fixed size, as the peers take them. */
+const LOOP = { method: "hmc", steps: 100, stepSize: 0.01, warmup: 0 } as const;
+
+async function measured(name: string, task: Task): Promise<Speed> {
+  const few = { ...task, warmup: Math.min(200, task.warmup), draws: Math.min(200, task.draws) };
   const runs: Sampled[] = [];
   for (let i = 0; i < 3; i++) runs.push(await sampled(task, "wasm"));
-  return { ...runs[0], sampling: median(runs.map(({ sampling }) => sampling)) };
-}
-
-async function measured(name: string): Promise<Speed> {
-  const task = tasks[name];
-  const few = { ...task, warmup: 200, draws: 200 };
+  const [cold] = runs;
   return {
-    diffeo: await settled(task),
+    diffeo: { ...cold, sampling: median(runs.map(({ sampling }) => sampling)) },
+    cold,
+    loop: await sampled({ ...task, warmup: 0 }, "wasm", LOOP),
     // Long trajectories take minutes there.
     onnxruntime: name === "straight_line" ? undefined : await sampled(few, "onnxruntime"),
     stan: inStan(name, task),
@@ -194,22 +229,17 @@ async function measured(name: string): Promise<Speed> {
 
 const whole = (x: number): string => x.toLocaleString("en", { maximumFractionDigits: 0 });
 
-export async function speed(only: readonly string[] = Object.keys(tasks)): Promise<string> {
+export async function speed(only: readonly string[] = []): Promise<string> {
+  const names = only.filter((each) => !each.startsWith("--"));
   const rows: string[][] = [];
-  for (const name of Object.keys(tasks).filter((each) => only.includes(each))) {
-    const { diffeo, onnxruntime, stan, peers } = await recorded(`speed-${name}`, () =>
-      measured(name),
+  for (const name of Object.keys(tasks).filter((n) => names.length === 0 || names.includes(n))) {
+    const few = only.includes("--few") && { warmup: 100, draws: 100 };
+    const task = { ...tasks[name], ...few };
+    const measure = () => measured(name, task);
+    const again = only.includes("--again");
+    rows.push(
+      ...rowsOf(name, few ? await measure() : await recorded(`speed-${name}`, measure, again)),
     );
-    const row = (who: string, s: Omit<Sampled, "first">, first: number): void => {
-      const ess = s.ess / s.sampling;
-      const ratio = stan ? (ess / (stan.ess / stan.sampling)).toFixed(1) : "–";
-      rows.push([name, who, whole(s.steps / s.sampling), whole(ess), ratio, first.toFixed(2)]);
-    };
-    row("diffeo", diffeo, diffeo.first);
-    if (onnxruntime) row("diffeo, step by step on ONNX Runtime", onnxruntime, onnxruntime.first);
-    if (stan) row(`Stan ${stan.stan}`, stan, stan.compiling);
-    for (const [who, rate] of Object.entries(peers))
-      rows.push([name, who, whole(rate), "", "", ""]);
   }
   return markdown(
     [
@@ -222,4 +252,24 @@ export async function speed(only: readonly string[] = Object.keys(tasks)): Promi
     ],
     rows,
   );
+}
+
+function rowsOf(name: string, { diffeo, cold, loop, onnxruntime, stan, peers }: Speed): string[][] {
+  const row = (who: string, s: Omit<Sampled, "first">, first: string): string[] => {
+    const ess = s.ess / s.sampling;
+    const ratio = stan ? (ess / (stan.ess / stan.sampling)).toFixed(1) : "–";
+    return [name, who, whole(s.steps / s.sampling), whole(ess), ratio, first];
+  };
+  return [
+    row("diffeo", diffeo, diffeo.first.toFixed(2)),
+    ...(cold ? [row("diffeo, the first run", cold, cold.first.toFixed(2))] : []),
+    ...(loop
+      ? [[name, "diffeo, HMC of 100 steps", whole(loop.steps / loop.sampling), "", "", ""]]
+      : []),
+    ...(onnxruntime
+      ? [row("diffeo, step by step on ONNX Runtime", onnxruntime, onnxruntime.first.toFixed(2))]
+      : []),
+    ...(stan ? [row(`Stan ${stan.stan}`, stan, stan.compiling.toFixed(0))] : []),
+    ...Object.entries(peers).map(([who, rate]) => [name, who, whole(rate), "", "", ""]),
+  ];
 }

@@ -76,8 +76,7 @@ const inverseStdNode: Make<Epsilon> = primitive<Epsilon>({
     return mul(n, mul(neg(mul(g, mul(node, node))), 1 / (x.shape.at(-1) as number)));
   },
   simplify: (node) => outsideRepeats(node, inverseStdNode),
-  lower: ({ inputs: [x], attributes: { epsilon } }) =>
-    x.dtype === "float32" ? undefined : moments(x, epsilon).r,
+  lower: (node) => (node.dtype === "float32" ? undefined : normWrittenOut(node)),
   batch: rebuild,
   emit: ({ inputs: [x], attributes: { epsilon } }, [name], e) => {
     const scale = ones(x);
@@ -106,12 +105,7 @@ const layerNormNode: Make<Epsilon> = primitive<Epsilon>({
     return mul(sub(sub(dn, mul(n, over(mul(dn, n)))), over(dn)), inverseStdNode([x], attributes));
   },
   simplify: (node) => outsideRepeats(node, layerNormNode),
-  lower: ({ inputs: [x, gamma, beta], attributes: { epsilon } }) => {
-    if (x.dtype === "float32") return undefined;
-    const { centred, r } = moments(x, epsilon);
-    const n = mul(centred, r);
-    return gamma ? add(mul(n, gamma), beta) : n;
-  },
+  lower: (node) => (node.dtype === "float32" ? undefined : normWrittenOut(node)),
   batch: ({ attributes, shape }, inputs, mapped) => {
     if (!mapped[1] && !mapped[2] && mapped[0]) return layerNormNode(inputs, attributes);
     const [x, gamma, beta] = inputs;
@@ -136,6 +130,16 @@ const layerNormNode: Make<Epsilon> = primitive<Epsilon>({
     return out;
   },
 });
+
+/** Either node in primitives; undefined of any other. */
+export function normWrittenOut({ op, inputs, attributes }: Tensor): Tensor | undefined {
+  const [x, gamma, beta] = inputs;
+  if (op.name !== "layerNorm" && op.name !== "inverseStd") return undefined;
+  const { centred, r } = moments(x, attributes.epsilon as number);
+  if (op.name === "inverseStd") return r;
+  const n = mul(centred, r);
+  return gamma ? add(mul(n, gamma), beta) : n;
+}
 
 /** What `layerNorm` multiplies by, adds, and divides by at least. */
 export interface LayerNormOptions {
