@@ -60,7 +60,12 @@ export {
   type TableModel,
   type TableSampleOptions,
 } from "./diffusion/query/index.ts";
-export { type Inferred, inferColumns, namedDomains } from "./diffusion/schema/index.ts";
+export {
+  type Inferred,
+  inferColumns,
+  namedDomains,
+  otherDomains,
+} from "./diffusion/schema/index.ts";
 export type { Annealed } from "./dkef/annealed.ts";
 export type { Normaliser } from "./dkef/evaluate.ts";
 export { type Fit, fitDensity } from "./dkef/fit.ts";

@@ -14,6 +14,7 @@ import {
   namedDomains,
   networkKinds,
   type OpenCell,
+  otherDomains,
   refitTable,
   rowsIn,
   type TableEvaluation,
@@ -131,19 +132,24 @@ function fittedLines({ model, tried }: Fitted, rows: number, seconds: number, ou
 /**
  * The rows of a file, and what its columns were taken to be; the texts of their cells are let go.
  */
-async function readRows(file: string, rules: readonly string[], say: (text: string) => void) {
+async function readRows(
+  file: string,
+  { column: rules = [], map }: FitCommand,
+  say: (text: string) => void,
+) {
   const table = await readCells(file);
   if (table.isUnnamed)
     say(`${file} has no line of names: its columns are column1 to column${table.columns.length}\n`);
   const inferred = inferColumns(table, rules);
   say(inferenceLines(inferred));
-  return { inferred, rows: rowsIn(table, product(namedDomains(inferred))) };
+  const others = map === "auto" ? otherDomains(table, rules, inferred) : undefined;
+  return { inferred, others, rows: rowsIn(table, product(namedDomains(inferred))) };
 }
 
 /** Fits the model again to all rows, and writes it in place of the one that was evaluated. */
 async function refitted(
   rows: readonly (readonly OpenCell[])[],
-  { model, ...schema }: Parameters<typeof refitTable>[2] & { readonly model: TableModel },
+  model: TableModel,
   options: FitCommand,
   { signal }: Io,
   say: (text: string) => void,
@@ -151,7 +157,7 @@ async function refitted(
   const { seed } = model.training;
   const again = await refitTable(rows, model, {
     ...engineOf(options),
-    ...{ ...schema, seed, given: options.given, network: options.network, signal },
+    ...{ seed, given: options.given, network: options.network, signal },
   });
   await saveTableModel(options.out, again);
   say(
@@ -161,7 +167,7 @@ async function refitted(
 
 /** Does what the command is asked for. */
 export async function fit(io: Io, file: string, options: FitCommand): Promise<void> {
-  const { out, column = [], accept, report, json, force } = options;
+  const { out, accept, report, json, force } = options;
   await outputs(
     [{ path: out }, ...(report === undefined ? [] : [{ path: report, like: REPORT }])],
     {
@@ -173,8 +179,8 @@ export async function fit(io: Io, file: string, options: FitCommand): Promise<vo
     fail("usage", "--network masked has no use for --map", "leave out one of them");
   const say = (text: string): void => void (json || io.stdout.write(text));
   const began = performance.now();
-  const { inferred, rows } = await readRows(file, column, say);
-  const schema = { columns: namedDomains(inferred), layout: layoutOf(inferred) };
+  const { inferred, others, rows } = await readRows(file, options, say);
+  const schema = { columns: namedDomains(inferred), layout: layoutOf(inferred), others };
   const fitted = await runFit(io, rows, schema, inTime(options, began), say);
   if (!fitted) return;
   const { model } = fitted;
@@ -184,7 +190,7 @@ export async function fit(io: Io, file: string, options: FitCommand): Promise<vo
   if (!options.evaluate) say("not measured; diffeo table evaluate measures it on other rows\n");
   const evaluated = options.evaluate ? await worthOf(io, model, rows, options, say) : undefined;
   const evaluation = evaluated?.evaluation;
-  if (options.allRows) await refitted(rows, { ...schema, model }, options, io, say);
+  if (options.allRows) await refitted(rows, model, options, io, say);
   if (report !== undefined && evaluated)
     await writeReport(
       {

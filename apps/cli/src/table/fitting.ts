@@ -3,6 +3,7 @@ import type { Domain } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { inFolder } from "diffeo/node";
 import {
+  type ChooseMapsOptions,
   type ChosenMaps,
   fitSeeds,
   heldOut,
@@ -50,10 +51,12 @@ export interface Fitted extends SeedsFit {
 interface Schema {
   readonly columns: Readonly<Record<string, Domain>>;
   readonly layout: TableLayout;
+  /** Other domains of the columns, where maps are to be chosen. */
+  readonly others?: ChooseMapsOptions["others"];
 }
 
-const triedLine = ({ map, gain, error, kept }: TriedMap): string =>
-  `${map}: ${gain < 0 ? "−" : "+"}${Math.abs(gain).toFixed(3)} ± ${error.toFixed(3)} nats per row${kept ? ", kept" : ""}\n`;
+const triedLine = ({ map, gain, error, kept, unit }: TriedMap): string =>
+  `${map}: ${gain < 0 ? "−" : "+"}${Math.abs(gain).toFixed(3)} ± ${error.toFixed(3)} ${unit ?? "nats per row"}${kept ? ", kept" : ""}\n`;
 
 const fitted = { given: "given cells", whole: "rows", flow: "a flow" } as const;
 
@@ -160,7 +163,7 @@ async function fitting(
   say: (text: string) => void,
 ): Promise<Fitted | undefined> {
   const { map, run, seed, network } = options;
-  const { columns, layout } = schema;
+  const { columns, layout, others } = schema;
   const folder =
     run === undefined ? undefined : openFitFolder(run, rows, { ...options, columns, version });
   const chosen = await mapsFor(rows, {
@@ -168,6 +171,7 @@ async function fitting(
     map,
     mapStore: folder?.mapStore,
     columns,
+    others,
     seed,
     network,
     signal: io.signal,

@@ -72,7 +72,13 @@ const mapsFile = {
     columns: byName(v.unknown()),
     flow: v.optional(v.picklist(flowKinds)),
     maps: v.array(
-      v.strictObject({ map: v.string(), gain: number, error: number, kept: v.boolean() }),
+      v.strictObject({
+        map: v.string(),
+        gain: number,
+        error: number,
+        kept: v.boolean(),
+        unit: v.optional(v.literal("energy score")),
+      }),
     ),
   }),
   what: "file of chosen maps",

@@ -3,7 +3,7 @@ import { fold, key, normal, uniform } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import { rowsIn } from "../../src/diffusion/encode/rows.ts";
 import { formatRule, parseRule } from "../../src/diffusion/schema/columns.ts";
-import { inferColumns, namedDomains } from "../../src/diffusion/schema/infer.ts";
+import { inferColumns, namedDomains, otherDomains } from "../../src/diffusion/schema/infer.ts";
 import { parseCells, serializeCells } from "../../src/table/cells.ts";
 
 const table = (text: string) => parseCells(text, "t.csv");
@@ -537,5 +537,33 @@ describe("rows", () => {
     ["w,a\nx,1\n", /t.csv has no column "b"/],
   ])("%j are refused", (bad, error) => {
     expect(() => rowsIn(table(bad), domain)).toThrow(error);
+  });
+});
+
+describe("other domains", () => {
+  const kindsOf = (text: string, rules: readonly string[] = []) => {
+    const cells = table(text);
+    const usual = inferColumns(cells, rules);
+    const others = Object.entries(otherDomains(cells, rules, usual));
+    return [
+      usual.map(({ kind }) => kind).join(" "),
+      Object.fromEntries(others.map(([name, { v }]) => [name, v.kind])),
+    ];
+  };
+  const u = uniform(key("zeros"), [200, 2], { dtype: "float64" }).data;
+  const zeros = (share: number): string =>
+    `v\n${Array.from({ length: 200 }, (_, i) => (u[2 * i] < share ? "0" : (5 + 5 * u[2 * i + 1]).toFixed(2))).join("\n")}\n`;
+
+  it("are those that other ways to take numbers give, where they differ", () => {
+    // A fifth of few rows is no point mass as usual, half of them is one.
+    expect(kindsOf(zeros(0.2))).toEqual([
+      "real",
+      { "point masses": "mixed", distributions: "empirical" },
+    ]);
+    expect(kindsOf(zeros(0.5))).toEqual(["mixed", { smooth: "real" }]);
+  });
+
+  it("are none of columns that a rule is about", () => {
+    expect(kindsOf(zeros(0.2), ["v=real"])).toEqual(["real", {}]);
   });
 });

@@ -124,6 +124,25 @@ describe("maps of a table", () => {
     });
   });
 
+  it("come after the domains of columns, which are chosen by the energy score", async () => {
+    // Logarithms are Gaussian; a fit of the numbers themselves spreads them over both sides of 0.
+    const z = normal(key("logarithms"), 1000, { dtype: "float64" }).data;
+    const rows = Array.from(z, (v) => [Math.exp(1.5 * v)]);
+    const { columns, tried } = await chooseMaps(rows, {
+      columns: { a: real() },
+      others: { positive: { a: positive() }, same: { a: real() } },
+      ...small,
+      steps: 30,
+    });
+    const [first, same] = tried;
+    expect(first).toMatchObject({ map: "positive", kept: true, unit: "energy score" });
+    expect(first.gain).toBeGreaterThan(2 * first.error);
+    expect(same).toMatchObject({ map: "same", gain: 0, error: 0, kept: false });
+    // Questions of maps are then asked of a number above 0.
+    expect(tried[2].map).toBe("softplus");
+    expect(Object.keys(columns)).toEqual(["a"]);
+  });
+
   it("are asked about where there is a choice", async () => {
     const z = normal(key("parts"), [60, 4], { dtype: "float64" }).data.map(Math.exp);
     const rows = Array.from({ length: 60 }, (_, i) => {

@@ -376,18 +376,20 @@ export async function fitTable(
   return fitPoints(preparedRows(rows, columns, held, seed), rows.length, options);
 }
 
-/** How a model is fitted again: as it was fitted, to all rows. */
+/** How a model is fitted again: its columns, layout and flow are those it has. */
 export type RefitTableOptions = Omit<
   FitTableOptions,
+  | "columns"
+  | "layout"
+  | "flow"
   | "held"
   | "choose"
   | "steps"
   | "patience"
+  | "minutes"
   | "store"
   | "givenStore"
   | "flowStore"
-  | "minutes"
-  | "flow"
 >;
 
 /**
@@ -397,20 +399,18 @@ export type RefitTableOptions = Omit<
  */
 export async function refitTable(
   rows: readonly Row[],
-  model: FittedTable,
-  options: RefitTableOptions,
+  { domain, layout, training, given, flow }: FittedTable,
+  options: RefitTableOptions = {},
 ): Promise<TableModel> {
-  requireFit(rows, options);
-  const { training, given, flow } = model;
+  const columns = Object.fromEntries(domain.parts.map((part) => [part.name, part.domain]));
+  const all: FitTableOptions = { ...options, columns, layout, flow, choose: "loss" };
+  requireFit(rows, all);
   const as = (steps: number): NetworkTraining => ({ steps, measurements: 1 });
   const again = await fitPoints(
-    preparedRows(rows, options.columns, 0, options.seed ?? 0),
+    preparedRows(rows, columns, 0, options.seed ?? 0),
     rows.length,
-    { ...options, choose: "loss", flow } satisfies FitTableOptions,
-    {
-      given: as(given?.step ?? training.step),
-      whole: as(training.step),
-    },
+    all,
+    { given: as(given?.step ?? training.step), whole: as(training.step) },
   );
   return { ...again, training: { ...again.training, validation: training.validation } };
 }

@@ -7,6 +7,10 @@
  *
  *   gain = mean over rows of log q(y | this φ) − log q(y | the φ so far)
  *
+ * Other domains of the same columns, of which some give labels to single numbers and some do not,
+ * have densities that cannot be compared. They are asked about first, and compared by the energy
+ * score of sampled rows on rows that no fit saw (`distance.ts`).
+ *
  * One question at a time is asked of all columns that it concerns, and another answer than the
  * usual one is taken where its gain is more than twice its standard error.
  */
@@ -20,8 +24,9 @@ import {
 } from "diffeo/domain";
 import { mean } from "diffeo/host";
 import { fold, key as keyOf, permutation } from "diffeo/random";
-import { bentParts, isBendable, plainSpec, pointsOf, type Row } from "../encode/index.ts";
+import { bentParts, cellsOf, isBendable, plainSpec, pointsOf, type Row } from "../encode/index.ts";
 import { type FlowKind, flowKinds } from "../network/index.ts";
+import { energyScores, rangesOf } from "./distance.ts";
 import { type FitTableOptions, fitTable } from "./fit.ts";
 
 type Columns = FitTableOptions["columns"];
@@ -30,10 +35,12 @@ type Columns = FitTableOptions["columns"];
 export interface TriedMap {
   /** What it was: "stickBreaking for sand, silt, clay". */
   readonly map: string;
-  /** Nats a row, and their standard error. */
+  /** Nats per row, and their standard error; or what the energy score falls by. */
   readonly gain: number;
   readonly error: number;
   readonly kept: boolean;
+  /** What the gain is in, where it is not nats. */
+  readonly unit?: "energy score";
 }
 
 /** What settles φ: the columns' maps and bends, and a flow where there is one. */
@@ -133,6 +140,8 @@ export interface ChooseMapsOptions
   extends Omit<FitTableOptions, "onProgress" | "store" | "minutes" | "flow"> {
   /** Steps of each short fit. Default 1,500. */
   readonly steps?: number;
+  /** Other domains of the columns, by the name of what they are (`otherDomains`). Default none. */
+  readonly others?: Readonly<Record<string, Columns>>;
   /** Called as each map was tried. */
   readonly onTried?: (tried: TriedMap) => void;
 }
@@ -150,12 +159,49 @@ export function splitRows(rows: number): {
   return { test: order.subarray(0, unseen), seen: order.subarray(unseen) };
 }
 
+/** Rows that domains are compared by. */
+const COMPARED = 512;
+
+/** The domains of columns that gained most by the energy score, and what was tried. */
+async function chosenDomains(
+  seen: readonly Row[],
+  test: readonly Row[],
+  { columns: usual, others = {}, onTried, ...fitting }: ChooseMapsOptions,
+): Promise<{ readonly columns: Columns; readonly tried: readonly TriedMap[] }> {
+  const names = Object.entries(others);
+  if (names.length === 0) return { columns: usual, tried: [] };
+  const { columns: all } = product(usual);
+  const cellsIn = (rows: readonly Row[]) => rows.map((row, i) => cellsOf(row, all, i, "refused"));
+  const [held, ranges] = [cellsIn(test), rangesOf(cellsIn(seen))];
+  const nearnessOf = async (columns: Columns): Promise<Float64Array> => {
+    const model = await fitTable(seen, { ...fitting, columns, given: false });
+    const { seed, signal } = fitting;
+    const { rows } = await model
+      .sample({ count: COMPARED, seed, signal })
+      .finally(() => model.dispose());
+    return Float64Array.from(energyScores(held, rows, ranges), (score) => -score);
+  };
+  const first = await nearnessOf(usual);
+  const tried: TriedMap[] = [];
+  let [best, scores] = [usual, first];
+  for (const [map, columns] of names) {
+    const found = await nearnessOf(columns);
+    const { gain, error } = gainOf(found, first);
+    const kept = gain > 2 * error && mean(found) > mean(scores);
+    if (kept) [best, scores] = [columns, found];
+    const one: TriedMap = { map, gain, error, kept, unit: "energy score" };
+    tried.push(one);
+    onTried?.(one);
+  }
+  return { columns: best, tried };
+}
+
 /** The maps of a table's columns, by short fits. */
 export async function chooseMaps(
   rows: readonly Row[],
   options: ChooseMapsOptions,
 ): Promise<ChosenMaps> {
-  const { columns: usual, onTried, seed = 0, steps = 1500, ...rest } = options;
+  const { onTried, seed = 0, steps = 1500, columns: _, others: __, ...rest } = options;
   const apart = splitRows(rows.length);
   const pick = (indices: ArrayLike<number>): Row[] => Array.from(indices, (i) => rows[i]);
   const [test, seen] = [pick(apart.test), pick(apart.seen)];
@@ -164,8 +210,9 @@ export async function chooseMaps(
     const model = await fitTable(seen, { ...rest, ...maps, given: false, seed, steps });
     return model.logLikelihood(test, signal && { signal }).finally(() => model.dispose());
   };
-  const tried: TriedMap[] = [];
-  let [best, logs]: [Maps, Float64Array | undefined] = [{ columns: usual }, undefined];
+  const domains = await chosenDomains(seen, test, { ...options, seed, steps });
+  const tried: TriedMap[] = [...domains.tried];
+  let [best, logs]: [Maps, Float64Array | undefined] = [{ columns: domains.columns }, undefined];
   for (const question of questionsOf(seen, seed)) {
     const candidates = question(best.columns);
     if (candidates.length === 0) continue;

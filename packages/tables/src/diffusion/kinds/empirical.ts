@@ -15,7 +15,7 @@ import {
   stepOf,
   tooClose,
 } from "./distribution.ts";
-import type { Column, ColumnKind, Meaning } from "./kind.ts";
+import type { Column, ColumnKind, Meaning, NumberTreatment } from "./kind.ts";
 
 /** Rows below which a distribution function says little. */
 const LEAST_ROWS = 50;
@@ -25,8 +25,8 @@ const LEAST_HEAPED = 0.3;
 const SMALL_RANGE = 63;
 
 /** Where rows are many, or numbers have heaps. */
-function recognised({ numbers }: Column): Meaning | undefined {
-  if (!numbers || numbers.length < LEAST_ROWS) return undefined;
+function recognised({ numbers }: Column, treatment: NumberTreatment): Meaning | undefined {
+  if (!numbers || numbers.length < LEAST_ROWS || treatment === "smooth") return undefined;
   const [low, high] = bounds(numbers);
   const areIntegers = numbers.every(Number.isSafeInteger);
   if (areIntegers && high - low <= SMALL_RANGE) return undefined;
@@ -34,7 +34,11 @@ function recognised({ numbers }: Column): Meaning | undefined {
   if (counts.length < 2) return undefined;
   const heaps = heapsOf(counts, step);
   const heaped = counts.reduce((s, { value, count }) => s + (heaps.has(value) ? count : 0), 0);
-  if (heaped < LEAST_HEAPED * numbers.length && numbers.length < MANY_ROWS) return undefined;
+  const isWanted =
+    treatment === "distributions" ||
+    numbers.length >= MANY_ROWS ||
+    heaped >= LEAST_HEAPED * numbers.length;
+  if (!isWanted) return undefined;
   const distribution = distributionOf(numbers, step);
   if (!areApart(distribution)) return undefined;
   return {

@@ -40,5 +40,11 @@ export const columnKinds: readonly ColumnKind[] = [
 export { areLabels } from "./category.ts";
 export { columnAt, columnOf, numbersIn, presentNumbers } from "./column-cells.ts";
 export { recordedOf } from "./distribution.ts";
-export type { Filler, Meaning, TableLayout } from "./kind.ts";
+export {
+  type Filler,
+  type Meaning,
+  type NumberTreatment,
+  numberTreatments,
+  type TableLayout,
+} from "./kind.ts";
 export { placedSphere } from "./poles.ts";

@@ -35,6 +35,15 @@ export type Meaning =
   | { readonly domain: Domain; readonly filler?: undefined; readonly reason: string }
   | { readonly filler: Filler; readonly domain?: undefined; readonly reason: string };
 
+/**
+ * The ways to take the numbers of a table: as usual, by smooth maps of their domains alone, with
+ * point masses from small shares of few rows on, or by their own distribution functions however few
+ * rows there are. Short fits choose between them (`fit/maps.ts`).
+ */
+export const numberTreatments = ["usual", "smooth", "point masses", "distributions"] as const;
+/** The name of a way to take numbers. */
+export type NumberTreatment = (typeof numberTreatments)[number];
+
 export interface ColumnKind {
   /** What rules and reports call it. */
   readonly name: string;
@@ -45,7 +54,7 @@ export interface ColumnKind {
   /** What a column is by a rule, where the cells add to it. */
   readonly declared?: (column: Column, numbers: readonly number[]) => Meaning;
   /** What the cells of a column suggest; undefined where they are not of this kind. */
-  readonly recognised?: (column: Column) => Meaning | undefined;
+  readonly recognised?: (column: Column, treatment: NumberTreatment) => Meaning | undefined;
   /** The numbers of the rule that makes a domain of this kind; undefined where none does. */
   readonly numbersOf?: (domain: Domain) => readonly number[] | undefined;
 }

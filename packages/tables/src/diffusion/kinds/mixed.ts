@@ -15,7 +15,7 @@ import {
   stepOf,
   tooClose,
 } from "./distribution.ts";
-import type { Column, ColumnKind, Meaning } from "./kind.ts";
+import type { Column, ColumnKind, Meaning, NumberTreatment } from "./kind.ts";
 
 /** Rows below which shares say little. */
 const LEAST_ROWS = 50;
@@ -39,8 +39,13 @@ const aroundOf = (counts: readonly Counted[], i: number): number =>
   [i - 2, i - 1, i + 1, i + 2].reduce((most, j) => Math.max(most, counts[j]?.count ?? 0), 0);
 
 /** Values with a mass of their own. */
-function heavyValues(counts: readonly Counted[], rows: number): number[] {
-  const share = rows < MANY_ROWS ? LEAST_SHARE_OF_FEW : LEAST_SHARE;
+function heavyValues(
+  counts: readonly Counted[],
+  rows: number,
+  treatment: NumberTreatment,
+): number[] {
+  const isBold = rows >= MANY_ROWS || treatment === "point masses";
+  const share = isBold ? LEAST_SHARE : LEAST_SHARE_OF_FEW;
   const least = Math.max(LEAST_COUNT, share * rows);
   return counts
     .filter(({ count }, i) => count >= least && count > HEAVIER * aroundOf(counts, i))
@@ -74,8 +79,8 @@ const masses = (numbers: readonly number[], atoms: readonly number[]): string =>
     .map((a) => `${a} in ${percent(numbers.filter((v) => v === a).length / numbers.length)}`)
     .join(", ");
 
-function recognised({ numbers }: Column): Meaning | undefined {
-  if (!numbers || numbers.length < LEAST_ROWS) return undefined;
+function recognised({ numbers }: Column, treatment: NumberTreatment): Meaning | undefined {
+  if (!numbers || numbers.length < LEAST_ROWS || treatment === "smooth") return undefined;
   const counts = countsOf(numbers);
   if (counts.length < 2) return undefined;
   const [low, high] = bounds(numbers);
@@ -86,7 +91,7 @@ function recognised({ numbers }: Column): Meaning | undefined {
       counts.map(({ value }) => value),
       `${counts.length} different numbers from ${low} to ${high}, each with a chance of its own`,
     );
-  const atoms = heavyValues(counts, numbers.length);
+  const atoms = heavyValues(counts, numbers.length, treatment);
   if (atoms.length === 0) return undefined;
   return meaningOf(
     numbers,

@@ -5,4 +5,4 @@
  * Out: a domain for each column or group of columns, with the reason why.
  */
 export { formatRule } from "./columns.ts";
-export { type Inferred, inferColumns, layoutOf, namedDomains } from "./infer.ts";
+export { type Inferred, inferColumns, layoutOf, namedDomains, otherDomains } from "./infer.ts";

@@ -15,7 +15,9 @@ import {
   columnOf,
   type Filler,
   type Meaning,
+  type NumberTreatment,
   numbersIn,
+  numberTreatments,
   placedSphere,
   presentNumbers,
   recordedOf,
@@ -165,10 +167,10 @@ function withStep(table: CellTable, [name, ...others]: readonly string[], domain
 }
 
 /** What the cells of a column suggest: one of the kinds, of which the last is for any. */
-function recognised(table: CellTable, name: string): Inferred {
+function recognised(table: CellTable, name: string, treatment: NumberTreatment): Inferred {
   const column = columnOf(table, name);
   for (const kind of columnKinds) {
-    const meaning = kind.recognised?.(column);
+    const meaning = kind.recognised?.(column, treatment);
     if (meaning) return { columns: [name], kind: kind.name, ...meaning };
   }
   throw new Error(`internal: no kind recognises ${quote(name)}`);
@@ -211,7 +213,11 @@ function groupsOf(
  * What all columns are that are not left out, in the order of the table. Columns without a domain
  * are among them.
  */
-export function inferColumns(table: CellTable, rules: readonly string[] = []): readonly Inferred[] {
+export function inferColumns(
+  table: CellTable,
+  rules: readonly string[] = [],
+  treatment: NumberTreatment = "usual",
+): readonly Inferred[] {
   if (table.rows.length === 1)
     fail("data", `${table.source} has one row, which shows no distribution`, "give more rows");
   const declared = rulesOf(table, rules);
@@ -237,7 +243,7 @@ export function inferColumns(table: CellTable, rules: readonly string[] = []): r
       ];
     }),
     ...groups,
-    ...open.filter((name) => !names.has(name)).map((name) => recognised(table, name)),
+    ...open.filter((name) => !names.has(name)).map((name) => recognised(table, name, treatment)),
   ].map((one) => ({
     ...one,
     reason: `${one.reason}${offered?.first === one.columns[0] ? offered.note : ""}${commaNote(table, one.columns)}${missingNote(table, one.columns)}`,
@@ -258,6 +264,28 @@ export const namedDomains = (inferred: readonly Inferred[]): Readonly<Record<str
   Object.fromEntries(
     inferred.flatMap(({ columns, domain }) => (domain ? [[columns.join("+"), domain]] : [])),
   );
+
+/**
+ * The domains by name where the numbers of a table are taken in other ways than as usual, each by
+ * the name of the way, as `chooseMaps` takes them; of those that change nothing there is none.
+ */
+export function otherDomains(
+  table: CellTable,
+  rules: readonly string[],
+  usual: readonly Inferred[],
+): Readonly<Record<string, Readonly<Record<string, Domain>>>> {
+  const textOf = (columns: Readonly<Record<string, Domain>>): string =>
+    JSON.stringify(Object.entries(columns).map(([name, { kind, spec }]) => [name, kind, spec]));
+  const seen = new Set([textOf(namedDomains(usual))]);
+  const found = numberTreatments.slice(1).flatMap((treatment) => {
+    const columns = namedDomains(inferColumns(table, rules, treatment));
+    const text = textOf(columns);
+    if (seen.has(text)) return [];
+    seen.add(text);
+    return [[treatment, columns] as const];
+  });
+  return Object.fromEntries(found);
+}
 
 /** All columns that rows are written with, as `fitTable` takes them: free text is not. */
 export function layoutOf(inferred: readonly Inferred[]): TableLayout {
