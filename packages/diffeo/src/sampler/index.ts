@@ -2,6 +2,7 @@
  * diffeo/sampler: integrators of processes, opened once and called often, or called once;
  * likelihood.
  */
+export { changingCharts } from "./atlas.ts";
 export type { ChurnOptions } from "./churn.ts";
 export { type CorrectorOptions, predictorCorrector } from "./corrector.ts";
 export { ancestral, dpmSolver2M, dpmSolver2MSde } from "./dpm-solver.ts";

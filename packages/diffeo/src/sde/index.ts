@@ -36,6 +36,7 @@ export { reverseNoiseShift } from "./reverse-noise.ts";
 export { pushedReverseDrift, pushReverseDrift } from "./reverse-time-ito.ts";
 export type { MarginalScore } from "./score.ts";
 export type { GaussianSde, Sde, Transition } from "./sde.ts";
+export { type SphereBrownian, type SphereOptions, sphereBrownian } from "./sphere.ts";
 export {
   absoluteValues,
   linearStatistic,
