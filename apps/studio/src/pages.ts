@@ -46,6 +46,12 @@ export const pages: readonly Page[] = [
     load: () => import("./pages/paths/Paths.svelte"),
   },
   {
+    path: "posterior",
+    title: "Posterior",
+    about: "A model that you write, its chains as they move, and what it predicts.",
+    load: () => import("./pages/posterior/Posterior.svelte"),
+  },
+  {
     path: "table",
     title: "Your table",
     about: "A model of the rows of your own CSV file, and densities by three losses.",

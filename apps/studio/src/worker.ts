@@ -13,6 +13,7 @@ const modules: Readonly<Record<string, () => Promise<Tasks>>> = {
   sudoku: () => import("./pages/sudoku/tasks.ts"),
   scores: () => import("./pages/scores/tasks.ts"),
   paths: () => import("./pages/paths/tasks.ts"),
+  posterior: () => import("./pages/posterior/tasks.ts"),
   table: () => import("./pages/table/tasks.ts"),
   densities: () => import("./pages/table/densities/tasks.ts"),
 };

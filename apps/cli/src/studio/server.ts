@@ -43,6 +43,17 @@ const POLICY = [
   "frame-ancestors 'none'",
 ];
 
+/**
+ * The file of the studio's worker: it alone may run code that a reader has typed, the model of a
+ * posterior. A worker has no page to change, and reads from this server only.
+ */
+const WORKER = /^\/assets\/worker-[\w-]+\.js$/;
+
+const policyOf = (path: string): string =>
+  POLICY.map((rule) =>
+    rule.startsWith("script-src") && WORKER.test(path) ? `${rule} 'unsafe-eval'` : rule,
+  ).join("; ");
+
 /** The first three isolate the page, which threads of WebAssembly need. */
 const HEADERS: Readonly<Record<string, string>> = {
   "cross-origin-opener-policy": "same-origin",
@@ -88,6 +99,7 @@ async function send(response: ServerResponse, path: string, name: string, head: 
     const { size } = await file.stat();
     response.writeHead(200, {
       ...HEADERS,
+      "content-security-policy": policyOf(path),
       "content-type": TYPES[extname(name)] ?? "application/octet-stream",
       "content-length": size,
       // Names of assets change with their content.

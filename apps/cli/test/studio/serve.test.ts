@@ -28,6 +28,7 @@ beforeAll(async () => {
   writeFileSync(join(root, "secret.txt"), "not for you");
   writeFileSync(join(folder, "index.html"), "<!doctype html>");
   writeFileSync(join(folder, "assets", "a-1.wasm"), "wasm");
+  writeFileSync(join(folder, "assets", "worker-1.js"), "");
   writeFileSync(join(folder, "gone.md"), "removed while it is served");
   writeFileSync(join(folder, "large.md"), Buffer.alloc(LARGE));
   serving = await serveFolder(folder, 0);
@@ -187,6 +188,14 @@ describe("a server under attack", () => {
     }
     const own = { "sec-fetch-site": "same-origin", "sec-fetch-mode": mode };
     expect((await ask("/assets/a-1.wasm", own)).status).toBe(200);
+  });
+
+  it("lets the studio's worker alone run code that was typed", async () => {
+    const policy = async (path: string) => (await ask(path)).headers["content-security-policy"];
+    expect(await policy("/assets/worker-1.js")).toContain("'unsafe-eval'");
+    for (const path of ["/", "/assets/a-1.wasm"])
+      expect(await policy(path)).not.toContain("'unsafe-eval'");
+    expect(await policy("/assets/worker-1.js")).toContain("connect-src 'self'");
   });
 
   it("follows a link from another site, but not into its frame", async () => {

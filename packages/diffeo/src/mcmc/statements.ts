@@ -164,6 +164,14 @@ function located(error: unknown, last: string): unknown {
       "write the statements in the order in which they depend on each other",
       { cause: error },
     );
+  const unknown = error instanceof ReferenceError && /^(\S+) is not defined/.exec(error.message);
+  if (unknown)
+    return new DiffeoError(
+      "usage",
+      `${place}: there is no "${unknown[1]}"`,
+      `declare it, const ${unknown[1]} = parameter("${unknown[1]}", …), take it from the data, or import it`,
+      { cause: error },
+    );
   return error;
 }
 

@@ -266,6 +266,14 @@ describe("a wrong model", () => {
       'at the beginning of the model: "later" is used before it is declared',
     ],
     [
+      "with a name that is declared nowhere",
+      ({ observe }) => {
+        observe("y", normal(new Function("return tau")() as number, 1));
+      },
+      y,
+      'at the beginning of the model: there is no "tau". Declare it, const tau = parameter("tau", …)',
+    ],
+    [
       "with a parameter that is missing from the density",
       ({ parameter, observe }) => {
         parameter("tau", positive());
