@@ -124,12 +124,12 @@ const share = (g: Tensor, a: Tensor, b: Tensor): Tensor =>
   mul(g, add(cast(greater(a, b), g.dtype), mul(cast(equal(a, b), g.dtype), 0.5)));
 const maximumNode = binary("maximum", {
   onnx: "Max",
-  f: (a, b) => (Number.isNaN(a + b) ? Number.NaN : Math.max(a, b)),
+  f: (a, b) => Math.max(a, b),
   vjp: [(g, a, b) => share(g, a, b), (g, a, b) => share(g, b, a)],
 });
 const minimumNode = binary("minimum", {
   onnx: "Min",
-  f: (a, b) => (Number.isNaN(a + b) ? Number.NaN : Math.min(a, b)),
+  f: (a, b) => Math.min(a, b),
   vjp: [(g, a, b) => share(g, b, a), (g, a, b) => share(g, a, b)],
 });
 
