@@ -83,10 +83,13 @@ export function countOf(area: string): Counts {
 }
 
 /** Why an outcome is a fault; undefined where it is none. */
-export function faultOf({ code, signal, stderr, late, seconds }: Outcome): string | undefined {
+export function faultOf(
+  { code, signal, stderr, late, seconds }: Outcome,
+  stack = false,
+): string | undefined {
   if (late) return `wrong: no end after ${seconds.toFixed(0)} s`;
   if (signal !== null) return `crashed: ${signal}`;
-  if (/^\s+at .*[:(]\d+/m.test(stderr)) return "crashed: a stack";
+  if (!stack && /^\s+at .*[:(]\d+/m.test(stderr)) return "crashed: a stack";
   if (code === null || ![0, 1, 2, 3, 130].includes(code)) return `crashed: exit code ${code}`;
   if (code !== 0 && !/\S/.test(stderr)) return "wrong: an error without a word";
   return undefined;
@@ -108,13 +111,16 @@ export async function attack(
   area: string,
   name: string,
   words: readonly string[],
-  how: How & { readonly check?: (outcome: Outcome) => string | undefined } = {},
+  how: How & {
+    readonly stack?: boolean;
+    readonly check?: (outcome: Outcome) => string | undefined;
+  } = {},
 ): Promise<Outcome> {
   const outcome = await diffeo(words, how);
   const said = outcome.stderr.trim().split("\n").at(-1)?.slice(0, 160);
   if (process.env.VERBOSE)
     console.log(`    ${name}: ${outcome.code} ${outcome.seconds.toFixed(1)} s ${said}`);
-  const fault = faultOf(outcome) ?? how.check?.(outcome);
+  const fault = faultOf(outcome, how.stack) ?? how.check?.(outcome);
   note(area, name, fault && `${fault} [${outcome.code}] ${said}`);
   return outcome;
 }

@@ -4,9 +4,24 @@
  */
 import { rmSync } from "node:fs";
 import { counts, folder } from "./attack.ts";
+import { determinism } from "./determinism.ts";
 import { makeModel, models, tables } from "./files.ts";
+import { life } from "./life.ts";
+import { posteriors } from "./posteriors.ts";
+import { queue } from "./queue.ts";
+import { studio } from "./studio.ts";
+import { supply } from "./supply.ts";
 
-const areas: Readonly<Record<string, () => Promise<void>>> = { tables, models };
+const areas: Readonly<Record<string, () => Promise<void>>> = {
+  tables,
+  models,
+  posteriors,
+  studio,
+  queue,
+  life,
+  determinism,
+  supply,
+};
 
 const named = process.argv.slice(2);
 const unknown = named.find((name) => !Object.hasOwn(areas, name));

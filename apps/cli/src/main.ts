@@ -38,6 +38,9 @@ function interruption(stderr: Output): AbortSignal {
   return controller.signal;
 }
 
+/** Node's exit code where nothing is left to wait for. */
+const UNSETTLED = 13;
+
 const stdout = breakable(process.stdout);
 const { output: stderr } = breakable(process.stderr);
 let signal: AbortSignal | undefined;
@@ -55,7 +58,15 @@ const io: Io = {
   },
 };
 
+/** A model or a map may end the process, or leave the command to wait for what never comes. */
+const onEarlyExit = (code: number): void => {
+  if (code !== 0 && code !== UNSETTLED) return;
+  stderr.write("diffeo: other code, such as a model's, ended the process before the command did\n");
+  process.exitCode = 1;
+};
+process.on("exit", onEarlyExit);
 process.exitCode = await run(process.argv.slice(2), io);
+process.off("exit", onEarlyExit);
 process.on("exit", () => {
   const error = stdout.error();
   if (error === undefined) return;

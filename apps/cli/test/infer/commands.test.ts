@@ -299,4 +299,13 @@ describe("a model's own code", () => {
       stderr: expect.stringContaining("waits.mjs waits for something that never comes"),
     });
   });
+
+  it("that ends the process is not taken for a command that is done", async () => {
+    writeFileSync(at("exits.mjs"), "process.exit(0);");
+    const { ended } = startDiffeo("infer", at("exits.mjs"), "--out", at("exits"));
+    expect(await ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("ended the process before the command did"),
+    });
+  });
 });
