@@ -8,7 +8,7 @@ import { model, samplePosterior } from "diffeo/mcmc";
 import { key } from "diffeo/random";
 import { jsonLines, parseCells } from "diffeo-tables";
 import { parquetBytes } from "diffeo-tables/node";
-import { serveFolder } from "../../apps/cli/src/studio/serve.ts";
+import { serveFolder } from "../../apps/cli/src/studio/server.ts";
 import { openParquetReader } from "../../packages/tables/src/node/parquet-reader.ts";
 import { at, folder, note } from "./attack.ts";
 

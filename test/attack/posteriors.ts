@@ -106,7 +106,7 @@ async function fromPipe(
   const outcome = diffeo(words, { seconds: 20, ...how });
   feed(pipe);
   const found = await outcome;
-  return note(area, name, faultOf(found));
+  return note(area, name, found.signal === "SIGINT" ? undefined : faultOf(found));
 }
 
 export async function posteriors(): Promise<void> {

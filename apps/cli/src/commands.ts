@@ -132,6 +132,20 @@ const table: Group = {
   },
 };
 
+const grid: Group = {
+  about: "grids and sequences of symbols: Sudokus, tilings, words",
+  commands: {
+    fit: {
+      about: "train a model of grids, one per line of a text; continues where it was stopped",
+      load: () => import("./grid/fit.ts"),
+    },
+    sample: {
+      about: "sample grids, led by rules, or complete grids of which some sites are known",
+      load: () => import("./grid/sample.ts"),
+    },
+  },
+};
+
 export const commands: Group = {
   about: "Scores, SDEs, samplers and score matching through smooth invertible maps.",
   commands: {
@@ -176,6 +190,7 @@ export const commands: Group = {
     },
     chess,
     density,
+    grid,
     table,
   },
 };

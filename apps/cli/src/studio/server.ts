@@ -123,9 +123,9 @@ function pathOf({ url = "/" }: IncomingMessage): string | undefined {
   }
 }
 
-/** Whether a request names this machine as its host. */
-const isLocal = ({ headers: { host = "" } }: IncomingMessage): boolean =>
-  /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host);
+/** Whether a request names this machine as its host, and no other. */
+const isLocal = ({ headersDistinct: { host: hosts = [] } }: IncomingMessage): boolean =>
+  hosts.length === 1 && /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(hosts[0]);
 
 /**
  * Whether a page of another origin made a request. Browsers say so in Sec-Fetch-Site; a link that

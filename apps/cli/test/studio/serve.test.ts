@@ -1,4 +1,5 @@
 /** diffeo studio: what it serves, to whom, and what it says when it cannot. */
+import { once } from "node:events";
 import {
   existsSync,
   mkdirSync,
@@ -112,6 +113,14 @@ describe("a folder that is served", () => {
     for (const host of [`127.0.0.1:${port}`, `localhost:${port}`])
       expect((await ask("/", { host })).status).toBe(200);
     expect((await ask("/", {}, "POST")).status).toBe(405);
+    // Two names in one request are refused, whichever comes first.
+    const socket = connect(Number(port), "127.0.0.1");
+    socket.write(
+      "GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
+    );
+    const [answer] = await once(socket, "data");
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 403 /);
+    socket.destroy();
   });
 });
 

@@ -36,6 +36,8 @@ export interface CategoricalSpec {
   readonly scale: number;
   /** The map from l to the simplex. Default additiveLogistic. */
   readonly map?: SimplexMap;
+  /** What classes are called, in their order. Default 0, 1, 2, …. */
+  readonly symbols?: readonly string[];
 }
 
 /** An encoding of grids of classes as points on a simplex per site, and back. */
@@ -210,6 +212,9 @@ export function categorical(spec: CategoricalSpec): Categorical {
   const points = codePoints(map, spec, c);
   const table = Float32Array.from(points);
   const { bijector, coordinates } = simplexMapOf(map);
+  const { symbols } = spec;
+  if (symbols && (symbols.length !== classes || new Set(symbols).size !== classes))
+    fail("usage", `${symbols.length} names of ${classes} classes`, "give each class its own");
   const onSite = chain(affine({ scale, shift: mean }), bijector());
   const { forward } = coordinates(n);
 

@@ -59,6 +59,7 @@ const specSchema = v.strictObject({
     mean: v.pipe(v.array(number), v.maxLength(255)),
     scale: number,
     map: v.optional(v.picklist(Object.keys(simplexMaps) as SimplexMap[])),
+    symbols: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(1000))), v.maxLength(256))),
   }),
   sees: v.optional(v.picklist(["points", "likelihoods"])),
   sde: v.optional(v.looseObject({})),

@@ -46,6 +46,8 @@ export interface TrainGridOptions extends Omit<CompileOptions, "keep" | "type" |
    * frequent.
    */
   readonly classes: number;
+  /** What classes are called, in their order; kept with the model. */
+  readonly symbols?: readonly string[];
   /** The sizes of the grid: [8, 8] for a board, [length] for a sequence. */
   readonly grid: Shape;
   /** A size by name, or a custom network. Default: by the number of sites. */
@@ -153,10 +155,11 @@ function sharesOf(data: Uint8Array, classes: number): number[] {
 /** What a run of these data and options trains. */
 export function gridSpec(
   data: Uint8Array,
-  options: Pick<TrainGridOptions, "classes" | "grid" | "network" | "groups">,
+  options: Pick<TrainGridOptions, "classes" | "symbols" | "grid" | "network" | "groups">,
 ): ModelSpec {
   checkGrids(data, options);
-  const { classes, grid, network = suggestedNetwork(grid), groups } = options;
+  const { classes, symbols, grid, network = suggestedNetwork(grid), groups } = options;
+  const named = symbols && { symbols };
   if (data.length === 0 || gridCount(data.length, grid) < 2)
     fail("data", `${data.length} sites are not two grids [${grid.join(", ")}]`, "give more data");
   if (groups !== undefined && typeof network !== "string")
@@ -169,7 +172,10 @@ export function gridSpec(
     return {
       parameterisation: "posterior",
       sees: "likelihoods",
-      encoding: standardise(sharesOf(data, classes), { grid, map: "isometricLogRatio" }),
+      encoding: {
+        ...standardise(sharesOf(data, classes), { grid, map: "isometricLogRatio" }),
+        ...named,
+      },
       network: {
         kind: "exchangeable",
         channels: classes,
@@ -181,7 +187,7 @@ export function gridSpec(
   const sizes = { channels: classes - 1, outputs: classes, grid };
   return {
     parameterisation: "posterior",
-    encoding: standardise(sharesOf(data, classes), { grid }),
+    encoding: { ...standardise(sharesOf(data, classes), { grid }), ...named },
     network:
       typeof network === "string"
         ? { kind: "transformer", ...gridNetworks[network], ...sizes }

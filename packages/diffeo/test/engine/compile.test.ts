@@ -588,3 +588,23 @@ describe("dispose", () => {
     await f.dispose();
   });
 });
+
+it.each([[[]], [[3]]])(
+  "a chain of 3,000 operations on numbers of shape %j is compiled",
+  async (shape) => {
+    const f = compile(
+      (x: Tensor) => {
+        let y = x;
+        for (let i = 0; i < 1500; i++) y = add(mul(y, 0.999), x);
+        return y;
+      },
+      [shape],
+      { device: "wasm", type: "float64" },
+    );
+    const size = shape.reduce((a, b) => a * b, 1);
+    const { data } = await f({ shape, dtype: "float64", data: new Float64Array(size).fill(0.3) });
+    await f.dispose();
+    // 0.3 Σ 0.999^i for i = 0 … 1500
+    for (const y of data) expect(Number(y)).toBeCloseTo((0.3 * (1 - 0.999 ** 1501)) / 0.001, 9);
+  },
+);

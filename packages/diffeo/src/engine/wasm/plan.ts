@@ -97,6 +97,12 @@ export const isSupported = (t: Tensor): boolean =>
 /** Of two operations, one is repeated rather than stored. */
 const CHEAP = 2;
 
+/**
+ * Operations on top of each other of which one is stored: the kernel writes an expression from its
+ * end to its beginnings, one call of a function within the other.
+ */
+const DEEP = 200;
+
 const isLeaf = (t: Tensor): boolean => isInput(t) || constantValue(t) !== undefined;
 
 interface Fact {
@@ -105,6 +111,8 @@ interface Fact {
   ready: number;
   /** What one number takes, where it is computed in place. */
   cost: number;
+  /** Operations on top of each other in its expression. */
+  depth: number;
   stored: boolean;
 }
 
@@ -159,34 +167,38 @@ class Planner {
   }
 
   #forward(node: Tensor): Fact {
-    if (isLeaf(node)) return { run: -1, ready: 0, cost: 0, stored: true };
+    if (isLeaf(node)) return { run: -1, ready: 0, cost: 0, depth: 0, stored: true };
     if (isBlock(node)) {
       const run = Math.max(0, ...node.inputs.map((x) => this.#store(unreshaped(x))));
-      return { run, ready: run + 1, cost: 0, stored: true };
+      return { run, ready: run + 1, cost: 0, depth: 0, stored: true };
     }
     if (isJoin(node)) {
       const run = Math.max(0, ...node.inputs.map((x) => this.#fact(x).ready));
-      return { run, ready: run + 1, cost: 0, stored: true };
+      return { run, ready: run + 1, cost: 0, depth: 0, stored: true };
     }
     if (isReduction(node) || isProduct(node)) {
       const run = Math.max(0, ...node.inputs.map((x, i) => this.#needed(node, x, i)));
       const register = isReduction(node) && isScalar(node);
-      return { run, ready: run + 1, cost: 0, stored: !register };
+      return { run, ready: run + 1, cost: 0, depth: 0, stored: !register };
     }
     const run = Math.max(0, ...node.inputs.map((x, i) => this.#needed(node, x, i)));
-    if (isScalar(node)) return { run, ready: run, cost: 0, stored: false };
+    const below = node.inputs.map((x) => this.#fact(x)).filter((fact) => !fact.stored);
+    const depth = 1 + Math.max(0, ...below.map((fact) => fact.depth));
+    if (isScalar(node)) return { run, ready: run, cost: 0, depth, stored: false };
     const own = isView(node) ? 0 : costOf(node);
     const cost = node.inputs.reduce((total, x) => {
       const fact = this.#fact(x);
       return total + (fact.stored ? 0.5 : fact.cost);
     }, own);
-    return { run, ready: run, cost, stored: false };
+    return { run, ready: run, cost, depth, stored: false };
   }
 
   /** The stage from which `node` can be computed, as far as its operand x is concerned. */
   #needed(node: Tensor, x: Tensor, i: number): number {
     const fact = this.#fact(x);
-    if (!this.#inline(x) || isScalar(x)) return fact.ready;
+    if (!this.#inline(x)) return fact.ready;
+    if (!fact.stored && fact.depth >= DEEP) return this.#store(x);
+    if (isScalar(x)) return fact.stored ? fact.run + 1 : fact.ready;
     if (fact.stored) return this.#aligned(node, x) ? fact.ready : fact.run + 1;
     if (node.op.name === "reshape" && !splitsOnly(x.shape, node.shape)) return this.#store(x);
     if (fact.cost <= CHEAP) return fact.ready;

@@ -1,0 +1,83 @@
+/**
+ * Grids as text, one per line: a character per site, or names of classes with spaces or commas
+ * between them. In grids to complete, one of . _ * ? stands for a site that is not known.
+ */
+import { fail, type Shape, sizeOf } from "diffeo/graph";
+import { readBytes } from "diffeo/node";
+
+/** A site that is not known. */
+export const BLANK = 255;
+
+/** Lines of a file that hold something, as the names of their sites. */
+export interface GridLines {
+  readonly path: string;
+  readonly grids: readonly (readonly string[])[];
+  /** Where each stands in the file, from 1. */
+  readonly lines: readonly number[];
+}
+
+const BLANKS = new Set([".", "_", "*", "?"]);
+
+const sitesOf = (line: string): string[] =>
+  /[\s,]/.test(line) ? line.split(/[\s,]+/).filter((name) => name !== "") : [...line];
+
+/** Reads a file of grids; remarks begin with #. */
+export async function readGrids(path: string, grid: Shape): Promise<GridLines> {
+  const text = new TextDecoder().decode(await readBytes(path));
+  const grids: string[][] = [];
+  const lines: number[] = [];
+  for (const [i, line] of text.split(/\r?\n/).entries()) {
+    const own = line.trim();
+    if (own === "" || own.startsWith("#")) continue;
+    const sites = sitesOf(own);
+    if (sites.length !== sizeOf(grid))
+      fail(
+        "data",
+        `${path}, line ${i + 1}: ${sites.length} sites where a grid [${grid.join(", ")}] has ${sizeOf(grid)}`,
+        "write one grid per line",
+      );
+    grids.push(sites);
+    lines.push(i + 1);
+  }
+  if (grids.length === 0) fail("data", `${path} holds no grid`, "write one grid per line");
+  return { path, grids, lines };
+}
+
+/** The names of all classes in their order: numbers by their value, others by their characters. */
+export function symbolsOf({ path, grids }: GridLines): string[] {
+  const names = [...new Set(grids.flat())];
+  const blank = names.find((name) => BLANKS.has(name));
+  if (blank !== undefined)
+    fail("data", `${path} has sites "${blank}", which are not known`, "give whole grids");
+  const numbers = names.every((name) => /^\d+$/.test(name));
+  return names.sort((a, b) => (numbers ? Number(a) - Number(b) : a < b ? -1 : 1));
+}
+
+/** The classes of all sites, one grid after the other. */
+export function classesOf(
+  { path, grids, lines }: GridLines,
+  symbols: readonly string[],
+  blanks: boolean,
+): Uint8Array {
+  const places = new Map(symbols.map((name, k) => [name, k]));
+  return Uint8Array.from(
+    grids.flatMap((sites, i) =>
+      sites.map((name) => {
+        const k = places.get(name);
+        if (k !== undefined) return k;
+        if (blanks && BLANKS.has(name)) return BLANK;
+        return fail(
+          "data",
+          `${path}, line ${lines[i]}: there is no class "${name}"`,
+          `use ${symbols.join(", ")}${blanks ? ", or . where a site is not known" : ""}`,
+        );
+      }),
+    ),
+  );
+}
+
+/** A grid as a line. */
+export function formatGrid(classes: ArrayLike<number>, symbols: readonly string[]): string {
+  const names = Array.from(classes, (k) => symbols[k] ?? ".");
+  return names.join(symbols.every((name) => name.length === 1) ? "" : " ");
+}

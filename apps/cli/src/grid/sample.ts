@@ -1,0 +1,158 @@
+/**
+ * diffeo grid sample: grids of a trained model, led by rules; or completions of grids of which some
+ * sites are known. Nothing is searched or repaired. `--check` counts the samples that meet rules:
+ * different completions of one puzzle that meet all of its rules are different solutions.
+ */
+import { type GridRules, meets, openGrids, parseRules } from "diffeo/categorical";
+import { fail, sizeOf } from "diffeo/graph";
+import { loadModel, readBytes, writeFileAtomic } from "diffeo/node";
+import { key } from "diffeo/random";
+import type { Declare, Io } from "../shell/io.ts";
+import {
+  engineOf,
+  integer,
+  MOST,
+  positive,
+  type RunOptions,
+  withRunOptions,
+} from "../shell/options.ts";
+import { outputs } from "../shell/outputs.ts";
+import { progress } from "../shell/progress.ts";
+import { classesOf, formatGrid, readGrids } from "./grids.ts";
+
+interface SampleCommand extends RunOptions {
+  readonly model: string;
+  readonly count: number;
+  readonly known?: string;
+  readonly draws: number;
+  readonly rules?: string;
+  readonly rulesFile?: string;
+  readonly strength: number;
+  readonly check?: string;
+  readonly evaluations: number;
+  readonly w: number;
+  readonly batch: number;
+  readonly out?: string;
+  readonly json?: boolean;
+  readonly force?: boolean;
+}
+
+/** What came of one grid to complete, or of all samples where none was given. */
+interface Found {
+  readonly known?: string;
+  readonly grids: readonly string[];
+  /** Those that meet the rules of --check, and how many of them differ. */
+  readonly meeting?: number;
+  readonly distinct?: number;
+}
+
+async function rulesOf(
+  { rules, rulesFile }: SampleCommand,
+  about: { readonly grid: readonly number[]; readonly symbols: readonly string[] },
+): Promise<GridRules | undefined> {
+  if (rules !== undefined && rulesFile !== undefined)
+    fail("usage", "--rules beside --rules-file", "give one of them");
+  if (rulesFile !== undefined)
+    return parseRules(new TextDecoder().decode(await readBytes(rulesFile)), about);
+  return rules === undefined ? undefined : parseRules(rules, about);
+}
+
+/** Sites that a rule names and sites of a file are two ways to say what is known. */
+function requireOneKnown({ known }: SampleCommand, rules: GridRules | undefined, classes: number) {
+  if (known !== undefined && rules?.known.some((k) => k < classes))
+    fail("usage", "--rules with known sites beside --known", "put them into the file");
+}
+
+/** Those of some grids that meet all rules of --check, whose known sites are held to them too. */
+function checked(grids: readonly Uint8Array[], { known, conditions }: GridRules, classes: number) {
+  return grids.filter(
+    (grid) =>
+      conditions.every((condition) => meets(grid, condition)) &&
+      known.every((k, site) => k >= classes || k === grid[site]),
+  );
+}
+
+async function sample(io: Io, options: SampleCommand): Promise<void> {
+  const { known, draws, count, seed, evaluations, w, strength, batch, out, json } = options;
+  await outputs(out === undefined ? [] : [{ path: out }], {
+    inputs: [options.model, known, options.rulesFile],
+    force: options.force,
+  });
+  const model = await loadModel(options.model);
+  const { grid, classes } = model.encoding;
+  const symbols = model.encoding.symbols ?? Array.from({ length: classes }, (_, k) => String(k));
+  const rules = await rulesOf(options, { grid, symbols });
+  requireOneKnown(options, rules, classes);
+  const check =
+    options.check === undefined ? undefined : parseRules(options.check, { grid, symbols });
+  const puzzles = known === undefined ? undefined : await readGrids(known, grid);
+  const given = puzzles && classesOf(puzzles, symbols, true);
+  const sites = sizeOf(grid);
+  const each = puzzles ? draws : count;
+  const total = (puzzles?.grids.length ?? 1) * each;
+  const bar = progress(io.stderr, evaluations * Math.ceil(total / batch), "sampling");
+  const draw = await openGrids(model, { solver: "dpmSolver2MSde", rules, ...engineOf(options) });
+  let done = 0;
+  const drawn = await draw({
+    count: total,
+    key: key(seed),
+    steps: evaluations - 1,
+    driftScale: w,
+    batch,
+    strength,
+    known: given && {
+      classes: Uint8Array.from(
+        { length: total * sites },
+        (_, i) => given[Math.floor(i / (each * sites)) * sites + (i % sites)],
+      ),
+    },
+    onStep: () => bar.update(++done),
+    signal: io.signal,
+  }).finally(async () => {
+    bar.end();
+    await draw.dispose();
+  });
+  const at = (i: number): Uint8Array => drawn.subarray(i * sites, (i + 1) * sites);
+  const found = Array.from({ length: total / each }, (_, p): Found => {
+    const own = Array.from({ length: each }, (_, i) => at(p * each + i));
+    const format = (one: ArrayLike<number>): string => formatGrid(one, symbols);
+    const meeting = check && checked(own, check, classes);
+    return {
+      known: given && format(given.subarray(p * sites, (p + 1) * sites)),
+      grids: own.map(format),
+      meeting: meeting?.length,
+      distinct: meeting && new Set(meeting.map(format)).size,
+    };
+  });
+  const text = json
+    ? `${JSON.stringify({ model: options.model, symbols, samples: found })}\n`
+    : found.map(({ grids }) => grids.map((line) => `${line}\n`).join("")).join("");
+  if (out === undefined) io.stdout.write(text);
+  else await writeFileAtomic(out, text);
+  if (!json && check)
+    for (const { known: puzzle, meeting, distinct } of found)
+      io.stderr.write(
+        `${puzzle === undefined ? "" : `${puzzle}: `}${meeting} of ${each} meet the rules, ${distinct} different\n`,
+      );
+}
+
+export const declare: Declare = (command, io) => {
+  withRunOptions(
+    command
+      .requiredOption("--model <file>", "a model that grid fit wrote")
+      .option("--count <n>", "how many grids", integer(1, MOST.boards), 16)
+      .option("--known <file>", "grids to complete, one per line; . is a site that is not known")
+      .option("--draws <n>", "how often each of them is completed", integer(1, MOST.boards), 1)
+      .option("--rules <text>", 'lead grids to rules, such as "(1, 3) = 7; sum (1, *) = 15"')
+      .option("--rules-file <file>", "the same from a file, one rule per line")
+      .option("--strength <x>", "how strongly rules lead", positive, 1)
+      .option("--check <text>", "count the samples that meet these rules, and different ones")
+      .option("--evaluations <n>", "evaluations of the network per grid", integer(2, 10_000), 50)
+      .option("--w <x>", "drift scale; above 1 samples are sharper than the model", positive, 1)
+      .option("--batch <n>", "grids at a time", integer(1, MOST.batch), 64)
+      .option("--out <file>", "where the grids go (default: standard output)")
+      .option("--json", "print samples and counts as JSON")
+      .option("--force", "replace the file that is there already"),
+    0,
+  ).action((options: SampleCommand) => sample(io, options));
+};
