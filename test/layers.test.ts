@@ -56,7 +56,11 @@ const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["node"],
   ],
   "packages/queue": [["node"]],
-  "apps/cli": [["shell"], ["chess", "density", "infer", "studio", "study", "table"], ["queue"]],
+  "apps/cli": [
+    ["shell"],
+    ["chess", "density", "grid", "infer", "studio", "study", "table"],
+    ["queue"],
+  ],
   "apps/studio": [["shell"], ["controls", "view"], ["pages"]],
 };
 

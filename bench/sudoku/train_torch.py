@@ -39,6 +39,7 @@ parser.add_argument("--tries", type=int, default=4)
 parser.add_argument("--fresh", action="store_true")
 parser.add_argument("--resume")
 parser.add_argument("--eager", action="store_true")
+parser.add_argument("--evaluate", action="store_true", help="only measures the given weights")
 parser.add_argument("--compare", action="store_true", help="writes what the given weights answer, for exchange.ts")
 args = parser.parse_args()
 began = time.time()
@@ -284,10 +285,7 @@ if args.resume:
     net.load_state_dict(held["net"])
     adam.load_state_dict(held["adam"])
     step, base = held["step"], 0.5
-    flat = np.fromfile(os.path.join(os.path.dirname(args.resume), "weights.f32"), dtype=np.float32)
-    other = Network(args.layers, args.width).to(device)
-    load_flat(other, flat, args.layers)
-    average = {name: p.detach().clone() for name, p in other.named_parameters()}
+    average = held["average"]
     for v, kept in zip(momenta, held["momenta"]):
         v.copy_(kept)
 
@@ -318,6 +316,11 @@ def report(net, when, samples, all_evaluations=(50, 100), puzzles=False):
 
 
 train_layer = compiled_layer
+
+
+if args.evaluate:
+    report(net, "given", args.samples, puzzles=True)
+    raise SystemExit
 
 
 def forward_backward():
@@ -374,7 +377,7 @@ while True:
 flat_of(average, args.layers).tofile(os.path.join(args.out, "weights.f32"))
 json.dump({"layers": args.layers, "width": args.width, "steps": step, "batch": args.batch}, open(os.path.join(args.out, "shape.json"), "w"))
 torch.save(
-    {"net": net.state_dict(), "adam": adam.state_dict(), "momenta": momenta, "step": step},
+    {"net": net.state_dict(), "adam": adam.state_dict(), "momenta": momenta, "average": average, "step": step},
     os.path.join(args.out, "checkpoint.pt"),
 )
 log(f"{step} steps, {step * args.batch} grids, {time.time() - began:.0f} s")

@@ -76,7 +76,7 @@ interface Counts {
 /** Counts by area, in the order in which they came. */
 export const counts = new Map<string, Counts>();
 
-export function countOf(area: string): Counts {
+function countOf(area: string): Counts {
   const own = counts.get(area) ?? { tried: 0, injected: 0, lost: 0, wrong: 0, crashed: 0 };
   counts.set(area, own);
   return own;

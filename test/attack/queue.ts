@@ -9,8 +9,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { Redis } from "ioredis";
-import { startServer } from "../../packages/queue/test/server.ts";
+import { Redis, startServer } from "../../packages/queue/test/server.ts";
 import { at, diffeo, faultOf, folder, note } from "./attack.ts";
 
 const area = "queue";

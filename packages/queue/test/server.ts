@@ -5,6 +5,9 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+/** For attacks on a queue, which are outside of this package. */
+export { Redis } from "ioredis";
+
 export const hasServer: boolean = spawnSync("redis-server", ["--version"]).status === 0;
 
 export interface Server {

@@ -6,7 +6,7 @@ import { fail, type Shape, sizeOf } from "diffeo/graph";
 import { readBytes } from "diffeo/node";
 
 /** A site that is not known. */
-export const BLANK = 255;
+const BLANK = 255;
 
 /** Lines of a file that hold something, as the names of their sites. */
 export interface GridLines {
