@@ -106,7 +106,9 @@ async function take(from: string): Promise<void> {
   const bytes = readFileSync(join(from, "weights.f32"));
   const flat = new Float32Array(Uint8Array.from(bytes).buffer);
   const network = { ...spec.network, layers, width, inner: 2 * width };
-  const model = modelOf({ ...spec, network } as typeof spec, flat);
+  const symbols = Array.from({ length: layout.size }, (_, k) => String(k + 1));
+  const encoding = { ...spec.encoding, symbols };
+  const model = modelOf({ ...spec, encoding, network } as typeof spec, flat);
   const grids = randomGrids(layout, 128, key("errors"));
   const errors = await errorsByTime(model, grids, { key: key("errors"), times: 48 });
   await saveModel(values.model, { ...model, errors });

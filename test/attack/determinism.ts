@@ -41,7 +41,6 @@ const settings: Readonly<Record<string, Setting>> = {
   "no home": { env: { HOME: "/nonexistent", XDG_CACHE_HOME: "/nonexistent" } },
   "two threads": { more: ["--threads", "2"] },
   "small heap": { flags: ["--max-old-space-size=200"] },
-  "no JIT": { flags: ["--jitless", "--no-expose-wasm"] },
 };
 
 export async function determinism(): Promise<void> {

@@ -58,7 +58,7 @@ const wrong: Readonly<Record<string, string>> = {
   "an empty name": statements('parameter("", normal(0, 1));'),
   "a long name": statements('parameter("n".repeat(100000), normal(0, 1));'),
   "10,000 parameters": statements(
-    "for (let i = 0; i < 10000; i++) parameter(`x${i}`, normal(0, 1));",
+    'for (let i = 0; i < 10000; i++) parameter("x" + i, normal(0, 1));',
   ),
   "a negative scale": statements('parameter("x", normal(0, -1));'),
   "a scale of NaN": statements('parameter("x", normal(0, NaN));'),

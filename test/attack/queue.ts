@@ -158,7 +158,7 @@ export default model(({ parameter, observe }) => { const x = parameter("x", norm
   const must = { mayRefuse: false };
   await scene("nothing", async () => {}, must);
   for (const mode of ["hole", "reset", "cut", "slow"] as const)
-    await scene(`a line that is a ${mode} for 5 s`, during(mode, 5000), must);
+    await scene(`a line that is a ${mode} for 5 s`, during(mode, 5000), { ...must, seconds: 150 });
   await scene("a line that changes bytes for 3 s", during("corrupt", 3000));
   await scene("a line that resets for ever", async ({ client, proxy }) => {
     await someDone(client, 1);

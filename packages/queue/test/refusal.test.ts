@@ -4,6 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, connect as connectSocket, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Queue } from "bullmq";
@@ -18,6 +19,7 @@ import {
 } from "diffeo-queue";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { connect } from "../src/node/redis/connection.ts";
 import { RELEASE, reversed, still } from "./kinds.ts";
 import { scripts } from "./processes.ts";
 import { hasServer, type Server, startServer } from "./server.ts";
@@ -178,3 +180,31 @@ describe.runIf(hasServer)("a server that is frozen", () => {
     await server.stop();
   });
 });
+
+it.runIf(hasServer)(
+  "a line that swallows a question is made again, and the question is asked again",
+  async () => {
+    const server = await startServer();
+    let swallows = false;
+    const line = createServer((socket) => {
+      const upstream = connectSocket(server.url.slice(7));
+      socket.on("data", (data) => void (swallows || upstream.write(data)));
+      socket.on("error", () => upstream.destroy()).on("close", () => upstream.destroy());
+      upstream.on("data", (data) => socket.write(data)).on("close", () => socket.destroy());
+    });
+    await new Promise<void>((resolve) => line.listen(0, "127.0.0.1", resolve));
+    const { port } = line.address() as AddressInfo;
+    const said: string[] = [];
+    const address = parseAddress(`redis://127.0.0.1:${port}`);
+    const { client, close } = await connect(address, (text) => said.push(text), 500);
+    swallows = true;
+    const question = client.set("a", "b");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    swallows = false;
+    expect(await question).toBe("OK");
+    expect(said.join()).toMatch(/is lost; waiting for it.*is back/);
+    await close();
+    line.close();
+    await server.stop();
+  },
+);

@@ -15,6 +15,12 @@ export interface Connection {
 const FIRST_MS = 10_000;
 const GOODBYE_MS = 1000;
 const LONGEST_PAUSE_MS = 2000;
+/**
+ * A server that takes this long to answer has not heard the question, as behind a firewall that
+ * forgot the connection. Calls that wait for jobs and events are answered within 10 seconds, and what is
+ * asked twice is done once.
+ */
+const ANSWER_MS = 30_000;
 
 /** What to do about the errors that servers give. */
 function adviceFor(message: string): string {
@@ -39,6 +45,7 @@ export async function atMost(task: Promise<unknown>, ms = GOODBYE_MS): Promise<v
 export async function connect(
   { options, shown }: Address,
   say: (line: string) => void,
+  answerMs = ANSWER_MS,
 ): Promise<Connection> {
   let ready = false;
   let lost = false;
@@ -47,6 +54,7 @@ export async function connect(
     ...options,
     lazyConnect: true,
     connectTimeout: FIRST_MS,
+    socketTimeout: answerMs,
     maxRetriesPerRequest: null,
     retryStrategy: (times) =>
       ready ? Math.min(LONGEST_PAUSE_MS, 50 * 2 ** Math.min(times, 10)) : null,
