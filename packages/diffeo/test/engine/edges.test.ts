@@ -9,6 +9,7 @@ import type { FloatType, NdArray, Tensor } from "../../src/graph/index.ts";
 import * as g from "../../src/graph/index.ts";
 
 const types = ["float64", "float32"] as const;
+const operation = { ...g };
 const edges: Readonly<Record<FloatType, readonly number[]>> = {
   float64: [0, -0, 1, -1, 0.5, 2.5, -3, 1e-310, -5e-324, 1e-160, 1e300, -1e300, Infinity, -Infinity, Number.NaN],
   float32: [0, -0, 1, -1, 0.5, 2.5, -3, 1e-40, -1.401298464324817e-45, 1e-20, 2e38, -2e38, Infinity, -Infinity, Number.NaN],
@@ -70,13 +71,14 @@ describe.each(types)("numbers at the edge, in %s", (type) => {
     // sin and cos of numbers of 300 digits are reduced differently by JavaScript's own.
     const far = name === "sin" || name === "cos";
     const own = points.filter((x) => !far || Math.abs(x) < 1e22 || !Number.isFinite(x));
-    await compareAt(name, g[name], [g.ndarray([...own], type)]);
-    for (const x of [0, -0, Number.NaN]) await compareAt(name, g[name], [g.ndarray([x], type)]);
+    await compareAt(name, operation[name], [g.ndarray([...own], type)]);
+    for (const x of [0, -0, Number.NaN])
+      await compareAt(name, operation[name], [g.ndarray([x], type)]);
   });
 
   it.each(binary)("%s, in all pairs and broadcast", async (name) => {
     const f = (a: Tensor, b: Tensor): Tensor => {
-      const y = g[name](a, b);
+      const y = operation[name](a, b);
       return y.dtype === "bool" ? g.cast(y, type) : y;
     };
     const [rows, column] = [

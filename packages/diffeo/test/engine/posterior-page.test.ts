@@ -42,8 +42,19 @@ const page = `
     const began = performance.now();
     const posterior = await samplePosterior(model, { data, chains: 4, draws: 2000, key: key(1) });
     const seconds = (performance.now() - began) / 1000;
-    return { seconds, mu: posterior.summary().mu };
+    const { mu, tau } = posterior.summary();
+    const diverged = posterior.chains.reduce((n, chain) => n + chain.diverged.reduce((a, b) => a + b, 0), 0);
+    return { seconds, mu, tau, diverged, warnings: posterior.warnings() };
   };`;
+
+/** What a run in the page comes to. */
+interface Run {
+  readonly seconds: number;
+  readonly mu: { readonly mean: number; readonly rhat: number };
+  readonly tau: { readonly mean: number; readonly rhat: number };
+  readonly diverged: number;
+  readonly warnings: readonly string[];
+}
 
 describe("a page that samples a posterior", () => {
   let site: string;
@@ -75,25 +86,35 @@ describe("a page that samples a posterior", () => {
     open.on("response", (response) => fetched.push(response.url()));
     await open.reload();
     await open.waitForFunction(() => "sampled" in globalThis);
-    const { mu, seconds } = await open.evaluate(() =>
-      (
-        globalThis as unknown as {
-          sampled: () => Promise<{ mu: { mean: number; rhat: number }; seconds: number }>;
-        }
-      ).sampled(),
-    );
+    const runs = [];
+    for (let i = 0; i < 3; i++)
+      runs.push(
+        await open.evaluate(() =>
+          (globalThis as unknown as { sampled: () => Promise<Run> }).sampled(),
+        ),
+      );
     await close();
     await started.browser.close();
+    const seconds = Math.min(...runs.map((run) => run.seconds));
+    const [{ mu, tau, diverged, warnings }] = runs;
     const paths = fetched.map((url) => new URL(url).pathname.replace(/^\/$/, "/index.html"));
     const bytes = paths
       .filter((path) => path !== "/favicon.ico")
       .reduce((sum, path) => sum + gzipSync(readFileSync(join(site, path))).length, 0);
     console.log(`the page of a posterior fetches ${bytes} bytes, and draws in ${seconds} s`);
+    // Of three runs, for a machine that does other work as well.
+    expect(seconds).toBeLessThan(1);
     expect(paths.filter((path) => path.endsWith(".wasm"))).toEqual([]);
     expect(bytes).toBeLessThan(250_000);
     // Published: 4.36 ± 3.3 of 10,000 draws.
     expect(Math.abs(mu.mean - 4.36)).toBeLessThan(0.35);
-    expect(mu.rhat).toBeLessThan(1.01);
+    // Published: 3.59 ± 3.2.
+    expect(Math.abs(tau.mean - 3.59)).toBeLessThan(0.35);
+    for (const { rhat } of [mu, tau]) expect(rhat).toBeLessThan(1.01);
+    // At the default step size the funnel's neck lets a few transitions of 8,000 diverge, and that
+    // is all there may be to say.
+    expect(diverged).toBeLessThanOrEqual(8);
+    expect(warnings.filter((warning) => !/diverge/.test(warning))).toEqual([]);
   });
 });
 

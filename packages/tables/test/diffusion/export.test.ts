@@ -223,10 +223,10 @@ describe.each(Object.entries(kinds))("a model with a network of kind %s", (_, ki
       );
     // Rounding may take a number that is spread over its bound.
     const floors = [model.domain.columns.indexOf("visits")];
-    expectCells(decoded(y), expected, 5e-5, floors);
+    expectCells(decoded(y), expected, 2e-5, floors);
 
     const { samples } = await sample(reversePush(sde, tableMap(model), score), how);
-    expectCells(decoded(samples.data), expected, 5e-5, floors);
+    expectCells(decoded(samples.data), expected, 2e-5, floors);
   });
 
   it("draws by a loop over its files that any language can write, as the document has it", async () => {
