@@ -7,6 +7,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => Pr
   half: () => import("./half.ts"),
   inverse: () => import("./inverse.ts"),
   "inverse-chess": () => import("./inverse-chess.ts"),
+  "map-costs": () => import("./map-costs.ts"),
   matching: () => import("./matching.ts"),
   mixed: () => import("./mixed.ts"),
   outside: () => import("./outside.ts"),
