@@ -161,7 +161,7 @@ async function openScore(options: SampleCommand): Promise<OnnxScore> {
     shape,
     inputs,
     output,
-    ...(time !== undefined && { time: (t: number) => time * t }),
+    time: time === undefined ? undefined : (t: number) => time * t,
   }).catch(named);
 }
 
@@ -201,8 +201,8 @@ async function run(io: Io, options: SampleCommand): Promise<void> {
       driftScale: w,
       key: key(seed),
       denoise: denoise ?? false,
-      ...(grid && { grid }),
-      ...(tEnd !== undefined && { tEnd }),
+      grid,
+      tEnd,
     }),
   );
   const { samples, scoreEvaluations, exits } = result;

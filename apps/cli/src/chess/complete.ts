@@ -80,10 +80,10 @@ async function completer(
           driftScale: w,
           batch,
           // Replacement has nothing to repeat: that is what it is.
-          ...(resample !== undefined && completion !== "replacement" && { resample }),
+          resample: completion === "replacement" ? undefined : resample,
           guidance,
           ...ledBy(options),
-          ...(trace !== undefined && { frames }),
+          frames: trace === undefined ? undefined : frames,
           signal,
           onStep,
         }),
@@ -128,7 +128,7 @@ async function byParticles(
       steps,
       batch: Math.min(batch, particles),
       driftScale: w,
-      ...(guidance !== undefined && { guidance }),
+      guidance,
       onStep: ({ ess }) => {
         note(`worth ${ess.toFixed(1)} of ${particles}`);
         how.onStep();

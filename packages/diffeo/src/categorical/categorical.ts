@@ -103,7 +103,7 @@ export function standardise(
     epsilon,
     mean,
     scale: Math.sqrt(variance),
-    ...(map !== undefined && { map }),
+    map,
   };
 }
 

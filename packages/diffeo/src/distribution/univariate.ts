@@ -121,11 +121,7 @@ export function bounds(
       below: asTensor(below),
       integer: ofIntegers,
     };
-  if (ofIntegers)
-    return integer({
-      ...(low !== undefined && { least: low }),
-      ...(high !== undefined && { most: high }),
-    });
+  if (ofIntegers) return integer({ least: low, most: high });
   if (low !== undefined && high !== undefined) return between(low, high);
   if (low !== undefined) return positive({ above: low });
   return high === undefined ? real() : positive({ below: high });

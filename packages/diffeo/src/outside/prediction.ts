@@ -167,10 +167,13 @@ export function scoreFrom(
   const field = outside({
     name,
     open,
-    ...(differences !== undefined && {
-      step: (t: Tensor) =>
-        levels ? mul(levels.std(t), differences) : expand(constant(differences, t.dtype), t.shape),
-    }),
+    step:
+      differences === undefined
+        ? undefined
+        : (t: Tensor) =>
+            levels
+              ? mul(levels.std(t), differences)
+              : expand(constant(differences, t.dtype), t.shape),
   });
   if (predicts === "score" || !levels) return field;
   const { call, score } = readingOf({ predicts, sigmaData });

@@ -150,7 +150,7 @@ export function openFitFolder(
         choose: choose === "loss" ? undefined : choose,
         seed: own,
         steps,
-        ...(minutes !== undefined && { minutes: minutes / seeds }),
+        minutes: minutes === undefined ? undefined : minutes / seeds,
       }),
   };
 }

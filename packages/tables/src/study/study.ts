@@ -79,7 +79,7 @@ export function recordOf(
       loss: every(fit.curve.loss, 1),
       exact: every(fit.curve.exact, EXACT_EVERY),
     },
-    ...(fit.failure !== undefined && { failure: fit.failure }),
+    failure: fit.failure,
   };
 }
 

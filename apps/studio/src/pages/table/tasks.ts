@@ -159,7 +159,8 @@ export const fit = task<FitAsk, FitUpdate, OpenTable | "stopped">(async (ask, { 
       signal,
       store: own.whole,
       givenStore: own.given,
-      ...(steps === undefined ? minutes !== undefined && { minutes } : { steps }),
+      steps,
+      minutes: steps === undefined ? minutes : undefined,
       onProgress: (progress) => {
         own.stage = progress.network;
         tell({ kind: "progress", progress });

@@ -368,7 +368,7 @@ export async function trainParameters(
         const secondsLeft = (seconds / (at - from)) * (steps - at);
         onProgress?.({ step: at, steps, loss, validation: choice.last(), seconds, secondsLeft });
       },
-      ...(minutes !== undefined && { seconds: OVERTIME * 60 * minutes }),
+      seconds: minutes === undefined ? undefined : OVERTIME * 60 * minutes,
       signal: signal ? AbortSignal.any([signal, choice.enough]) : choice.enough,
     });
     const { best, validation: lowest, weights } = await choice.best(reached, state.ema);
