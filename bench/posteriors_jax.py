@@ -1,22 +1,14 @@
 """Leapfrog steps of posteriors in JAX, float64, four chains, one thread: on every line `run NAME` takes 50 steps, one call of a
 compiled function each, and on `run NAME/scan` 5,000 steps in one compiled loop; the answer is the processor's milliseconds."""
-import json
 import os
-import sys
-import time
 
 os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 import jax
 import jax.numpy as jnp
+from posteriors_tasks import answer, data_of
 
 jax.config.update("jax_enable_x64", True)
-FOLDER = sys.argv[2]
 CHAINS, SIZE = 4, 0.01
-
-
-def data_of(name):
-    with open(f"{FOLDER}/{name}.json") as file:
-        return json.load(file)["data"]
 
 
 def eight_schools():
@@ -96,9 +88,4 @@ makers = {"eight_schools": eight_schools, "arK": ar_k, "low_dim_gauss_mix": low_
 tasks = {name + kind: task for name, make in makers.items() for kind, task in leapfrog(make).items()}
 for task in tasks.values():
     task()
-print(f"JAX {jax.__version__}", flush=True)
-for line in sys.stdin:
-    task = tasks[line.split()[1]]
-    began = time.process_time()
-    task()
-    print((time.process_time() - began) * 1000, flush=True)
+answer(f"JAX {jax.__version__}", tasks)

@@ -1,20 +1,13 @@
 """Leapfrog steps of three posteriors in PyTorch, float64, four chains: on every line `run NAME` takes 50 and answers with the
 processor's milliseconds."""
-import json
 import sys
-import time
 
 import torch
+from posteriors_tasks import answer, data_of
 
 torch.set_num_threads(int(sys.argv[1]))
 torch.set_default_dtype(torch.float64)
-FOLDER = sys.argv[2]
 CHAINS, STEPS, SIZE = 4, 50, 0.01
-
-
-def data_of(name):
-    with open(f"{FOLDER}/{name}.json") as file:
-        return json.load(file)["data"]
 
 
 def eight_schools():
@@ -89,9 +82,4 @@ def leapfrog(make):
 
 
 tasks = {"eight_schools": leapfrog(eight_schools), "arK": leapfrog(ar_k), "low_dim_gauss_mix": leapfrog(low_dim_gauss_mix)}
-print(f"torch {torch.__version__}", flush=True)
-for line in sys.stdin:
-    task = tasks[line.split()[1]]
-    began = time.process_time()
-    task()
-    print((time.process_time() - began) * 1000, flush=True)
+answer(f"torch {torch.__version__}", tasks)

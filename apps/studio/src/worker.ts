@@ -44,7 +44,7 @@ async function run({
     signal.throwIfAborted();
     const output = await tasks[name](input as never, {
       signal,
-      tell: (event, transfer) => reply({ kind: "told", call, event }, transfer),
+      report: (event, transfer) => reply({ kind: "report", call, event }, transfer),
     });
     reply({ kind: "done", call, output });
   } catch (error) {

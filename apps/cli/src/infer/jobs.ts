@@ -36,24 +36,23 @@ export interface InferCommand extends JobOptions {
   readonly json?: boolean;
 }
 
+/** Options of how chains walk. */
+const WALK = [
+  "draws",
+  "warmup",
+  "method",
+  "metric",
+  "targetAcceptance",
+  "maxDepth",
+  "steps",
+] as const satisfies readonly (keyof InferCommand)[];
+
 /** How chains walk: what the numbers of one are made of, beside the model and its seed. */
-export const walkOf = ({
-  draws,
-  warmup,
-  method,
-  metric,
-  targetAcceptance,
-  maxDepth,
-  steps,
-}: InferCommand) => ({
-  draws,
-  warmup,
-  method,
-  metric,
-  targetAcceptance,
-  maxDepth,
-  steps,
-});
+export const walkOf = (options: InferCommand) =>
+  Object.fromEntries(WALK.map((name) => [name, options[name]])) as Pick<
+    InferCommand,
+    (typeof WALK)[number]
+  >;
 
 /** Where shards leave their chains. */
 export const jobsFolder = ({ out }: Pick<InferCommand, "out">): string => `${out}.jobs`;

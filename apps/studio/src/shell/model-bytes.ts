@@ -12,7 +12,7 @@ const openCache = (): Promise<Cache | undefined> =>
   "caches" in globalThis ? caches.open(CACHE).catch(() => undefined) : Promise.resolve(undefined);
 
 /**
- * A size to show progress by where the host does not tell one: that of the shipped model, about.
+ * A size to show progress by where the host does not give one: that of the shipped model, about.
  */
 const USUAL = 2 ** 24;
 

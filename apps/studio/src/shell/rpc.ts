@@ -1,12 +1,12 @@
 /**
- * Tasks in a worker, called from the page as functions. A task may tell the page of its progress,
+ * Tasks in a worker, called from the page as functions. A task may report its progress to the page,
  * and the page may stop it:
  *
  *     // tasks.ts, in the worker               // in the page
- *     export const draw = task<Ask, Told, Answer>(     const worker = openWorker<typeof import("./tasks.ts")>("chess", threads);
- *       async (ask, { tell, signal }) => …);           const answer = await worker.call("draw", ask, { onTell, signal });
+ *     export const draw = task<Ask, Update, Answer>(     const worker = openWorker<typeof import("./tasks.ts")>("chess", threads);
+ *       async (ask, { report, signal }) => …);           const answer = await worker.call("draw", ask, { onReport, signal });
  *
- * Arrays whose buffers are listed in `tell(event, transfer)` move without a copy. Errors come back
+ * Arrays whose buffers are listed in `report(event, transfer)` move without a copy. Errors come back
  * with what was wrong and what to do about it.
  */
 
@@ -20,7 +20,7 @@ export interface Trouble {
 interface Context<E> {
   /** Set when the page no longer wants the result. */
   readonly signal: AbortSignal;
-  tell(event: E, transfer?: readonly Transferable[]): void;
+  report(event: E, transfer?: readonly Transferable[]): void;
 }
 
 export type Task<I, E, O> = (input: I, context: Context<E>) => Promise<O>;
@@ -63,7 +63,7 @@ export type Request =
   | { readonly kind: "stop"; readonly call: number };
 
 export type Reply =
-  | { readonly kind: "told"; readonly call: number; readonly event: unknown }
+  | { readonly kind: "report"; readonly call: number; readonly event: unknown }
   | { readonly kind: "done"; readonly call: number; readonly output: unknown }
   | {
       readonly kind: "failed";
@@ -97,7 +97,7 @@ export const isStopped = (error: unknown): boolean =>
   error instanceof Error && error.name === "AbortError";
 
 interface CallOptions<E> {
-  readonly onTell?: (event: E) => void;
+  readonly onReport?: (event: E) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -114,7 +114,7 @@ export interface OpenWorker<T> {
 interface Pending {
   readonly resolve: (output: never) => void;
   readonly reject: (error: Error) => void;
-  readonly onTell: ((event: never) => void) | undefined;
+  readonly onReport: ((event: never) => void) | undefined;
 }
 
 const DEAD =
@@ -135,7 +135,7 @@ export function openWorker<T>(module: string, threads: number): OpenWorker<T> {
   };
   worker.onmessage = ({ data }: MessageEvent<Reply>) => {
     const asked = pending.get(data.call);
-    if (data.kind === "told") return asked?.onTell?.(data.event as never);
+    if (data.kind === "report") return asked?.onReport?.(data.event as never);
     pending.delete(data.call);
     if (data.kind === "done") asked?.resolve(data.output as never);
     else
@@ -145,14 +145,14 @@ export function openWorker<T>(module: string, threads: number): OpenWorker<T> {
     failAll(new TaskError({ message: message ? `${message}. ${DEAD}` : DEAD }));
   const send = (request: Request): void => worker.postMessage(request);
   return {
-    call: (name, input, { onTell, signal } = {}) =>
+    call: (name, input, { onReport, signal } = {}) =>
       new Promise((resolve, reject) => {
         if (closed || signal?.aborted) return reject(new Stopped("stopped before it began"));
         const call = next++;
         pending.set(call, {
           resolve: resolve as Pending["resolve"],
           reject,
-          onTell: onTell as Pending["onTell"],
+          onReport: onReport as Pending["onReport"],
         });
         signal?.addEventListener("abort", () => send({ kind: "stop", call }), { once: true });
         send({ kind: "call", call, module, name, input, threads });

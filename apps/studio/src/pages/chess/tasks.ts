@@ -1,6 +1,6 @@
 /**
  * What the chess page has computed: a model is loaded once; boards are drawn from noise, or
- * completed around known squares, and every step of the reverse process on the simplex is told as a
+ * completed around known squares, and every step of the reverse process on the simplex is reported as a
  * frame, each square's mixture of the 13 classes as bytes.
  */
 import { type Model, parseModel } from "diffeo/categorical";
@@ -77,9 +77,9 @@ function described({ parameters, encoding }: Model): Loaded {
 
 /** Takes a model from where it is served, or from the reader's file. */
 export const load = task<{ readonly url: string } | { readonly bytes: Uint8Array }, number, Loaded>(
-  async (from, { tell }) => {
+  async (from, { report }) => {
     const loaded =
-      "url" in from ? await servedModel(from.url, parseModel, tell) : parseModel(from.bytes);
+      "url" in from ? await servedModel(from.url, parseModel, report) : parseModel(from.bytes);
     for (const sampler of samplers.values()) await (await sampler).dispose();
     samplers.clear();
     model = loaded;
@@ -139,12 +139,12 @@ function run(
 }
 
 export const draw = task<DrawAsk, Update, { readonly exits: number; readonly evaluations: number }>(
-  async (ask, { tell, signal }) => {
-    tell({ kind: "preparing" });
+  async (ask, { report, signal }) => {
+    report({ kind: "preparing" });
     const sampler = await samplerFor(ask);
     const { mixtureOfSimplex } = sampler.model.encoding;
     const frame = (t: number, mixture: Uint8Array): void =>
-      tell({ kind: "frame", t, mixture }, [mixture.buffer as ArrayBuffer]);
+      report({ kind: "frame", t, mixture }, [mixture.buffer as ArrayBuffer]);
     allowed = Number.POSITIVE_INFINITY;
     const onStep = async ({ t, points }: Progress): Promise<void> => {
       const { data } = await points();

@@ -55,17 +55,17 @@ export class Paths {
       this.#worker ??= openWorker<Tasks>("paths", 1);
       await this.#worker.call("run", ask, {
         signal,
-        onTell: (told) => {
+        onReport: (update) => {
           if (signal.aborted) return;
-          if (told.kind === "outward") {
+          if (update.kind === "outward") {
             const name = `${ask.space} ${ask.seed}`;
             if (this.#shown === name) return;
             this.#shown = name;
-            this.outward = told.outward;
+            this.outward = update.outward;
             [this.way, this.backs] = [undefined, []];
-          } else if (told.kind === "way") [this.way, this.backs] = [told.way, []];
+          } else if (update.kind === "way") [this.way, this.backs] = [update.way, []];
           else {
-            backs = [...backs, told.back].sort((a, b) => a.steps - b.steps);
+            backs = [...backs, update.back].sort((a, b) => a.steps - b.steps);
             this.backs = backs;
           }
         },

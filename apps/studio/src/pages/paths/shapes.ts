@@ -1,4 +1,4 @@
-/** What the page of paths and its worker tell each other. */
+/** What the page of paths and its worker send each other. */
 import type { Frame } from "../../view/frame.ts";
 
 export const SPACES = [

@@ -255,7 +255,7 @@ const EXACT = 20_000;
 /** The way out of a seed, and what the ways back begin with. */
 interface Out {
   readonly name: string;
-  readonly told: Outward;
+  readonly outward: Outward;
   /** φ(X_T) of every path. */
   readonly start: NdArray;
   readonly back: NoiseSource;
@@ -279,7 +279,7 @@ async function wayOut(space: Opened, seed: number, signal: AbortSignal): Promise
   const [x, y] = await grounds(space);
   const many = numbers(await space.forward(sampleFrom(law, fold(root, "exact"), EXACT, "float64")));
   const near = [...Array(EXACT).keys()].filter((i) => margin(many, i) < close).length / EXACT;
-  const told: Outward = {
+  const outward: Outward = {
     x,
     y,
     inX: seenPath(seeX, outX.path, OUT_TIMES),
@@ -289,11 +289,16 @@ async function wayOut(space: Opened, seed: number, signal: AbortSignal): Promise
     margin: close,
   };
   const start = await space.forward(rows(outX.ends, n));
-  lastOut = { name, told, start, back: remembered(brownianPath(fold(root, "back"), BACK_TIMES)) };
+  lastOut = {
+    name,
+    outward,
+    start,
+    back: remembered(brownianPath(fold(root, "back"), BACK_TIMES)),
+  };
   return lastOut;
 }
 
-/** The ways back in so many steps, all on one path; that in x is told when it is there. */
+/** The ways back in so many steps, all on one path; that in x is reported when it is there. */
 async function wayBack(
   space: Opened,
   { start, back }: Out,
@@ -329,15 +334,15 @@ async function wayBack(
 
 /** The way out, then the way back in every number of steps, the one that is looked at first. */
 export const run = task<Ask, Update, null>(
-  async ({ space: name, seed, w, first }, { tell, signal }) => {
+  async ({ space: name, seed, w, first }, { report, signal }) => {
     const space = await open(name);
     signal.throwIfAborted();
     const out = await wayOut(space, seed, signal);
-    tell({ kind: "outward", outward: out.told });
+    report({ kind: "outward", outward: out.outward });
     const order = [...STEPS].sort((a, b) => Number(b === first) - Number(a === first) || a - b);
-    const onWay = (way: Way): void => tell({ kind: "way", way });
+    const onWay = (way: Way): void => report({ kind: "way", way });
     for (const steps of order)
-      tell({
+      report({
         kind: "back",
         back: await wayBack(space, out, steps, { w, signal, ...(steps === first && { onWay }) }),
       });

@@ -1,4 +1,4 @@
-/** What the page and its worker tell each other. */
+/** What the page and its worker send each other. */
 import type { Frame } from "../../view/frame.ts";
 import type { Misread } from "./expression.ts";
 import type { Field, LawName, MapName, Typed } from "./names.ts";

@@ -1,6 +1,6 @@
 /**
  * What the page of Sudokus has computed: the model is loaded once; grids are sampled around their
- * clues, and every step of the reverse process on the simplex is told as a frame.
+ * clues, and every step of the reverse process on the simplex is reported as a frame.
  */
 import { type GridSampler, type Model, openGrids, parseModel } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
@@ -32,8 +32,8 @@ let opened: { readonly device: string; readonly sampler: Promise<GridSampler> } 
 
 /** Takes the model from where it is served; says how many parameters it has. */
 export const load = task<{ readonly url: string }, number, { readonly parameters: number }>(
-  async ({ url }, { tell }) => {
-    model = await servedModel(url, parseModel, tell);
+  async ({ url }, { report }) => {
+    model = await servedModel(url, parseModel, report);
     return { parameters: parameterCount(model.parameters) };
   },
 );
@@ -57,12 +57,12 @@ function settled(classes: Uint8Array): Uint8Array {
 }
 
 export const draw = task<DrawAsk, Update, void>(
-  async ({ device, seed, grids, steps, w, clues }, { tell, signal }) => {
-    tell({ kind: "preparing" });
+  async ({ device, seed, grids, steps, w, clues }, { report, signal }) => {
+    report({ kind: "preparing" });
     const sample = await samplerFor(device);
     const { encoding } = model as Model;
     const frame = (t: number, mixture: Uint8Array): void =>
-      tell({ kind: "frame", t, mixture }, [mixture.buffer as ArrayBuffer]);
+      report({ kind: "frame", t, mixture }, [mixture.buffer as ArrayBuffer]);
     const onStep = async ({ t, points }: Progress): Promise<void> => {
       const { data } = await points();
       const mixture = encoding.mixtureOfSimplex(data as Float32Array);

@@ -148,10 +148,10 @@ export class TableRun {
       const worker = await this.#open();
       const found = await worker.call("fit", ask, {
         signal: controller.signal,
-        onTell: (told) => {
+        onReport: (update) => {
           if (this.#fit !== controller) return;
-          if (told.kind === "samples") this.samples = told.rows;
-          else this.curve = [...this.curve, told.progress];
+          if (update.kind === "samples") this.samples = update.rows;
+          else this.curve = [...this.curve, update.progress];
         },
       });
       if (this.#fit !== controller) return;
@@ -217,7 +217,7 @@ export class TableRun {
       show(
         await (await this.#open()).call("logLikelihood", row, {
           signal: controller.signal,
-          onTell: show,
+          onReport: show,
         }),
       );
       if (this.trouble?.of === "row") this.trouble = undefined;

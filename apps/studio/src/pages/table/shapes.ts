@@ -1,4 +1,4 @@
-/** What the page of tables and its worker tell each other. */
+/** What the page of tables and its worker send each other. */
 import type { PairSets, TableProgress, TableTraining } from "diffeo-tables";
 
 export type Cell = string | number;

@@ -140,53 +140,55 @@ const WATCHED = { count: 400, evaluations: 20, share: 0.15 } as const;
 /** The seed of rows that are drawn to look at. */
 const LOOK = 0;
 
-export const fit = task<FitAsk, FitUpdate, OpenTable | "stopped">(async (ask, { tell, signal }) => {
-  const { columns, layout, rows } =
-    understood ?? fail("usage", "there is no table yet", "give one first");
-  const { anew, minutes, steps, ...options } = ask;
-  if (anew || !kept) kept = { given: heard(), whole: heard(), stage: "given" };
-  // Rows of a table with holes are completed by the first network: while that has not ended, the
-  // second has not begun.
-  else if (kept.stage === "given") kept.whole = heard();
-  const own = kept;
-  await replace();
-  let [waited, watched] = [performance.now(), 0];
-  try {
-    const found = await fitTable(rows, {
-      ...options,
-      columns,
-      layout,
-      signal,
-      store: own.whole,
-      givenStore: own.given,
-      steps,
-      minutes: steps === undefined ? minutes : undefined,
-      onProgress: (progress) => {
-        own.stage = progress.network;
-        tell({ kind: "progress", progress });
-      },
-      onMeasured: async (draw) => {
-        const began = performance.now();
-        if (signal.aborted || watched > WATCHED.share * (began - waited + watched)) return;
-        const { count, evaluations } = WATCHED;
-        // A stop ends the drawing, not the fit: what was trained is still to be saved.
-        const drawn = await draw({ count, evaluations, seed: LOOK, signal }).catch(
-          (error: unknown) => {
-            if (!signal.aborted) throw error;
-          },
-        );
-        if (!drawn) return;
-        tell({ kind: "samples", rows: drawn.rows });
-        [watched, waited] = [performance.now() - began, performance.now()];
-      },
-    });
-    if (signal.aborted && own.stage === "given") return "stopped";
-    return await opened(found);
-  } catch (error) {
-    if (signal.aborted) return "stopped";
-    throw error;
-  }
-});
+export const fit = task<FitAsk, FitUpdate, OpenTable | "stopped">(
+  async (ask, { report, signal }) => {
+    const { columns, layout, rows } =
+      understood ?? fail("usage", "there is no table yet", "give one first");
+    const { anew, minutes, steps, ...options } = ask;
+    if (anew || !kept) kept = { given: heard(), whole: heard(), stage: "given" };
+    // Rows of a table with holes are completed by the first network: while that has not ended, the
+    // second has not begun.
+    else if (kept.stage === "given") kept.whole = heard();
+    const own = kept;
+    await replace();
+    let [waited, watched] = [performance.now(), 0];
+    try {
+      const found = await fitTable(rows, {
+        ...options,
+        columns,
+        layout,
+        signal,
+        store: own.whole,
+        givenStore: own.given,
+        steps,
+        minutes: steps === undefined ? minutes : undefined,
+        onProgress: (progress) => {
+          own.stage = progress.network;
+          report({ kind: "progress", progress });
+        },
+        onMeasured: async (draw) => {
+          const began = performance.now();
+          if (signal.aborted || watched > WATCHED.share * (began - waited + watched)) return;
+          const { count, evaluations } = WATCHED;
+          // A stop ends the drawing, not the fit: what was trained is still to be saved.
+          const drawn = await draw({ count, evaluations, seed: LOOK, signal }).catch(
+            (error: unknown) => {
+              if (!signal.aborted) throw error;
+            },
+          );
+          if (!drawn) return;
+          report({ kind: "samples", rows: drawn.rows });
+          [watched, waited] = [performance.now() - began, performance.now()];
+        },
+      });
+      if (signal.aborted && own.stage === "given") return "stopped";
+      return await opened(found);
+    } catch (error) {
+      if (signal.aborted) return "stopped";
+      throw error;
+    }
+  },
+);
 
 /** A column as a control, from the cells that rows have there. */
 function givenColumn(
@@ -297,14 +299,14 @@ async function likelihoodsOfSamples(
 
 /** log q of a row whose cells are as they are written; empty ones are left out of it. */
 export const logLikelihood = task<readonly string[], Likelihood, Likelihood>(
-  async (row, { signal, tell }) => {
+  async (row, { signal, report }) => {
     const found = needModel();
     const { columns } = found.domain;
     const [cells] = rowsIn({ source: "The row", columns, rows: [row], lines: [1] }, found.domain, {
       torn: false,
     });
     const [nats] = await found.logLikelihood([cells], { signal });
-    tell({ nats, others: drawnScores?.of === found ? drawnScores.values : [] });
+    report({ nats, others: drawnScores?.of === found ? drawnScores.values : [] });
     return { nats, others: await likelihoodsOfSamples(found, signal) };
   },
 );

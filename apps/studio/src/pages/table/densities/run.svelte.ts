@@ -60,13 +60,13 @@ export class DensityFits {
         "fit",
         { ...ask, loss: fit.loss },
         {
-          onTell: (told) => {
-            if (told.kind === "data") this.data = told;
-            else if (told.kind === "noise") fit.noise = [...fit.noise, told.noise];
-            else if (told.kind === "field") fit.field = told.field;
+          onReport: (update) => {
+            if (update.kind === "data") this.data = update;
+            else if (update.kind === "noise") fit.noise = [...fit.noise, update.noise];
+            else if (update.kind === "field") fit.field = update.field;
             else {
-              fit.steps = [...fit.steps, ...told.steps];
-              fit.most = told.most;
+              fit.steps = [...fit.steps, ...update.steps];
+              fit.most = update.most;
             }
           },
         },

@@ -1,4 +1,4 @@
-/** What the view of densities and its workers tell each other. */
+/** What the view of densities and its workers send each other. */
 import type { Frame } from "../../../view/frame.ts";
 
 /** Tables of two columns that are made on the spot. */

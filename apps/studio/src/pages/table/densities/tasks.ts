@@ -70,12 +70,12 @@ async function fieldOf(
   return { frame, shades, points: Float32Array.from(places.values), arrows };
 }
 
-export const fit = task<Ask, Update, Evaluation>(async (ask, { tell, signal }) => {
+export const fit = task<Ask, Update, Evaluation>(async (ask, { report, signal }) => {
   const { set, points, seed, loss } = ask;
   const table = generate(set, points, fold(key(seed), set));
   const data = prepare(table, fold(key(seed), "data"));
   const frame = frameOf(table);
-  tell({ kind: "data", frame, points: Float32Array.from(table.values) });
+  report({ kind: "data", frame, points: Float32Array.from(table.values) });
   const options: FitOptions = {
     ...SIZES,
     ...{
@@ -87,9 +87,9 @@ export const fit = task<Ask, Update, Evaluation>(async (ask, { tell, signal }) =
   };
   const gradients = openGradientNoise(data, options);
   const showField = async (fitted: Fitted): Promise<void> =>
-    tell({ kind: "field", field: await fieldOf(data, ask, fitted, frame) });
+    report({ kind: "field", field: await fieldOf(data, ask, fitted, frame) });
   let steps: Step[] = [];
-  let [told, shown, took] = [0, performance.now(), 0];
+  let [reported, shown, took] = [0, performance.now(), 0];
   const onStep = async ({
     step,
     most,
@@ -98,13 +98,13 @@ export const fit = task<Ask, Update, Evaluation>(async (ask, { tell, signal }) =
     fitted,
   }: DensityFitProgress): Promise<void> => {
     steps = [...steps, { step, loss: validation, exact }];
-    if (performance.now() - told > 100 || step === most) {
-      tell({ kind: "steps", steps, most });
-      [steps, told] = [[], performance.now()];
+    if (performance.now() - reported > 100 || step === most) {
+      report({ kind: "steps", steps, most });
+      [steps, reported] = [[], performance.now()];
       await turn();
     }
     if (step === 1 || step % NOISE.every === 0)
-      tell({
+      report({
         kind: "noise",
         noise: { step, ...(await gradients.at(fitted().theta, NOISE.draws)) },
       });
@@ -115,7 +115,7 @@ export const fit = task<Ask, Update, Evaluation>(async (ask, { tell, signal }) =
   };
   try {
     const found = await fitDensity(data, { ...options, onStep });
-    if (steps.length > 0) tell({ kind: "steps", steps, most: found.steps });
+    if (steps.length > 0) report({ kind: "steps", steps, most: found.steps });
     await showField(found.chosen);
     const measures = await measureFitted(found.chosen, data, {
       key: fold(key(seed), "measure"),
