@@ -1,7 +1,6 @@
 /** A model of a CSV file with the usual settings of `diffeo table fit`, and its rows as CSV. */
 import { writeFile } from "node:fs/promises";
 import type { Cell } from "diffeo/domain";
-import { product } from "diffeo/domain";
 import {
   cellLines,
   fitTable,
@@ -9,7 +8,7 @@ import {
   type NetworkKind,
   namedDomains,
   refitTable,
-  rowsIn,
+  rowsOf,
   type TableModel,
   type TableProgress,
   type WeightChoice,
@@ -55,7 +54,7 @@ export async function fitFile(
       categories.map((name) => `${name}=category`),
     ),
   );
-  const rows = rowsIn(table, product(columns));
+  const rows = rowsOf(table, columns);
   const began = processorSeconds();
   const { allRows, ...own } = options;
   const settings = {

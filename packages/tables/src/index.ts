@@ -5,9 +5,12 @@
 
 export {
   type OpenCell,
+  type Related,
+  type RelatedColumns,
   type Row,
   type RowsOptions,
   rowsIn,
+  rowsOf,
   wholeRows,
 } from "./diffusion/encode/index.ts";
 export {
@@ -136,10 +139,9 @@ export type { Whitening } from "./table/whitening.ts";
 // For other packages of this repository; published types leave them out.
 
 /** @internal */
-export { dateFormatOf } from "./diffusion/encode/index.ts";
+export { dateFormatOf, isBlank, relatedColumns } from "./diffusion/encode/index.ts";
 /** @internal */
 export { exportedTable, tableExports } from "./diffusion/file/index.ts";
-/** @internal */
 /** @internal */
 export {
   bestOfSeeds,
@@ -154,6 +156,7 @@ export {
 export { networkKinds, tableMap, takesGiven } from "./diffusion/network/index.ts";
 /** @internal */
 export {
+  allCells,
   POINT_DRAWS,
   pointOf,
   requireGiven,

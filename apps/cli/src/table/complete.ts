@@ -5,9 +5,12 @@
 import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import {
+  allCells,
+  isBlank,
   literalOf,
   POINT_DRAWS,
   requireCompletable,
+  rowsIn,
   type TableModel,
   type WrittenCell,
   writtenCell,
@@ -58,7 +61,7 @@ async function* completed(
   options: CompleteCommand,
 ) {
   const { draws, point, evaluations, seed } = options;
-  const { columns, parts } = model.domain;
+  const { columns, parts } = model.related?.domain ?? model.domain;
   const places = [...file.columns, ...lacking].map((name) => ({
     at: columns.indexOf(name),
     part: parts.find((part) => part.columns.includes(name)),
@@ -66,14 +69,19 @@ async function* completed(
   for await (const { table, rows: open, first } of file.batches(io, "completing")) {
     const how = { draws, point, evaluations, seed, first, signal: io.signal };
     const { rows } = await model.complete(open, how);
-    yield rows.flatMap((some, i) => {
+    // Cells that follow from others are not in the file.
+    const read = model.related ? rowsIn(table, model.related.domain, { lacking: true }) : open;
+    yield rows.flatMap((drawn, i) => {
+      const some = allCells(model, drawn);
       const given = places.map(({ at, part }, j) => {
         if (!part) return table.rows[i][j];
-        return open[i][at] === null ? undefined : givenCell(table.rows[i][j], part);
+        return read[i][at] === null ? undefined : givenCell(table.rows[i][j], part);
       });
       const cellAt = (row: readonly Cell[], j: number): WrittenCell => {
         const { at, part } = places[j];
-        const cell = given[j] ?? (part ? writtenCell(part, row[at]) : row[at]);
+        const isEmpty = part && model.related && isBlank(model.related, parts.indexOf(part), row);
+        const drawn = part ? writtenCell(part, row[at]) : row[at];
+        const cell = given[j] ?? (isEmpty ? "" : drawn);
         return table.literals?.[j] ? literalOf(cell) : cell;
       };
       return some.map((row, k) => [
@@ -92,6 +100,13 @@ const numberName = (taken: readonly string[], name = "draw"): string =>
 const named = (names: readonly string[]): string =>
   `${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""}`;
 
+/** The columns of the model's table that it knows something of. */
+function tableColumns({ domain, related, layout }: TableModel): readonly string[] {
+  const { columns } = related?.domain ?? domain;
+  // What was made for a rule is in no file.
+  return related && layout ? columns.filter((name) => layout.columns.includes(name)) : columns;
+}
+
 /** Does what the command is asked for. */
 export async function complete(io: Io, path: string, options: CompleteCommand): Promise<void> {
   const { model: from, point, draws = point ? POINT_DRAWS : 1, out, force } = options;
@@ -101,11 +116,12 @@ export async function complete(io: Io, path: string, options: CompleteCommand): 
   requireCompletable(model);
   const size = Math.max(1, Math.floor(AT_ONCE / draws));
   const file = await openRows(path, model.domain, size, {
-    ...{ lacking: true, torn: false },
+    ...{ lacking: true, torn: false, related: model.related },
     ...(model.atoms && { atoms: model.atoms }),
   });
-  const lacking = model.domain.columns.filter((name) => !file.columns.includes(name));
-  if (lacking.length === model.domain.columns.length)
+  const known = tableColumns(model);
+  const lacking = known.filter((name) => !file.columns.includes(name));
+  if (lacking.length === known.length)
     fail(
       "data",
       `${path} has no column of the model`,

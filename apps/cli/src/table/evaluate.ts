@@ -53,7 +53,7 @@ async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise
     requireSecondNetwork(model);
     requireCompletable(model);
   }
-  const rows = rowsIn(await readCells(file), model.domain);
+  const rows = rowsIn(await readCells(file), model.domain, { related: model.related });
   const whole = wholeRows(rows);
   if ((takesGiven(model) ? rows : whole).length < 2)
     fail(
@@ -61,7 +61,10 @@ async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise
       `${file}: ${whole.length} rows without empty cells are too few to measure on`,
       "give at least 2",
     );
-  const training = train === undefined ? undefined : rowsIn(await readCells(train), model.domain);
+  const training =
+    train === undefined
+      ? undefined
+      : rowsIn(await readCells(train), model.domain, { related: model.related });
   const { signal } = io;
   const {
     evaluation: measured,

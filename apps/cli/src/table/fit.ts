@@ -1,7 +1,6 @@
 /** diffeo table fit: a model of the rows of a CSV file. */
 
 import { type Command, Option } from "commander";
-import { product } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import {
   type Evaluated,
@@ -16,7 +15,7 @@ import {
   type OpenCell,
   otherDomains,
   refitTable,
-  rowsIn,
+  rowsOf,
   type TableEvaluation,
   type TableModel,
   weightChoices,
@@ -143,7 +142,7 @@ async function readRows(
   const inferred = inferColumns(table, rules);
   say(inferenceLines(inferred));
   const others = map === "auto" ? otherDomains(table, rules, inferred) : undefined;
-  return { inferred, others, rows: rowsIn(table, product(namedDomains(inferred))) };
+  return { inferred, others, rows: rowsOf(table, namedDomains(inferred)) };
 }
 
 /** Fits the model again to all rows, and writes it in place of the one that was evaluated. */

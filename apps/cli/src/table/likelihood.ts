@@ -64,7 +64,10 @@ async function likelihood(io: Io, path: string, options: LikelihoodCommand): Pro
   const { model: from, evaluations, spread, out, json, force } = options;
   await outputs(out === undefined ? [] : [{ path: out }], { inputs: [from, path], force });
   const model = await loadTableModel(from, engineOf(options));
-  const file = await openRows(path, model.domain, AT_ONCE, { torn: false });
+  const file = await openRows(path, model.domain, AT_ONCE, {
+    torn: false,
+    related: model.related,
+  });
   const how = {
     spread,
     evaluations,

@@ -27,7 +27,7 @@ async function picture(io: Io, options: PictureCommand): Promise<void> {
     fail("usage", `${out} ends neither in .svg nor in .png`, "name one of the two");
   await outputs([{ path: out, like: isPng ? PNG : SVG }], { inputs: [path, data], force });
   const model = await loadTableModel(path, engineOf(options));
-  const rows = wholeRows(rowsIn(await readCells(data), model.domain));
+  const rows = wholeRows(rowsIn(await readCells(data), model.domain, { related: model.related }));
   // A column that is none is said before any work.
   chosenPlaces(model.domain, columns);
   // Ranks by whatever is a function of a row are even if the model is right: one value of a whole

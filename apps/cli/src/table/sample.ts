@@ -72,8 +72,8 @@ function isPossible(word: GivenWord): boolean {
 }
 
 /** The columns that a word may name: with a column "a=b" beside "a", "a=b=3" has two readings. */
-const readings = ({ domain }: TableModel, word: string): GivenWord[] =>
-  domain.parts.flatMap((part) =>
+const readings = ({ domain, related }: TableModel, word: string): GivenWord[] =>
+  (related?.domain ?? domain).parts.flatMap((part) =>
     part.columns
       .filter((name) => word.startsWith(`${name}=`))
       .map((name) => ({ part, name, text: word.slice(name.length + 1) })),
@@ -86,7 +86,7 @@ function readGiven(model: TableModel, word: string): GivenWord {
     fail(
       "usage",
       `--given ${word}: no column of the model is named so`,
-      `use ${model.domain.columns.join(", ")}`,
+      `use ${(model.related?.domain ?? model.domain).columns.join(", ")}`,
     );
   const possible = found.filter(isPossible);
   if (possible.length > 1)

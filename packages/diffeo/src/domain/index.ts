@@ -3,6 +3,7 @@
  * models.
  */
 export { type DateOptions, date } from "./date.ts";
+export { derived } from "./derived.ts";
 export { type Cell, type Domain, type DomainDefinition, domain } from "./domain.ts";
 export { type EmpiricalOptions, empirical } from "./empirical.ts";
 export { correlation, covariance } from "./matrix.ts";
@@ -21,7 +22,7 @@ export {
   real,
 } from "./scalar.ts";
 export { type CategoryOptions, category, type SimplexOptions, simplex } from "./simplex.ts";
-export type { DomainSpec, PositiveMap, SimplexMap } from "./spec.ts";
+export type { Derivation, DomainSpec, PositiveMap, SimplexMap } from "./spec.ts";
 export { domainOf } from "./stored.ts";
 
 // For other packages of this repository; published types leave them out.

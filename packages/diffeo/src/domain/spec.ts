@@ -139,7 +139,36 @@ const plain = v.variant("kind", [
 
 export type PlainSpec = v.InferOutput<typeof plain>;
 
-const single = v.union([plain, v.strictObject({ kind: v.literal("bent"), domain: plain, bend })]);
+const bentSpec = v.strictObject({ kind: v.literal("bent"), domain: plain, bend });
+
+const cell = v.union([name, finite]);
+const cells = v.pipe(v.array(cell), v.minLength(1), v.maxLength(20_000));
+
+const derivation = v.variant("by", [
+  v.strictObject({
+    by: v.literal("sum"),
+    from: v.pipe(v.array(name), v.minLength(1), v.maxLength(100)),
+    /** The least and the greatest of each of these that are made of the sum. */
+    ranges: v.optional(v.pipe(v.array(v.tuple([finite, finite])), v.maxLength(100))),
+    /** The least and the greatest sum that is written. */
+    range: v.optional(v.tuple([finite, finite])),
+  }),
+  v.strictObject({ by: v.literal("label"), from: name, labels: cells, cells }),
+  v.strictObject({ by: v.literal("presence"), from: name, labels: cells }),
+]);
+
+/** How cells follow from other columns, as plain data. */
+export type Derivation = v.InferOutput<typeof derivation>;
+
+const single = v.union([
+  plain,
+  bentSpec,
+  v.strictObject({
+    kind: v.literal("derived"),
+    domain: v.union([plain, bentSpec]),
+    derivation,
+  }),
+]);
 
 /** A domain, or a product of domains by name, in order. */
 export const domainSchema = v.union([

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { fail } from "../graph/index.ts";
 import { bent } from "./bent.ts";
 import { date } from "./date.ts";
+import { derived } from "./derived.ts";
 import type { Domain } from "./domain.ts";
 import { empirical } from "./empirical.ts";
 import { correlation, covariance } from "./matrix.ts";
@@ -46,6 +47,8 @@ function single(spec: SingleSpec): Domain {
       return date(without(spec, "kind"));
     case "mixed":
       return mixed(spec.atoms, empirical(without(spec.other, "kind")));
+    case "derived":
+      return derived(single(spec.domain), spec.derivation);
     case "bent":
       return bent(single(spec.domain), spec.bend);
   }

@@ -15,7 +15,7 @@ import type { Cells } from "./law.ts";
 import { type Mean, meanOf } from "./mean.ts";
 
 /** How often the cells of one column or group of columns are guessed right. */
-export interface AttributeGuesses {
+interface AttributeGuesses {
   readonly columns: readonly string[];
   /** Of rows of training, and of rows that training has not seen. */
   readonly training: number;

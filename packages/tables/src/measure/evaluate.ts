@@ -314,8 +314,11 @@ export async function evaluateTable(
   options: EvaluateOptions,
 ): Promise<Evaluated> {
   const { seed = 0, scored: most = 1000 } = options;
-  const usable = <T extends readonly OpenCells[]>(all: T): readonly OpenCells[] =>
-    law.complete ? all : wholeRows(all);
+  // Of columns that follow from others nothing is measured.
+  const learned = (all: readonly OpenCells[]): readonly OpenCells[] =>
+    all.map((row) => (row.length > domain.cells ? row.slice(0, domain.cells) : row));
+  const usable = (all: readonly OpenCells[]): readonly OpenCells[] =>
+    law.complete ? learned(all) : wholeRows(learned(all));
   const usual = usable(options.rows);
   const training = options.training && usable(options.training);
   if (usual.length < LEAST_ROWS)

@@ -3,7 +3,7 @@ import { constants, createGunzip, gunzipSync, gzipSync } from "node:zlib";
 import { DiffeoError } from "diffeo/graph";
 
 /** Whether bytes begin as those of gzip do. */
-export const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
+const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
 
 const damaged = (path: string, cause: unknown): never => {
   const isLong = (cause as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";

@@ -1,7 +1,7 @@
 import { category, type Domain, integer, positive, product } from "diffeo/domain";
 import { fold, key, normal, uniform } from "diffeo/random";
 import { describe, expect, it } from "vitest";
-import { rowsIn } from "../../src/diffusion/encode/rows.ts";
+import { rowsIn, rowsOf } from "../../src/diffusion/encode/rows.ts";
 import { formatRule, parseRule } from "../../src/diffusion/schema/columns.ts";
 import { inferColumns, namedDomains, otherDomains } from "../../src/diffusion/schema/infer.ts";
 import { parseCells, serializeCells } from "../../src/table/cells.ts";
@@ -226,13 +226,14 @@ describe("inference", () => {
       (_, i) => `${(i % 7) / 2},${(i % 7) / 2 + (i % 3) / 4}`,
     );
     const text = `from,to\n${rows.join("\n")}\n`;
-    const parts = ["from", "to"];
-    expect(specs(text, ["from<=to"])).toEqual([
-      ["from+to", { kind: "ordered", parts, step: 0.25, ties: true }, "as specified"],
+    const found = inferColumns(table(text), ["from<=to"]);
+    expect(found.map(({ columns, reason }) => [columns[0], reason])).toEqual([
+      ["from", "numbers from 0 to 3"],
+      ["to − from", "numbers from 0 to 0.5"],
+      ["to", "as specified: from ≤ to; from and the difference are learned"],
     ]);
-    const [{ domain }] = inferColumns(table(text), ["from<=to"]);
-    expect(formatRule(parts, domain as Domain)).toBe("from<=to");
-    expect(rowsIn(table(text), product({ both: domain as Domain }))[0]).toEqual([0, 0]);
+    expect(formatRule(["to"], found[2].domain as Domain)).toBe("from<=to");
+    expect(rowsOf(table(text), namedDomains(found))[1]).toEqual([0.5, 0.25, 0.75]);
     expect(() =>
       rowsIn(table(text), product(namedDomains(inferColumns(table(text), ["from<to"])))),
     ).toThrow("0 does not come after 0");

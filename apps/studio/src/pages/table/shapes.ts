@@ -34,6 +34,8 @@ export interface ShownPart {
   /** The rule that says it, as the command's --column takes it. */
   readonly rule: string;
   readonly reason: string;
+  /** Whether the table has no such column: it was made for a rule between others. */
+  readonly isMade?: boolean;
 }
 
 export interface InferredTable {

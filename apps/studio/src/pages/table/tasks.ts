@@ -3,11 +3,11 @@
  * table is read and its columns are looked at, a model is fitted and watched, rows are drawn from
  * it and their likelihood is computed. The worker keeps table, fit and model; the page has what it shows.
  */
-import { product } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { concatArrays, quantiles } from "diffeo/host";
 import { memoryStore, type RunStore } from "diffeo/train";
 import {
+  allCells,
   type CellTable,
   type FitTableOptions,
   fitTable,
@@ -18,7 +18,9 @@ import {
   type OpenCell,
   parseCells,
   parseTableModel,
+  relatedColumns,
   rowsIn,
+  rowsOf,
   serializeCells,
   serializeTableModel,
   type TableModel,
@@ -49,7 +51,9 @@ import {
 let table: CellTable | undefined;
 /** The columns' domains, and the rows as their cells. */
 let understood:
-  | (Pick<FitTableOptions, "columns" | "layout"> & { readonly rows: readonly OpenCell[][] })
+  | (Pick<FitTableOptions, "columns" | "layout"> & {
+      readonly rows: readonly (readonly OpenCell[])[];
+    })
   | undefined;
 /** The fit that can go on: where its networks are kept, and whether the first is done. */
 let kept: { given: RunStore; whole: RunStore; stage: TableProgress["network"] } | undefined;
@@ -104,8 +108,8 @@ export const infer = task<readonly string[], never, InferredTable>(async (rules)
   const cells = needTable();
   const inferred = inferColumns(cells, rules);
   const columns = namedDomains(inferred);
-  const domain = product(columns);
-  const rows = rowsIn(cells, domain);
+  const { domain } = relatedColumns(columns);
+  const rows = rowsOf(cells, columns);
   [understood, kept] = [{ columns, layout: layoutOf(inferred), rows }, undefined];
   const spoken = new Set(inferred.flatMap((part) => part.columns));
   return {
@@ -115,6 +119,7 @@ export const infer = task<readonly string[], never, InferredTable>(async (rules)
         (part.domain && formatRule(part.columns, part.domain)) ??
         `${part.columns.join("+")}=${part.kind}`,
       reason: part.reason,
+      isMade: part.isMade,
     })),
     dropped: cells.columns.filter((name) => !spoken.has(name)),
     domain: shownDomain(domain),
@@ -216,10 +221,16 @@ function givenColumn(
 /**
  * What cells can be given of a model, from rows that there are, or else from some that it draws.
  */
-async function givenParts({ domain, sample }: TableModel): Promise<OpenTable["given"]> {
+async function givenParts(found: TableModel): Promise<OpenTable["given"]> {
+  const { domain, related, layout, sample } = found;
   const known = understood ? wholeRows(understood.rows) : [];
-  const rows = known.length >= 10 ? known : (await sample({ count: 500, seed: LOOK })).rows;
-  return domain.parts.map(({ domain: own, columns, at }) => {
+  const rows =
+    known.length >= 10 ? known : allCells(found, (await sample({ count: 500, seed: LOOK })).rows);
+  // What was made for a rule between columns is in no table.
+  const parts = (related?.domain ?? domain).parts.filter(
+    ({ columns }) => !related || !layout || columns.every((name) => layout.columns.includes(name)),
+  );
+  return parts.map(({ domain: own, columns, at }) => {
     const labels = own.spec?.kind === "category" ? own.spec.labels : undefined;
     return {
       kind: own.kind,

@@ -85,7 +85,7 @@ export const codedRanges = (
 
 /** Each coordinate of x that comes after those of labels in its part, from and to. */
 export const scoreRanges = (
-  { parts }: Product,
+  { parts }: Pick<Product, "parts">,
   atoms: Atoms,
 ): readonly (readonly [from: number, to: number])[] =>
   parts.flatMap((part) => {

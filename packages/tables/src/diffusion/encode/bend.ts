@@ -76,7 +76,7 @@ function splineBend(columns: readonly Float64Array[]): Bend {
 const bends = { sinh: sinhBend, spline: splineBend } as const;
 
 /** Kinds whose coordinates have no tails, or a bend already. */
-const UNBENT = ["category", "empirical", "mixed", "date", "bent"];
+const UNBENT = ["category", "empirical", "mixed", "date", "bent", "derived"];
 
 /**
  * Whether a bend is worth asking about: a category has no tails, normal scores are Gaussian, and

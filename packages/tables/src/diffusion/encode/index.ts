@@ -51,7 +51,23 @@ export {
   tornFault,
   WHOLE_GROUPS,
 } from "./points.ts";
-export { dateFormatOf, type RowsOptions, rowsIn, wholeRows } from "./rows.ts";
+export {
+  drawPart,
+  helperCells,
+  isBlank,
+  isHelped,
+  namedColumns,
+  type Related,
+  type RelatedColumns,
+  relatedColumns,
+  resolvedCells,
+  settledCells,
+  settleStates,
+  statesOfKnown,
+  withoutIdle,
+  withParts,
+} from "./related.ts";
+export { dateFormatOf, type RowsOptions, rowsIn, rowsOf, wholeRows } from "./rows.ts";
 export {
   type Bins,
   binCount,

@@ -23,15 +23,18 @@ export const isHole = (cell: OpenCell): cell is null | undefined | "" =>
 
 /**
  * The cells of a row in the order of columns; a row by name has them all, unless those that are
- * absent are holes.
+ * absent are holes: then a name that is no column is an error, but where columns are only `absent`.
+ * There a list may lack the last columns.
  */
 export function cellsOf(
   row: Row,
   columns: readonly string[],
   at: number,
-  absent: "refused" | "holes",
+  absent: "refused" | "holes" | "absent",
 ): readonly OpenCell[] {
   if (isList(row)) {
+    if (absent === "absent" && row.length < columns.length)
+      return [...row, ...Array<null>(columns.length - row.length).fill(null)];
     if (row.length !== columns.length)
       fail(
         "data",

@@ -7,6 +7,7 @@ import { quote } from "../../table/quote.ts";
 import { numberOf } from "../../table/table.ts";
 import { type Atoms, EMPTY_OR_DROP, strangers } from "./atoms.ts";
 import { isHole, type OpenCell, tornFault, WHOLE_GROUPS } from "./points.ts";
+import { type Related, relatedColumns, settledCells } from "./related.ts";
 
 /** The label that a cell's text says: as it is, or as a number where labels are. */
 const labelOf = ({ domain }: ProductPart, text: string, commas?: boolean): OpenCell =>
@@ -20,6 +21,11 @@ export const dateFormatOf = ({ spec }: Domain): string | undefined =>
 export interface RowsOptions {
   /** Whether the table may lack columns, whose cells are then holes. Default no. */
   readonly lacking?: boolean;
+  /**
+   * All columns, where some follow from others: rows have the cells of all, and one whose cells do
+   * not go together is an error. The table may lack those of them that it does not know.
+   */
+  readonly related?: Related;
   /**
    * Whether a group of columns may have holes in some of them and not in others. Default yes: all
    * are then holes.
@@ -36,12 +42,21 @@ export interface RowsOptions {
  * The rows of a table as cells of a product of domains, null where they are empty; one that is
  * outside is an error that says where.
  */
-export function rowsIn(table: CellTable, domain: Product, options: RowsOptions = {}): OpenCell[][] {
+export function rowsIn(
+  table: CellTable,
+  learned: Product,
+  options: RowsOptions = {},
+): (readonly OpenCell[])[] {
   const { source, columns, lines, commas } = table;
+  const { related } = options;
+  const domain = related?.domain ?? learned;
+  const isMade = new Set(
+    related?.helpers.flatMap(({ from }) => from.map((k) => related.domain.parts[k].name)),
+  );
   const places = domain.parts.map((part) =>
     part.columns.map((name) => {
       const at = columns.indexOf(name);
-      if (at < 0 && !options.lacking)
+      if (at < 0 && !options.lacking && !isMade.has(name))
         fail(
           "data",
           `${source} has no column ${quote(name)}`,
@@ -86,13 +101,25 @@ export function rowsIn(table: CellTable, domain: Product, options: RowsOptions =
         );
       return own;
     });
-    const half = options.torn === false ? tornFault(domain, cells) : undefined;
+    const settled = related ? settledCells(related, cells) : cells;
+    if (typeof settled === "string")
+      return fail("data", `${source}, line ${lines[i]}: ${settled}`, "mend or drop the row");
+    const half = options.torn === false ? tornFault(learned, settled) : undefined;
     if (half !== undefined) fail("data", `${source}, line ${lines[i]}: ${half}`, WHOLE_GROUPS);
-    const [far] = options.atoms ? strangers(domain, options.atoms, cells) : [];
+    const [far] = options.atoms ? strangers(learned, options.atoms, settled) : [];
     if (far)
       fail("data", `${where(columns.indexOf(far.part.columns[0]))}: ${far.fault}`, EMPTY_OR_DROP);
-    return cells;
+    return settled;
   });
+}
+
+/** The rows of a table in all columns that have domains, those that follow from others included. */
+export function rowsOf(
+  table: CellTable,
+  columns: Readonly<Record<string, Domain>>,
+): (readonly OpenCell[])[] {
+  const { domain, related } = relatedColumns(columns);
+  return rowsIn(table, domain, { related });
 }
 
 /** The rows that have no holes. */

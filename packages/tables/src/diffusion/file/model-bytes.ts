@@ -3,13 +3,20 @@
  * that is needed to use them. A domain of one's own is a function, which no file holds: the file
  * has its name, and who reads it gives the domain again.
  */
-import { type Domain, domainOf, domainSchema, type Product, product } from "diffeo/domain";
+import { type Domain, domainOf, domainSchema, type Product } from "diffeo/domain";
 import { DiffeoError, fail, isNdArray, mapTree, type NdArray } from "diffeo/graph";
 import { byName } from "diffeo/host";
 import { mapShapes, type NetworkSpec, networkOf } from "diffeo/model";
 import { parseSafetensors, serializeSafetensors } from "diffeo/train";
 import * as v from "valibot";
-import { type Atoms, MOST_ATOMS, plainSpec } from "../encode/index.ts";
+import {
+  type Atoms,
+  MOST_ATOMS,
+  namedColumns,
+  plainSpec,
+  type RelatedColumns,
+  relatedColumns,
+} from "../encode/index.ts";
 import {
   type Coordinates,
   type EngineOptions,
@@ -100,8 +107,9 @@ export function tableMetadata(model: FittedTable): {
   readonly format: string;
   readonly spec: string;
 } {
-  const { domain, standard: own, atoms = {}, flow, given, bins, layout, training } = model;
-  const parts = domain.parts.map(({ name, domain: { spec: known, kind } }) =>
+  const { domain, related, standard: own, atoms = {}, flow, given, bins, layout, training } = model;
+  const columns = namedColumns({ domain, related });
+  const parts = Object.entries(columns).map(([name, { spec: known, kind }]) =>
     known ? { name, domain: known } : { name, own: kind },
   );
   const spec = {
@@ -154,7 +162,7 @@ function partIn(
 }
 
 /** The domain of a file's spec, with those of one's own. */
-function domainIn({ parts }: Spec["domain"], path: string, columns: OwnDomains): Product {
+function domainIn({ parts }: Spec["domain"], path: string, columns: OwnDomains): RelatedColumns {
   const domains = parts.map((one): [string, Domain] => {
     if (!("own" in one)) {
       if (v.is(domainSchema, one.domain) && one.domain.kind === "product")
@@ -172,7 +180,13 @@ function domainIn({ parts }: Spec["domain"], path: string, columns: OwnDomains):
   });
   if (new Set(domains.map(([name]) => name)).size !== domains.length)
     fail("data", `${path}: its domain is that of no table`, "the file is damaged; fit again");
-  return product(Object.fromEntries(domains));
+  try {
+    return relatedColumns(Object.fromEntries(domains));
+  } catch (cause) {
+    if (!(cause instanceof DiffeoError)) throw cause;
+    const problem = `${path}: its columns do not follow from each other (${cause.problem})`;
+    throw new DiffeoError("data", problem, "the file is damaged; fit again", { cause });
+  }
 }
 
 type Damaged = (what: string) => never;
@@ -253,9 +267,9 @@ export function parseTableModel(
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), specSchema), metadata.spec);
   if (!parsed.success) return damaged("the settings of the model are missing or not whole");
   const { training, flow, given, givenStandard, bins, layout, atoms = {} } = parsed.output;
-  const domain = domainIn(parsed.output.domain, path, columns);
+  const { domain, related } = domainIn(parsed.output.domain, path, columns);
   for (const [name, [least, most]] of Object.entries(atoms)) {
-    const found = domain.parts.find((one) => one.name === name);
+    const found = (related?.domain ?? domain).parts.find((one) => one.name === name);
     const own = found && plainSpec(found.domain);
     if (own?.kind !== "integer" || !(least < most && most - least < MOST_ATOMS))
       damaged(`its atoms of "${name}" are none`);
@@ -264,19 +278,29 @@ export function parseTableModel(
   }
   const n = domain.dimension;
   const { standard: own } = parsed.output;
-  for (const { mean, matrix } of [own, givenStandard ?? own])
-    if (mean.length !== n || matrix.length !== n * n)
+  const wide = related?.domain ?? domain;
+  const requireSize = ({ mean, matrix }: typeof own, size: number): void => {
+    if (mean.length !== size || matrix.length !== size ** 2)
       damaged("its standard is not that of its columns");
+  };
+  requireSize(own, n);
+  if (given && (givenStandard || related)) requireSize(givenStandard ?? own, wide.dimension);
   const specOf = (found: object): NetworkSpec => found as unknown as NetworkSpec;
   try {
     // Whether the standards have an inverse.
-    for (const one of [own, givenStandard ?? own]) tableMap({ domain, standard: one });
+    tableMap({ domain, standard: own });
+    if (givenStandard) tableMap({ domain: wide, standard: givenStandard });
     const { outputs } = headOf({ domain, standard: own, atoms });
     const size = bins ? wordsIn(domain, atoms, bins, damaged) : { channels: n, outputs };
     const whole = weightsIn(arrays, "", specOf(parsed.output.network), size, damaged);
-    const sizes = { channels: n + sideSize(domain), outputs };
+    const ofGiven = { domain: wide, standard: givenStandard ?? own, atoms };
+    const sizes = {
+      channels: wide.dimension + sideSize(wide),
+      outputs: given ? headOf(ofGiven).outputs : 0,
+    };
     const fitted = {
       domain,
+      ...(related && { related }),
       standard: own,
       atoms,
       layout,

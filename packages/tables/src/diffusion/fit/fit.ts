@@ -16,7 +16,7 @@
 import type { Domain } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
 import type { RunStore } from "diffeo/train";
-import { mapRows, type Row, standardMap } from "../encode/index.ts";
+import { mapRows, namedColumns, type Row, type Standard, standardMap } from "../encode/index.ts";
 import type { TableLayout } from "../kinds/index.ts";
 import {
   type Coordinates,
@@ -25,17 +25,17 @@ import {
   type Flow,
   type FlowKind,
   type GivenWeights,
+  givenCoordinates,
   headOf,
   intoFlow,
   openedTable,
-  type Weights,
   withGraphs,
 } from "../network/index.ts";
 import {
+  completedPoints,
   type DrawnRows,
   type DrawRows,
   drawRows,
-  filledPoints,
   openTable,
   sampleGiven,
   type TableModel,
@@ -115,13 +115,13 @@ async function completed(
   seed: number,
   options: TrainingOptions,
 ): Promise<Float64Array> {
-  const rows = z.length / model.domain.dimension;
+  const rows = z.length / givenCoordinates(model).domain.dimension;
   const draws = Math.max(1, Math.min(DRAWS, Math.floor(ENOUGH / rows)));
   const all = new Float64Array(draws * z.length);
   for (let k = 0; k < draws; k++) all.set(z, k * z.length);
   const { signal } = options;
   return withGraphs(options, (graphs) =>
-    filledPoints(openedTable(model, graphs), all, { seed, signal }),
+    completedPoints(openedTable(model, graphs), all, { seed, signal }),
   );
 }
 
@@ -175,9 +175,9 @@ async function pointsInX(
  */
 const samplerOf =
   (
-    coordinates: Coordinates & Pick<FittedTable, "flow" | "bins">,
+    coordinates: Coordinates & Pick<FittedTable, "flow" | "bins" | "related">,
     network: TableProgress["network"],
-    weights: Weights,
+    weights: GivenWeights,
     engine: EngineOptions,
   ) =>
   (options: DrawRows): Promise<DrawnRows> =>
@@ -194,12 +194,17 @@ const samplerOf =
 /** What a network's training reports, and to whom. */
 const reportsOf = (
   { onProgress, onMeasured, ...engine }: FitTableOptions,
-  coordinates: Coordinates & Pick<FittedTable, "flow" | "bins">,
+  coordinates: Coordinates & Pick<FittedTable, "flow" | "bins" | "related">,
   network: TableProgress["network"],
+  standard?: Standard,
 ): Pick<TrainingOptions, "onProgress" | "onWeights"> => ({
   onProgress: onProgress && ((progress) => onProgress({ ...progress, network })),
   onWeights:
-    onMeasured && ((weights) => onMeasured(samplerOf(coordinates, network, weights, engine))),
+    onMeasured &&
+    ((weights) =>
+      onMeasured(
+        samplerOf(coordinates, network, { ...weights, ...(standard && { standard }) }, engine),
+      )),
 });
 
 /** Minutes of a fit that are left, of which the least is enough for one step. */
@@ -223,25 +228,31 @@ function trainingOf(options: FitTableOptions): TrainingOptions {
 
 /** The network of given parts, with the standard that it works in. */
 async function trainedGiven(
-  { coordinates, givenStandard: standard, seen, unseen }: PreparedRows,
+  { coordinates, givenStandard: standard, wide, ...points }: PreparedRows,
   options: FitTableOptions,
   training: NetworkTraining,
 ): Promise<GivenWeights> {
-  const own = standard ? { ...coordinates, standard } : coordinates;
-  const { network, parameters, best } = await trainGiven(own, seen, unseen, {
+  const { seen, unseen } = wide ?? points;
+  const own = {
+    ...coordinates,
+    ...(standard && { standard }),
+    ...(wide && { domain: wide.related.domain }),
+  };
+  const { network, parameters, best } = await trainGiven(own, seen, unseen, wide?.related, {
     ...partOf(training, 1, options.givenStore),
-    ...reportsOf(options, own, "given"),
+    ...reportsOf(options, { ...coordinates, related: wide?.related }, "given", standard),
   });
   return { network, parameters, step: best, ...(standard && { standard }) };
 }
 
 /** The points of rows with their missing values sampled given the rest, by the network of given parts. */
 async function withoutMissing(
-  { coordinates, seen, unseen }: PreparedRows,
+  { coordinates, wide, ...points }: PreparedRows,
   given: GivenWeights | undefined,
   training: TrainingOptions,
 ): Promise<SplitPoints> {
-  const model = { ...coordinates, given } as FittedTable;
+  const { seen, unseen } = wide ?? points;
+  const model = { ...coordinates, related: wide?.related, given } as FittedTable;
   const { seed = 0 } = training;
   const whole = await completed(model, seen, seed, training);
   return {
@@ -308,7 +319,7 @@ async function fitMasked(
   });
   return openTable(
     {
-      ...{ ...own, network, parameters, layout },
+      ...{ ...own, related: prepared.wide?.related, network, parameters, layout },
       training: { seed, rows, step: best, validation },
     },
     training,
@@ -399,10 +410,10 @@ export type RefitTableOptions = Omit<
  */
 export async function refitTable(
   rows: readonly Row[],
-  { domain, layout, training, given, flow }: FittedTable,
+  { domain, related, layout, training, given, flow }: FittedTable,
   options: RefitTableOptions = {},
 ): Promise<TableModel> {
-  const columns = Object.fromEntries(domain.parts.map((part) => [part.name, part.domain]));
+  const columns = namedColumns({ domain, related });
   const all: FitTableOptions = { ...options, columns, layout, flow, choose: "loss" };
   requireFit(rows, all);
   const as = (steps: number): NetworkTraining => ({ steps, measurements: 1 });

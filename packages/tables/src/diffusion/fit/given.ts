@@ -43,6 +43,7 @@ import {
   addFree,
   addKnown,
   DRAWN,
+  drawPart,
   type FreeLayout,
   freeLayoutOf,
   GIVEN,
@@ -50,6 +51,8 @@ import {
   type Pattern,
   type Patterns,
   patternsOf,
+  type Related,
+  settleStates,
   writeFree,
 } from "../encode/index.ts";
 import { type Coordinates, headOf, noisedRows, sideSize } from "../network/index.ts";
@@ -59,15 +62,24 @@ import { type NetworkTraining, type Trained, trainTask } from "./train.ts";
 /** The share of levels in which parts are hidden that are there. */
 const HIDING = 0.25;
 
-/** Divisions of the parts, one a level; at least one part is drawn. */
-function divisions(key: Key, parts: number): Uint8Array[] {
-  const width = parts + 4;
+/**
+ * Divisions of the parts, one a level; at least one part is drawn. Of columns that follow from
+ * others, each stands half of the time for one of these.
+ */
+function divisions(key: Key, parts: number, related: Related | undefined): Uint8Array[] {
+  const helpers = related?.helpers.length ?? 0;
+  const width = parts + 4 + helpers;
   const u = uniform(key, [LEVELS, width], { dtype: "float64" }).data;
   return Array.from({ length: LEVELS }, (_, l) => {
     const [share, hiding, hidden, last, ...own] = u.subarray(l * width, (l + 1) * width);
     const most = hiding < HIDING ? share + (1 - share) * hidden : share;
-    const states = Uint8Array.from(own, (v) => (v < share ? GIVEN : v < most ? HIDDEN : DRAWN));
-    if (!states.includes(DRAWN)) states[Math.floor(last * parts)] = DRAWN;
+    const states = Uint8Array.from(own.slice(0, parts), (v) =>
+      v < share ? GIVEN : v < most ? HIDDEN : DRAWN,
+    );
+    if (related) settleStates(related, states, own.slice(parts));
+    if (states.includes(DRAWN)) return states;
+    if (related) drawPart(related, states, Math.floor(last * (parts - helpers)));
+    else states[Math.floor(last * parts)] = DRAWN;
     return states;
   });
 }
@@ -83,6 +95,7 @@ function missingIn(z: Float64Array, { dimension: n, parts }: Product): Uint8Arra
 /** What the network is trained on, whichever rows there are. */
 interface Setting {
   readonly domain: Product;
+  readonly related: Related | undefined;
   readonly patterns: Patterns;
   readonly layout: FreeLayout;
   /** Whether any value is missing: then each row has a pattern of its own, else each level. */
@@ -121,11 +134,11 @@ function batchShapes({ domain, layout, isTorn }: Setting): readonly Shape[] {
 
 /** A batch of rows of a source. */
 function batchOf(source: Source, key: Key): NdArray[] {
-  const { domain, points, isTorn, layout, patterns } = source;
+  const { domain, related, points, isTorn, layout, patterns } = source;
   const [n, side] = [domain.dimension, sideSize(domain)];
   const chosen = integers(fold(key, "rows"), BATCH, 0, points.length / n).data;
   const noise = normal(fold(key, "noise"), [BATCH, n], { dtype: "float64" }).data;
-  const levels = divisions(fold(key, "divisions"), domain.parts.length);
+  const levels = divisions(fold(key, "divisions"), domain.parts.length, related);
   const shapes = batchShapes(source);
   const data = shapes.map((shape) => new Float32Array(sizeOf(shape)));
   const [rows, drawn, beside, , mask, directions] = data;
@@ -177,11 +190,15 @@ function meanFreeSquare(
   return div(addAll(sums), levels * rows * n);
 }
 
-/** Trains the network on points z with missing values, and measures on others. */
+/**
+ * Trains the network on points z with missing values, and measures on others; `related` are the
+ * rules of columns that follow from others.
+ */
 export function trainGiven(
   coordinates: Coordinates,
   z: Float64Array,
   held: Float64Array,
+  related: Related | undefined,
   options: NetworkTraining,
 ): Promise<Trained> {
   const { width = 128, blocks = 3 } = options;
@@ -191,7 +208,7 @@ export function trainGiven(
   const patterns = patternsOf(domain, standard);
   const layout = freeLayoutOf(patterns.blocks, n);
   const isTorn = [z, held].some((points) => points.some(Number.isNaN));
-  const setting: Setting = { domain, patterns, layout, isTorn };
+  const setting: Setting = { domain, related, patterns, layout, isTorn };
   const sourceOf = (points: Float64Array): Source => ({
     ...setting,
     points: points.map((v, i) => v - standard.mean[i % n]),

@@ -15,10 +15,14 @@ import {
   encodeRows,
   type OpenCell,
   pointsOf,
+  type Related,
   type Row,
+  relatedColumns,
   type Standard,
   scoreRanges,
+  settledCells,
   standardOf,
+  withParts,
   withTails,
 } from "../encode/index.ts";
 import type { Coordinates } from "../network/index.ts";
@@ -39,6 +43,8 @@ export interface PreparedRows extends SplitPoints {
   readonly held: ArrayLike<number>;
   /** The standard that the network of given parts works in, where it is not that of the table. */
   readonly givenStandard?: Standard;
+  /** Where columns follow from others: all columns, and their points. */
+  readonly wide?: SplitPoints & { readonly related: Related };
   /** Whether rows have missing values. */
   readonly hasMissing: boolean;
 }
@@ -96,31 +102,81 @@ function learnedFrom(
   return learned;
 }
 
+/** The cells of rows in all columns, those that follow from others included. */
+function cellsIn(
+  rows: readonly Row[],
+  { columns }: Product,
+  related: Related | undefined,
+): (readonly OpenCell[])[] {
+  if (!related) return rows.map((row, i) => cellsOf(row, columns, i, "refused"));
+  return rows.map((row, i) => {
+    const own = cellsOf(row, related.domain.columns, i, "absent");
+    const found = settledCells(related, own);
+    return typeof found === "string"
+      ? fail("data", `row ${i + 1}: ${found}`, "mend or drop the row")
+      : found;
+  });
+}
+
+/** The first coordinates of each row of points. */
+function firstOf(z: Float64Array, size: number, n: number): Float64Array {
+  if (size === n) return z;
+  const out = new Float64Array((z.length / size) * n);
+  for (let i = 0; i < z.length / size; i++) out.set(z.subarray(i * size, i * size + n), i * n);
+  return out;
+}
+
 /**
  * Points z of rows in their domains, bent where the rows that training sees have heavy tails, and
- * what z are standardised by.
+ * what z are standardised by. Where columns follow from others, `all` are the points with these.
  */
 function pointsIn(
-  plain: Product,
+  columns: Readonly<Record<string, Domain>>,
   rows: readonly Row[],
   split: ReturnType<typeof heldOut>,
   seed: number,
 ) {
-  const domain = product(
-    withTails(plain, rowsAt(pointsOf(rows, plain, seed), plain.dimension, split.seen)),
+  const { domain: learnedDomain, related } = relatedColumns(columns);
+  const plain = related?.domain ?? learnedDomain;
+  const cells = cellsIn(rows, learnedDomain, related);
+  const wide = product(
+    withTails(plain, rowsAt(pointsOf(cells, plain, seed), plain.dimension, split.seen)),
   );
+  const found = related ? withParts(related, wide) : { domain: wide };
+  const { domain } = found;
   const n = domain.dimension;
-  const cells = rows.map((row, i) => cellsOf(row, domain.columns, i, "refused"));
-  const atoms = atomsOf(cells, domain);
-  const nameOf = (i: number): string => coordinateName(domain, i);
-  const z = encodeRows(cells, domain, cellNoise(rows.length, domain, seed), atoms);
-  requireColumns(z, n, nameOf);
-  const codes = codedRanges(domain, atoms);
+  const atoms = atomsOf(cells, wide);
+  const nameOf = (i: number): string => coordinateName(wide, i);
+  const all = encodeRows(cells, wide, cellNoise(rows.length, wide, seed), atoms);
+  requireColumns(all, wide.dimension, nameOf);
+  const rangesOf = (product: Product) => {
+    const codes = codedRanges(product, atoms);
+    return { codes, apart: [...codes, ...scoreRanges(product, atoms)] };
+  };
+  const z = firstOf(all, wide.dimension, n);
+  const { codes, apart } = rangesOf(domain);
   const learned = learnedFrom(z, n, split.held, codes);
-  const apart = [...codes, ...scoreRanges(domain, atoms)];
   const standard = standardOf(learned, n, nameOf, apart);
-  const givenStandard = clusteredStandard(learned, domain, nameOf, apart);
-  return { coordinates: { domain, standard, atoms }, givenStandard, z, cells };
+  const coordinates = { domain, standard, atoms };
+  const own = related ? cells.map((row) => row.slice(0, domain.cells)) : cells;
+  if (!found.related || wide.dimension === n) {
+    const givenStandard = clusteredStandard(learned, domain, nameOf, apart);
+    return {
+      ...{ coordinates, givenStandard, z, cells: own },
+      ...(found.related && { wide: { related: found.related, all } }),
+    };
+  }
+  const ranges = rangesOf(wide);
+  const seen = learnedFrom(all, wide.dimension, split.held, ranges.codes);
+  return {
+    coordinates,
+    givenStandard:
+      clusteredStandard(seen, wide, nameOf, ranges.apart) ??
+      standardOf(seen, wide.dimension, nameOf, ranges.apart),
+    z,
+    cells: own,
+    wide: { related: found.related, all },
+  };
 }
 
 /**
@@ -134,7 +190,7 @@ export function preparedRows(
   seed: number,
 ): PreparedRows {
   const split = held === 0 ? allRows(rows.length) : heldOut(rows.length, held);
-  const { z, ...found } = pointsIn(product(columns), rows, split, seed);
+  const { z, wide, ...found } = pointsIn(columns, rows, split, seed);
   const { coordinates } = found;
   const n = coordinates.domain.dimension;
   const seen = rowsAt(z, n, split.seen);
@@ -145,5 +201,11 @@ export function preparedRows(
       `${(seen.length + unseen.length) / n} rows are too few to fit and to measure`,
       "fill some holes",
     );
-  return { ...found, held: split.held, seen, unseen, hasMissing: z.some(Number.isNaN) };
+  const points = { ...found, held: split.held, seen, unseen, hasMissing: z.some(Number.isNaN) };
+  if (!wide) return points;
+  const { related, all } = wide;
+  const size = related.domain.dimension;
+  const wideSeen = rowsAt(all, size, split.seen);
+  const wideUnseen = held === 0 ? wideSeen : rowsAt(all, size, split.held);
+  return { ...points, wide: { related, seen: wideSeen, unseen: wideUnseen } };
 }

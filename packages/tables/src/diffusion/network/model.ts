@@ -18,7 +18,13 @@ import {
 } from "diffeo/model";
 import { logSnr, logSnrGrid } from "diffeo/sampler";
 import { type GaussianSde, type MarginalScore, vp } from "diffeo/sde";
-import { type Patterns, patternsOf, type Standard, standardMap } from "../encode/index.ts";
+import {
+  type Patterns,
+  patternsOf,
+  type Related,
+  type Standard,
+  standardMap,
+} from "../encode/index.ts";
 import type { TableLayout } from "../kinds/index.ts";
 import { type Flow, flowMap } from "./flow.ts";
 import type { Graphs } from "./graphs.ts";
@@ -39,6 +45,8 @@ export interface FittedTable extends Coordinates {
   readonly parameters: Parameters<NdArray>;
   /** The last link of φ, where one was learned. */
   readonly flow?: Flow;
+  /** All columns, where some follow from others; `domain` is that of the others. */
+  readonly related?: Related;
   /** The network of rows of which some parts are given (`given.ts`), where one was trained. */
   readonly given?: GivenWeights;
   /** The columns that rows are written with, where some of them have no domain. */
@@ -70,7 +78,7 @@ export function openedTable(fitted: FittedTable, graphs: Graphs): OpenedTable {
     ...fitted,
     graphs,
     patterns: () => {
-      patterns ??= patternsOf(fitted.domain, givenCoordinates(fitted).standard);
+      patterns ??= patternsOf(givenCoordinates(fitted).domain, givenCoordinates(fitted).standard);
       return patterns;
     },
     words: () => {
@@ -81,9 +89,9 @@ export function openedTable(fitted: FittedTable, graphs: Graphs): OpenedTable {
   };
 }
 
-/** The coordinates that the network of given parts works in. */
+/** The coordinates that the network of given parts works in: those of all columns. */
 export const givenCoordinates = (model: FittedTable): Coordinates => ({
-  domain: model.domain,
+  domain: model.related?.domain ?? model.domain,
   standard: model.given?.standard ?? model.standard,
   atoms: model.atoms,
 });

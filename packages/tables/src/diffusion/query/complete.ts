@@ -16,11 +16,18 @@ import {
   type OpenCell,
   partCells,
   type Row,
+  resolvedCells,
+  settledCells,
   strangers,
   tornFault,
   WHOLE_GROUPS,
 } from "../encode/index.ts";
-import { type FittedTable, givenPredictorOf, type OpenedTable } from "../network/index.ts";
+import {
+  type FittedTable,
+  givenCoordinates,
+  givenPredictorOf,
+  type OpenedTable,
+} from "../network/index.ts";
 import { type DrawnRows, type DrawRows, requireDraw } from "./draw.ts";
 import { filledPoints } from "./fill.ts";
 import { POINT_DRAWS, pointOf } from "./point.ts";
@@ -56,14 +63,18 @@ const BATCH = 10_000;
 
 const namesOf = ({ columns }: ProductPart): string => columns.map((name) => `"${name}"`).join(", ");
 
-/** Draws the rest of rows of cells; row i is number `first + i` of the seed. */
+/**
+ * Draws the rest of rows of cells, of all columns; row i is number `first + i` of the seed. What
+ * comes out are the cells of the columns that are learned.
+ */
 async function drawRest(
   model: OpenedTable,
   rows: readonly (readonly OpenCell[])[],
   options: Omit<DrawRows, "count" | "first">,
   first: number,
 ): Promise<Cell[][]> {
-  const { domain } = model;
+  const { related } = model;
+  const { domain } = givenCoordinates(model);
   const { size, noise, dimension: n } = domain;
   const keys = sampleKeys(
     fold(fold(keyOf(options.seed ?? 0), "holes"), "cells"),
@@ -76,20 +87,43 @@ async function drawRest(
     first,
   });
   const y = mapRows(z, n, domain.map.forward);
-  return rows.map((row, i) =>
-    domain.parts.flatMap((part) => {
+  return rows.map((row, i) => {
+    const drawn = domain.parts.flatMap((part) => {
       const { domain: own, at } = part;
       return (
         partCells(part, row) ?? own.decode(y.subarray(i * size + at.y, i * size + at.y + own.size))
       );
-    }),
+    });
+    return related
+      ? resolvedCells(related, row, drawn, y.subarray(i * size, (i + 1) * size)).slice(
+          0,
+          model.domain.cells,
+        )
+      : drawn;
+  });
+}
+
+/**
+ * The cells of a row in all columns, those that follow from others included; or a sentence on why
+ * they do not go together.
+ */
+function knownCells(model: FittedTable, row: Row, at: number): readonly OpenCell[] | string {
+  const { domain, related } = model;
+  if (!related) return cellsOf(row, domain.columns, at, "holes");
+  const isShort = Array.isArray(row) && row.length === domain.columns.length;
+  return settledCells(
+    related,
+    cellsOf(row, related.domain.columns, at, isShort ? "absent" : "holes"),
   );
 }
 
 /** The cells of a row of which some are given; what cannot be given is an error. */
 export function requireGiven(model: FittedTable, given: Given): readonly OpenCell[] {
-  const { domain, atoms = {} } = model;
-  const cells = cellsOf(given, domain.columns, 0, "holes");
+  const { atoms = {} } = model;
+  const { domain } = givenCoordinates(model);
+  const cells = knownCells(model, given, 0);
+  if (typeof cells === "string")
+    return fail("usage", `given: ${cells}`, "give values that go together");
   const half = tornFault(domain, cells);
   if (half !== undefined) fail("usage", `given: ${half}`, WHOLE_GROUPS);
   for (const part of domain.parts) {
@@ -121,6 +155,18 @@ export async function sampleGiven(
   return { columns: model.domain.columns, rows, evaluations: options.evaluations ?? 50 };
 }
 
+/** A point in which columns follow from others as the rules say: medians need not add up. */
+function pointIn(
+  { related, domain }: FittedTable,
+  given: readonly OpenCell[],
+  point: readonly Cell[],
+): readonly Cell[] {
+  if (!related) return point;
+  const helpers = related.domain.cells - domain.cells;
+  const all = [...point, ...Array<Cell>(helpers).fill("")];
+  return resolvedCells(related, given, all, []).slice(0, domain.cells);
+}
+
 /** Completes rows, each as often as `draws` says, or by one point. */
 export async function completeRows(
   model: OpenedTable,
@@ -139,7 +185,9 @@ export async function completeRows(
   const evaluations = options.evaluations ?? 50;
   if (rows.length === 0) return { columns: domain.columns, rows: [], evaluations };
   const cells = rows.map((row, i) => {
-    const own = cellsOf(row, domain.columns, i, "holes");
+    const own = knownCells(model, row, i);
+    if (typeof own === "string")
+      return fail("data", `row ${i + 1}: ${own}`, "mend or drop the row");
     const fault = tornFault(domain, own);
     if (fault !== undefined) fail("data", `row ${i + 1}: ${fault}`, WHOLE_GROUPS);
     const [far] = strangers(domain, atoms, own);
@@ -160,7 +208,8 @@ export async function completeRows(
       const own = found[some[i]];
       own.push(row);
       // A point stands for its draws as soon as all are there.
-      if (point && own.length === draws) own.splice(0, draws, pointOf(domain.parts, own));
+      if (point && own.length === draws)
+        own.splice(0, draws, pointIn(model, cells[some[i]], pointOf(domain.parts, own)));
     });
   }
   return { columns: domain.columns, rows: found, evaluations };

@@ -148,7 +148,7 @@ export function conditionTable(
     const y = mapRows(Float64Array.from(samples.data), domain.dimension, phi.forward);
     return {
       columns: domain.columns,
-      rows: decodedRows(domain, y),
+      rows: decodedRows(domain, y, model.related),
       evaluations: scoreEvaluations,
       ess,
       ancestors,

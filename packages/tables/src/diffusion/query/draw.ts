@@ -5,7 +5,7 @@ import { batches } from "diffeo/host";
 import { fold, key as keyOf } from "diffeo/random";
 import { openSampler } from "diffeo/sampler";
 import { reverse } from "diffeo/sde";
-import { mapRows } from "../encode/index.ts";
+import { mapRows, type Related, resolvedCells } from "../encode/index.ts";
 import { type OpenedTable, outOfFlow, tableMap, tableScore, tableSde } from "../network/index.ts";
 import { filledWords } from "./words.ts";
 
@@ -42,11 +42,19 @@ export function requireDraw({
     fail("usage", `evaluations is ${evaluations}`, "give a whole number, at least 2");
 }
 
-/** The cells of points y, one after the other. */
-export const decodedRows = (domain: Product, y: Float64Array): (readonly Cell[])[] =>
-  Array.from({ length: y.length / domain.size }, (_, i) =>
-    domain.decode(y.subarray(i * domain.size, (i + 1) * domain.size)),
-  );
+/** The cells of points y, one after the other, by the rules of columns that follow from them. */
+export const decodedRows = (
+  domain: Product,
+  y: Float64Array,
+  related?: Related,
+): (readonly Cell[])[] => {
+  const none = related ? Array<null>(related.domain.cells).fill(null) : [];
+  return Array.from({ length: y.length / domain.size }, (_, i) => {
+    const own = y.subarray(i * domain.size, (i + 1) * domain.size);
+    const cells = domain.decode(own);
+    return related ? resolvedCells(related, none, cells, own).slice(0, domain.cells) : cells;
+  });
+};
 
 /**
  * Rows that are drawn at once: their activations fit into a cache, and memory does not grow beyond
@@ -102,5 +110,5 @@ export async function drawRows(model: OpenedTable, options: DrawRows): Promise<D
   }
   const w = flow ? await outOfFlow(flow, x, graphs) : x;
   const y = mapRows(w, n, tableMap({ domain, standard }).forward);
-  return { columns: domain.columns, rows: decodedRows(domain, y), evaluations };
+  return { columns: domain.columns, rows: decodedRows(domain, y, model.related), evaluations };
 }

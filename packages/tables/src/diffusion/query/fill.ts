@@ -13,7 +13,19 @@ import { input, type NdArray, reference, type Tensor } from "diffeo/graph";
 import { batches } from "diffeo/host";
 import { fold, key as keyOf, normal, sampleKeys } from "diffeo/random";
 import { flowWeights, logSnr } from "diffeo/sampler";
-import { addFree, addKnown, DRAWN, GIVEN, type Pattern } from "../encode/index.ts";
+import {
+  addFree,
+  addKnown,
+  DRAWN,
+  encodeRows,
+  GIVEN,
+  isHelped,
+  mapRows,
+  type OpenCell,
+  type Pattern,
+  resolvedCells,
+  statesOfKnown,
+} from "../encode/index.ts";
 import {
   type Engine,
   type FittedTable,
@@ -44,7 +56,11 @@ interface Problem {
 const compiled = (model: FittedTable, engine: Engine) =>
   compile(
     givenPredictorOf(model),
-    [[null, model.domain.dimension], [null, sideSize(model.domain)], []],
+    [
+      [null, givenCoordinates(model).domain.dimension],
+      [null, sideSize(givenCoordinates(model).domain)],
+      [],
+    ],
     engine,
   );
 
@@ -133,9 +149,9 @@ export async function filledPoints(
   z: Float64Array,
   { seed = 0, evaluations = 50, first = 0, ...options }: FillOptions = {},
 ): Promise<Float64Array> {
-  if (model.bins) return filledWords(model, z, { seed, first, ...options });
-  const { domain, graphs, patterns } = model;
-  const { standard } = givenCoordinates(model);
+  if (model.bins) return filledByWords(model, z, { seed, first, ...options });
+  const { graphs, patterns, related } = model;
+  const { domain, standard } = givenCoordinates(model);
   const n = domain.dimension;
   const matrix = Float64Array.from(standard.matrix);
   const out = z.slice();
@@ -146,7 +162,10 @@ export async function filledPoints(
     const open = rows.flatMap((row, i) => (row.some(Number.isNaN) ? [i] : []));
     if (open.length === 0) continue;
     const problems = open.map((i): Problem => {
-      const states = domain.parts.map(({ at }) => (Number.isNaN(rows[i][at.x]) ? DRAWN : GIVEN));
+      const isKnown = (k: number): boolean => !Number.isNaN(rows[i][domain.parts[k].at.x]);
+      const states = related
+        ? statesOfKnown(related, isKnown, GIVEN, DRAWN)
+        : domain.parts.map((_, k) => (isKnown(k) ? GIVEN : DRAWN));
       return { pattern: patterns().of(states), given: rows[i].map((v, j) => v - standard.mean[j]) };
     });
     const keys = sampleKeys(fold(keyOf(seed), "holes"), count, first + from);
@@ -173,5 +192,73 @@ export async function filledPoints(
         if (!problems[k].pattern.isGiven[j]) out[(from + i) * n + j] = found[j];
     });
   }
+  return out;
+}
+
+/**
+ * The same by a network of masked cells, which knows the columns that are learned: what follows from
+ * them is not given to it.
+ */
+async function filledByWords(
+  model: OpenedTable,
+  z: Float64Array,
+  options: FillOptions,
+): Promise<Float64Array> {
+  if (!model.related) return filledWords(model, z, options);
+  const [n, wide] = [model.domain.dimension, model.related.domain.dimension];
+  const rows = z.length / wide;
+  const own = new Float64Array(rows * n);
+  for (let i = 0; i < rows; i++) own.set(z.subarray(i * wide, i * wide + n), i * n);
+  const filled = await filledWords(model, own, options);
+  const out = z.map((v) => (Number.isNaN(v) ? 0 : v));
+  for (let i = 0; i < rows; i++) out.set(filled.subarray(i * n, (i + 1) * n), i * wide);
+  return out;
+}
+
+/**
+ * Points of whole rows, with their missing values sampled. Where columns follow from others, z are
+ * points of all, and rows in which one of these helped come out so that its rule holds.
+ */
+export async function completedPoints(
+  model: OpenedTable,
+  z: Float64Array,
+  options: FillOptions,
+): Promise<Float64Array> {
+  const filled = await filledPoints(model, z, options);
+  const { related, domain, atoms = {} } = model;
+  if (!related) return filled;
+  const { parts, dimension: wide, size, map } = related.domain;
+  const n = domain.dimension;
+  const rows = filled.length / wide;
+  const out = new Float64Array(rows * n);
+  for (let i = 0; i < rows; i++) out.set(filled.subarray(i * wide, i * wide + n), i * n);
+  const isKnown = (row: number, k: number): boolean => !Number.isNaN(z[row * wide + parts[k].at.x]);
+  const helped = Array.from({ length: rows }, (_, i) => i).filter((i) =>
+    isHelped(related, (k) => isKnown(i, k)),
+  );
+  if (helped.length === 0) return out;
+  const some = new Float64Array(helped.length * wide);
+  helped.forEach((row, i) => {
+    some.set(filled.subarray(row * wide, (row + 1) * wide), i * wide);
+  });
+  // A helper that is not known has no point of its own.
+  const y = mapRows(
+    some.map((v) => (Number.isNaN(v) ? 0 : v)),
+    wide,
+    map.forward,
+  );
+  const cells = helped.map((row, i) => {
+    const own = y.subarray(i * size, (i + 1) * size);
+    const decoded = related.domain.decode(own);
+    const given = parts.flatMap(({ at, domain: { cells: count } }, k): OpenCell[] =>
+      isKnown(row, k) ? decoded.slice(at.cells, at.cells + count) : Array(count).fill(null),
+    );
+    return resolvedCells(related, given, decoded, own).slice(0, domain.cells);
+  });
+  const middle = new Float64Array(cells.length * domain.noise).fill(0.5);
+  const points = encodeRows(cells, domain, middle, atoms);
+  helped.forEach((row, i) => {
+    out.set(points.subarray(i * n, (i + 1) * n), row * n);
+  });
   return out;
 }

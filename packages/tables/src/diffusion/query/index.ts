@@ -20,8 +20,8 @@ export type {
   TableConditionOptions,
 } from "./condition.ts";
 export { type DrawnRows, type DrawRows, drawRows } from "./draw.ts";
-export { filledPoints } from "./fill.ts";
+export { completedPoints } from "./fill.ts";
 export type { LogLikelihoodOptions } from "./log-likelihood.ts";
 export { POINT_DRAWS, pointOf } from "./point.ts";
 export { openTable, type TableModel, type TableSampleOptions } from "./table-model.ts";
-export { writtenCell, writtenColumns, writtenRows } from "./write.ts";
+export { allCells, writtenCell, writtenColumns, writtenRows } from "./write.ts";

@@ -40,13 +40,17 @@ import {
   partCells,
   patternsOf,
   plainSpec,
+  type Related,
   type Row,
-  type Standard,
   scoreRanges,
+  settledCells,
+  statesOfKnown,
   tornFault,
   WHOLE_GROUPS,
+  withoutIdle,
 } from "../encode/index.ts";
 import {
+  type Coordinates,
   givenCoordinates,
   givenPredictorOf,
   intoFlow,
@@ -79,10 +83,11 @@ function fieldOf(model: OpenedTable, isTorn: boolean): Field {
   const n = model.domain.dimension;
   if (!isTorn) return { name: "rows", n, predict: predictorOf(model) };
   const network = givenPredictorOf(model);
+  const { domain } = givenCoordinates(model);
   return {
     name: "rows with missing values",
-    n,
-    side: sideSize(model.domain),
+    n: domain.dimension,
+    side: sideSize(domain),
     predict: (x, lambda, beside) => network(x, beside as Tensor, lambda),
   };
 }
@@ -126,12 +131,20 @@ interface SameParts {
 }
 
 /** What rows that have some of their parts share, by the states of these. */
-function sharedBy(model: OpenedTable, patterns: Patterns, { matrix }: Standard) {
-  const { domain, atoms = {} } = model;
+function sharedBy(
+  { domain, standard: { matrix }, atoms = {} }: Coordinates,
+  related: Related | undefined,
+  patterns: Patterns,
+) {
   const n = domain.dimension;
   const found = new Map<string, SameParts>();
   return (z: Float64Array): SameParts => {
-    const states = domain.parts.map(({ at }) => (Number.isNaN(z[at.x]) ? HIDDEN : DRAWN));
+    const isKnown = (k: number): boolean => !Number.isNaN(z[domain.parts[k].at.x]);
+    const states = Array.from(
+      related
+        ? statesOfKnown(related, isKnown, DRAWN, HIDDEN)
+        : domain.parts.map((_, k) => (isKnown(k) ? DRAWN : HIDDEN)),
+    );
     const name = states.join("");
     const before = found.get(name);
     if (before) return before;
@@ -142,7 +155,7 @@ function sharedBy(model: OpenedTable, patterns: Patterns, { matrix }: Standard) 
     );
     const pattern = patterns.of(states);
     // Numbers that labels come before are whitened apart from all others.
-    const scores = scoreRanges(domain, atoms).flatMap(([i]) => (Number.isNaN(z[i]) ? [] : [i]));
+    const scores = scoreRanges({ parts: there }, atoms).map(([i]) => i);
     const volume = scores.reduce((s, i) => s + Math.log(Math.abs(matrix[i * (n + 1)])), 0);
     const labels = freedomOf(pattern) - freedomOf(ofNumbers) - scores.length;
     const shared: SameParts = {
@@ -195,13 +208,14 @@ async function likelihoodOf(
   options: FlowOptions,
 ): Promise<Float64Array> {
   if (model.bins) return masses(model, z, cells, options);
-  const { domain, atoms = {}, flow: learned, graphs } = model;
+  const { atoms = {}, flow: learned, graphs } = model;
+  const own = isTorn ? givenCoordinates(model) : model;
+  const { domain, standard } = own;
   const n = domain.dimension;
-  const { standard } = isTorn ? givenCoordinates(model) : model;
   const shared = sharedBy(
-    model,
+    own,
+    isTorn ? model.related : undefined,
     isTorn ? model.patterns() : patternsOf(domain, standard),
-    standard,
   );
   const rows = cells.map((_, i) => shared(z.subarray(i * n, (i + 1) * n)));
   const x = new Float64Array(z.length);
@@ -235,12 +249,27 @@ async function likelihoodOf(
   });
 }
 
+/** The cells of a row in all columns, with those that follow from others. */
+function rowCells({ domain, related }: OpenedTable, row: Row, at: number): readonly OpenCell[] {
+  if (!related) return cellsOf(row, domain.columns, at, "refused");
+  const found = settledCells(related, cellsOf(row, related.domain.columns, at, "absent"));
+  return typeof found === "string"
+    ? fail("data", `row ${at + 1}: ${found}`, "mend or drop the row")
+    : found;
+}
+
 /** Rows without missing values, with some, and with nothing but these. */
-function byMissing(rows: readonly (readonly OpenCell[])[], { parts }: Product) {
+function byMissing(
+  rows: readonly (readonly OpenCell[])[],
+  { parts }: Product,
+  related: Related | undefined,
+) {
   const groups = { whole: [] as number[], torn: [] as number[] };
+  const helpers = related?.domain.parts.slice(parts.length) ?? [];
   rows.forEach((row, i) => {
-    const there = parts.filter((part) => partCells(part, row)).length;
-    if (there > 0) groups[there === parts.length ? "whole" : "torn"].push(i);
+    const isThere = (part: ProductPart): boolean => partCells(part, row) !== undefined;
+    if (parts.every(isThere)) groups.whole.push(i);
+    else if (parts.some(isThere) || helpers.some(isThere)) groups.torn.push(i);
   });
   return groups;
 }
@@ -257,11 +286,11 @@ export async function tableLogLikelihood(
   rows: readonly Row[],
   { spread = 8, ...options }: LogLikelihoodOptions = {},
 ): Promise<Float64Array> {
-  const { domain } = model;
+  const { domain, related } = model;
   if (!(Number.isSafeInteger(spread) && spread >= 1))
     fail("usage", `spread is ${spread}`, "give a whole number, at least 1");
   const cells = rows.map((row, i) => {
-    const own = cellsOf(row, domain.columns, i, "refused");
+    const own = rowCells(model, row, i);
     const fault = tornFault(domain, own);
     if (fault !== undefined) fail("data", `row ${i + 1}: ${fault}`, WHOLE_GROUPS);
     return own;
@@ -272,19 +301,24 @@ export async function tableLogLikelihood(
   )
     ? spread
     : 1;
-  const u = hypercube(times, domain.noise);
   const out = new Float64Array(rows.length);
-  const { whole, torn } = byMissing(cells, domain);
+  const { whole, torn } = byMissing(cells, domain, related);
   for (const group of [whole, torn]) {
     if (group.length === 0) continue;
-    const own = group.flatMap((i) => Array.from({ length: times }, () => cells[i]));
+    // Rows with missing cells are points of all columns, others of those that are learned.
+    const product = group === torn && !model.bins ? givenCoordinates(model).domain : domain;
+    const u = hypercube(times, product.noise);
+    const own = group.flatMap((i) => {
+      const row = group === torn && related ? withoutIdle(related, cells[i]) : cells[i];
+      return Array.from({ length: times }, () => row.slice(0, product.cells));
+    });
     const shifts = Float64Array.from(
-      { length: own.length * domain.noise },
+      { length: own.length * product.noise },
       (_, at) => u[at % u.length],
     );
     const found = await likelihoodOf(
       model,
-      encodeRows(own, domain, shifts, atoms),
+      encodeRows(own, product, shifts, atoms),
       own,
       group === torn,
       options,

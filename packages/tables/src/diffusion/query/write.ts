@@ -7,7 +7,7 @@ import type { Cell, Product, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { fold, key as keyOf, sampleKeys, uniform } from "diffeo/random";
 import { formatDate } from "../../table/dates.ts";
-import { dateFormatOf } from "../encode/index.ts";
+import { dateFormatOf, helperCells, isBlank } from "../encode/index.ts";
 import type { Filler } from "../kinds/index.ts";
 import type { FittedTable } from "../network/index.ts";
 import type { DrawnRows } from "./draw.ts";
@@ -74,8 +74,24 @@ function writtenCells({ parts }: Product, rows: DrawnRows["rows"]): DrawnRows["r
 }
 
 /** The columns that rows of a model are written with. */
-export const writtenColumns = ({ domain, layout }: FittedTable): readonly string[] =>
-  layout?.columns ?? domain.columns;
+export const writtenColumns = ({ domain, related, layout }: FittedTable): readonly string[] =>
+  layout?.columns ?? related?.domain.columns ?? domain.columns;
+
+/** Rows with the cells of all columns, those that follow from others after those that are learned. */
+export const allCells = ({ related }: FittedTable, rows: DrawnRows["rows"]): DrawnRows["rows"] =>
+  related ? rows.map((row) => [...row, ...helperCells(related, row)]) : rows;
+
+/** Cells of all columns as the table has them: empty where a column has none. */
+const withBlanks = ({ related }: FittedTable, rows: DrawnRows["rows"]): DrawnRows["rows"] => {
+  if (!related || related.conditions.length === 0) return rows;
+  const { parts } = related.domain;
+  return rows.map((row) => {
+    const out = [...row];
+    for (const { part } of related.conditions)
+      if (isBlank(related, part, row)) out[parts[part].at.cells] = "";
+    return out;
+  });
+};
 
 /**
  * Rows of a model in the columns of its table. `first` is the number of the first row, which new
@@ -86,8 +102,9 @@ export function writtenRows(
   rows: DrawnRows["rows"],
   { first = 0, seed = 0 }: { readonly first?: number; readonly seed?: number } = {},
 ): DrawnRows["rows"] {
-  const { domain, layout } = model;
-  const cells = writtenCells(domain, rows);
+  const { layout, related } = model;
+  const domain = related?.domain ?? model.domain;
+  const cells = writtenCells(domain, withBlanks(model, allCells(model, rows)));
   if (!layout) return cells;
   const columns = layout.columns.map((name): ((i: number) => Cell) => {
     const at = domain.columns.indexOf(name);

@@ -4,6 +4,7 @@
  *   age=between:0:120    size=positive    t=above:-3    n=count    k=integer:1:6    ward=category    wind=angle:360
  *   rain=mixed:0         pay=empirical
  *   start<end            start<=end       0<open<close<24                sand+silt+clay=100               sand+silt+clay=100:zeros:0.001
+ *   total=net+tax        country=f(town)  make,fuel=pairs                paid=only(status)
  *   east,north=ball:50   a,b,c=sphere                   s11,s21,s22=covariance           r21,r31,r32=correlation
  *   id=drop
  */
@@ -11,6 +12,7 @@ import {
   ball,
   correlation,
   covariance,
+  type Derivation,
   type Domain,
   ordered,
   simplex,
@@ -19,6 +21,7 @@ import {
 import { fail } from "diffeo/graph";
 import { quote, quoteList } from "../../table/quote.ts";
 import { columnKinds } from "../kinds/index.ts";
+import { columnsOfRelation, type Relation } from "./relations.ts";
 
 /** What a rule says: the domain of columns, or the kind of one of them and its numbers. */
 export interface ColumnRule {
@@ -27,6 +30,8 @@ export interface ColumnRule {
   readonly domain?: Domain;
   /** The name of one of `columnKinds`, or "drop"; absent for groups of columns. */
   readonly kind?: string;
+  /** A rule between columns that are what they are without it. */
+  readonly relation?: Relation;
   readonly numbers?: readonly number[];
 }
 
@@ -159,6 +164,28 @@ function sumOf(parts: readonly string[], text: string, rule: string): Domain {
   );
 }
 
+/** A rule between columns: a<=b, a=b+c, a=f(b), a=only(b), or a,b=pairs. */
+function relationOf(rule: string, known: ReadonlySet<string>): Relation | undefined {
+  const areKnown = (names: readonly string[]): boolean => names.every((name) => known.has(name));
+  const words = (text: string, by: string): string[] => text.split(by).map((word) => word.trim());
+  const [low, high, ...more] = words(rule, "<=");
+  if (high !== undefined && more.length === 0 && areKnown([low, high]))
+    return { kind: "order", low, high };
+  const at = rule.indexOf("=");
+  if (at < 0) return undefined;
+  const [left, right] = [rule.slice(0, at).trim(), rule.slice(at + 1).trim()];
+  const pair = words(left, ",");
+  if (right === "pairs" && pair.length === 2 && areKnown(pair))
+    return { kind: "pair", columns: [pair[0], pair[1]] };
+  if (!known.has(left)) return undefined;
+  const by = /^only\((.+)\)$/.exec(right)?.[1].trim();
+  if (by !== undefined && known.has(by)) return { kind: "only", column: left, by };
+  const of = /^f\((.+)\)$/.exec(right)?.[1].trim();
+  if (of !== undefined && known.has(of)) return { kind: "label", of, column: left };
+  const parts = words(right, "+");
+  return areKnown(parts) && !parts.includes(left) ? { kind: "sum", total: left, parts } : undefined;
+}
+
 /** What one rule says; names are those of a table. */
 export function parseRule(rule: string, names: readonly string[]): ColumnRule {
   const known = new Set(names);
@@ -172,6 +199,8 @@ export function parseRule(rule: string, names: readonly string[]): ColumnRule {
       );
     return columns;
   };
+  const relation = relationOf(rule, known);
+  if (relation) return { columns: requireKnown(columnsOfRelation(relation)), relation };
   if (/^[^=]+(<=[^=]+)+$/.test(rule) && !known.has(rule)) {
     const list = rule.split("<=").map((word) => word.trim());
     // The step of their cells is needed to make a domain.
@@ -196,6 +225,15 @@ export function parseRule(rule: string, names: readonly string[]): ColumnRule {
   return { columns: requireKnown(parts), domain: sumOf(parts, right, rule) };
 }
 
+/** The rule of a column that follows from others; none where these are not in the file. */
+function derivedRule(name: string, derivation: Derivation): string | undefined {
+  if (derivation.by === "presence") return `${name}=only(${derivation.from})`;
+  if (derivation.by === "label") return `${name}=f(${derivation.from})`;
+  return derivation.range
+    ? `${derivation.from[0]}<=${name}`
+    : `${name}=${derivation.from.join("+")}`;
+}
+
 /**
  * The rule that says what a domain of columns is: `parseRule` makes the same of it. Undefined where
  * no rule does.
@@ -205,6 +243,8 @@ export function formatRule(columns: readonly string[], domain: Domain): string |
   switch (spec?.kind) {
     case undefined:
       return undefined;
+    case "derived":
+      return derivedRule(columns[0], spec.derivation);
     case "simplex": {
       const zeros = spec.zeros === undefined ? "" : `:zeros:${spec.zeros}`;
       return `${columns.join("+")}=${spec.total ?? 1}${zeros}`;

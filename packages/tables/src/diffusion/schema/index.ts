@@ -5,4 +5,5 @@
  * Out: a domain for each column or group of columns, with the reason why.
  */
 export { formatRule } from "./columns.ts";
-export { type Inferred, inferColumns, layoutOf, namedDomains, otherDomains } from "./infer.ts";
+export { inferColumns, layoutOf, namedDomains, otherDomains } from "./infer.ts";
+export type { Inferred } from "./inferred.ts";

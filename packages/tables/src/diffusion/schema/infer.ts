@@ -13,7 +13,6 @@ import {
   columnAt,
   columnKinds,
   columnOf,
-  type Filler,
   type Meaning,
   type NumberTreatment,
   numbersIn,
@@ -24,20 +23,9 @@ import {
   type TableLayout,
 } from "../kinds/index.ts";
 import { type ColumnRule, parseRule, TIED, wholeOf } from "./columns.ts";
+import type { Inferred } from "./inferred.ts";
+import { columnsOfRelation, foundRelations, type Relation, relatedBy } from "./relations.ts";
 import { nearlyWhole, saidWhole, wholes, zeroNote } from "./wholes.ts";
-
-/** What columns were taken to be. */
-export interface Inferred {
-  readonly columns: readonly string[];
-  /** The name of the kind: "positive", "category", "identifier", … */
-  readonly kind: string;
-  /** Absent where a model learns nothing of the column; then there is a filler. */
-  readonly domain?: Domain;
-  /** What is written for a column without a domain. */
-  readonly filler?: Filler;
-  /** Why. */
-  readonly reason: string;
-}
 
 /** A cell that cannot be read, and what to do about it. */
 interface Complaint {
@@ -178,7 +166,10 @@ function recognised(table: CellTable, name: string, treatment: NumberTreatment):
 
 function rulesOf(table: CellTable, rules: readonly string[]): readonly ColumnRule[] {
   const parsed = rules.map((rule) => parseRule(rule, table.columns));
-  const named = parsed.flatMap((rule) => rule.columns);
+  // What goes with a label says nothing else of the label.
+  const named = parsed.flatMap(({ relation, columns }) =>
+    relation?.kind === "label" || relation?.kind === "only" ? [relation.column] : columns,
+  );
   const twice = named.find((name, i) => named.indexOf(name) !== i);
   if (twice !== undefined)
     fail("usage", `two rules are about ${quote(twice)}`, "give one for each column");
@@ -220,7 +211,9 @@ export function inferColumns(
 ): readonly Inferred[] {
   if (table.rows.length === 1)
     fail("data", `${table.source} has one row, which shows no distribution`, "give more rows");
-  const declared = rulesOf(table, rules);
+  const all = rulesOf(table, rules);
+  const declared = all.filter(({ relation }) => !relation);
+  const specified = all.flatMap(({ relation }) => relation ?? []);
   const open = table.columns.filter(
     (name) => !declared.some(({ columns }) => columns.includes(name)),
   );
@@ -233,8 +226,10 @@ export function inferColumns(
     ...(table.commas ? groupedComplaints(table, numbers.keys()) : []),
     ...open.flatMap((name) => (numbers.has(name) ? [] : strayComplaints(table, name))),
   ]);
-  const { groups, offered, names } = groupsOf(table, open, numbers);
-  const found = [
+  const bound = new Set(specified.flatMap(columnsOfRelation));
+  const free = open.filter((name) => !bound.has(name));
+  const { groups, offered, names } = groupsOf(table, free, numbers);
+  const single = [
     ...declared.flatMap((rule): Inferred[] => {
       if (rule.kind === "drop") return [];
       const meaning = declaredBy(table, rule);
@@ -242,21 +237,65 @@ export function inferColumns(
         { columns: rule.columns, kind: meaning.domain?.kind ?? String(rule.kind), ...meaning },
       ];
     }),
-    ...groups,
     ...open.filter((name) => !names.has(name)).map((name) => recognised(table, name, treatment)),
-  ].map((one) => ({
-    ...one,
-    reason: `${one.reason}${offered?.first === one.columns[0] ? offered.note : ""}${commaNote(table, one.columns)}${missingNote(table, one.columns)}`,
-  }));
+  ];
+  const found = [
+    ...groups,
+    ...withRelations(
+      table,
+      single,
+      specified,
+      free.filter((name) => !names.has(name)),
+    ),
+  ].map((one) =>
+    one.isMade
+      ? one
+      : {
+          ...one,
+          reason: `${one.reason}${offered?.first === one.columns[0] ? offered.note : ""}${commaNote(table, one.columns)}${missingNote(table, one.columns)}`,
+        },
+  );
   if (!found.some(({ domain }) => domain))
     fail(
       "usage",
       `${table.source}: ${found.length === 0 ? "all columns are left out" : "no column varies in a way that a model can learn"}`,
       found.length === 0 ? "keep at least one" : "give a table with columns of numbers or labels",
     );
-  return found.sort(
-    (a, b) => table.columns.indexOf(a.columns[0]) - table.columns.indexOf(b.columns[0]),
-  );
+  // What was made for a rule stands before the column that follows from it.
+  const placeOfColumn = ({ columns: [name] }: Inferred): number => {
+    const at = table.columns.indexOf(name);
+    if (at >= 0) return at;
+    const after = found.find(({ domain }) => sourcesOf(domain).includes(name));
+    return after ? table.columns.indexOf(after.columns[0]) - 0.5 : table.columns.length;
+  };
+  return found.sort((a, b) => placeOfColumn(a) - placeOfColumn(b));
+}
+
+/** The columns that a column follows from. */
+function sourcesOf(domain: Domain | undefined): readonly string[] {
+  if (domain?.spec?.kind !== "derived") return [];
+  const { derivation } = domain.spec;
+  if (derivation.by === "presence") return [];
+  return derivation.by === "sum" ? derivation.from : [derivation.from];
+}
+
+/** Columns under the rules that were specified, and those that `free` ones are seen to obey. */
+function withRelations(
+  table: CellTable,
+  single: readonly Inferred[],
+  specified: readonly Relation[],
+  free: readonly string[],
+): Inferred[] {
+  const known = new Map(single.map((one) => [one.columns[0], one]));
+  const ruled = [
+    ...specified.map((relation) => ({ relation, isFound: false })),
+    ...foundRelations(table, free, known).map((relation) => ({ relation, isFound: true })),
+  ].flatMap(({ relation, isFound }) => {
+    const made = relatedBy(table, relation, known, isFound);
+    return made ?? [];
+  });
+  const changed = new Set(ruled.flatMap(({ columns }) => columns));
+  return [...single.filter(({ columns }) => !columns.some((name) => changed.has(name))), ...ruled];
 }
 
 /** The domains by name, as `fitTable` takes them. */
@@ -289,7 +328,7 @@ export function otherDomains(
 
 /** All columns that rows are written with, as `fitTable` takes them: free text is not. */
 export function layoutOf(inferred: readonly Inferred[]): TableLayout {
-  const written = inferred.filter(({ filler }) => filler?.kind !== "omitted");
+  const written = inferred.filter(({ filler, isMade }) => filler?.kind !== "omitted" && !isMade);
   return {
     columns: written.flatMap(({ columns }) => columns),
     fillers: Object.fromEntries(
