@@ -362,6 +362,7 @@ async function fitPoints(
   return openTable(
     {
       ...coordinates,
+      related: prepared.wide?.related,
       network,
       parameters,
       flow,
