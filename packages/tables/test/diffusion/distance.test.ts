@@ -3,7 +3,12 @@ import { real } from "diffeo/domain";
 import { mean } from "diffeo/host";
 import { key, normal, uniform } from "diffeo/random";
 import { describe, expect, test } from "vitest";
-import { energyScores, rangesOf, rowDistance } from "../../src/diffusion/fit/distance.ts";
+import {
+  energyScore,
+  energyScores,
+  rangesOf,
+  rowDistance,
+} from "../../src/diffusion/fit/distance.ts";
 import { fitTable, refitTable } from "../../src/diffusion/fit/index.ts";
 
 describe("the energy score of rows", () => {
@@ -19,8 +24,16 @@ describe("the energy score of rows", () => {
   });
 
   test("of two samples is what its formula says", () => {
-    const [score] = energyScores([[0]], [[1], [4]], [1]);
-    expect(score).toBeCloseTo((1 + 2) / 2 - 0.5 * Math.sqrt(3), 12);
+    expect(energyScore([[0]], [[1], [4]], [1])).toBeCloseTo((1 + 2) / 2 - 0.5 * Math.sqrt(3), 12);
+  });
+
+  test("of groups is that of their own rows and samples", () => {
+    const values = (from: number) => Array.from({ length: 16 }, (_, i) => [from + i]);
+    const scores = energyScores(values(0), values(3), [1]);
+    expect(scores).toHaveLength(8);
+    // Group 2: rows 2 and 10 under samples 5 and 13.
+    const towards = (Math.sqrt(3) + Math.sqrt(11) + Math.sqrt(5) + Math.sqrt(3)) / 4;
+    expect(scores[2]).toBeCloseTo(towards - 0.5 * Math.sqrt(8), 12);
   });
 
   test("is least for samples of the rows' own distribution", () => {
@@ -34,7 +47,7 @@ describe("the energy score of rows", () => {
     };
     const held = rows(1, 1, 0);
     const ranges = rangesOf(held);
-    const scoreOf = (samples: number[][]): number => mean(energyScores(held, samples, ranges));
+    const scoreOf = (samples: number[][]): number => energyScore(held, samples, ranges);
     const own = scoreOf(rows(2, 1, 0));
     expect(scoreOf(rows(2, 1, 0.5))).toBeGreaterThan(own);
     expect(scoreOf(rows(2, 1.5, 0))).toBeGreaterThan(own);

@@ -41,19 +41,36 @@ export function rowDistance(a: Cells, b: Cells, ranges: readonly number[]): numb
   return count === 0 ? 0 : Math.sqrt(sum / count);
 }
 
-/** The energy score of each held-out row under samples. */
+/** The mean energy score of held-out rows under samples. */
+export function energyScore(
+  held: readonly Cells[],
+  samples: readonly (readonly Cell[])[],
+  ranges: readonly number[],
+): number {
+  const count = samples.length;
+  let [among, towards] = [0, 0];
+  for (let i = 0; i < count; i++) {
+    for (let k = 0; k < i; k++) among += rowDistance(samples[i], samples[k], ranges);
+    for (const row of held) towards += rowDistance(row, samples[i], ranges);
+  }
+  return towards / (count * held.length) - among / (count * (count - 1));
+}
+
+/** Groups of rows and samples that are scored apart. */
+const GROUPS = 8;
+
+/**
+ * The energy scores of groups of held-out rows, each under samples of its own. Rows that share their
+ * samples share what chance made of these, and the error of their mean would not show it.
+ */
 export function energyScores(
   held: readonly Cells[],
   samples: readonly (readonly Cell[])[],
   ranges: readonly number[],
 ): readonly number[] {
-  const count = samples.length;
-  let among = 0;
-  for (let i = 0; i < count; i++)
-    for (let k = 0; k < i; k++) among += rowDistance(samples[i], samples[k], ranges);
-  const half = among / (count * (count - 1));
-  return held.map((row) => {
-    const sum = samples.reduce((s, one) => s + rowDistance(row, one, ranges), 0);
-    return sum / count - half;
+  const groups = Math.min(GROUPS, held.length);
+  return Array.from({ length: groups }, (_, group) => {
+    const isOwn = (_: unknown, i: number): boolean => i % groups === group;
+    return energyScore(held.filter(isOwn), samples.filter(isOwn), ranges);
   });
 }

@@ -263,7 +263,7 @@ async function withoutMissing(
 
 /** Measurements of a run whose weights are chosen by distance, and the rows that each samples. */
 const DISTANCES = 10;
-const COMPARED = 256;
+const COMPARED = 1024;
 /** Held-out rows that they are compared with at most. */
 const MOST_COMPARED = 512;
 /** Evaluations of the network per row of them. */

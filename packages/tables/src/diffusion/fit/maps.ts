@@ -160,7 +160,7 @@ export function splitRows(rows: number): {
 }
 
 /** Rows that domains are compared by. */
-const COMPARED = 512;
+const COMPARED = 1024;
 
 /** The domains of columns that gained most by the energy score, and what was tried. */
 async function chosenDomains(
