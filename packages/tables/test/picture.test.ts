@@ -296,8 +296,8 @@ describe("a report", () => {
     expect(contents(html, "h1")).toEqual(["<script>alert(1)</script>.csv"]);
     expect(contents(html, "h2")).toEqual([
       "The table",
-      "Likelihood beside baselines",
-      "Can samples be told from data?",
+      "Likelihood compared with baselines",
+      "Can samples be distinguished from data?",
       "Pictures",
       "Columns and pairs",
       "Copies and privacy",

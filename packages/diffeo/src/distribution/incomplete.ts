@@ -64,7 +64,7 @@ function integral(length: Tensor, f: (u: Tensor) => Tensor): Tensor {
   return mul(l, sum(mul(exp(f(mul(expandDims(l, -1), points))), weights), -1));
 }
 
-const apart = (t: Tensor): Tensor => expandDims(t, -1);
+const addAxis = (t: Tensor): Tensor => expandDims(t, -1);
 
 /** Both tails from the logarithm of one, and their logarithms. */
 function bothTails(log: Tensor, isLower: Tensor): LogTails {
@@ -91,8 +91,8 @@ export function gammaTails(a: Tensor, x: Tensor): LogTails {
   const quadratic = lengthOf(absolute(sub(a, y)), y);
   const length = where(below, quadratic, log1p(quadratic));
   const value = integral(length, (u) => {
-    const v = where(apart(below), neg(u), minimum(u, 700));
-    return sub(mul(apart(a), v), mul(apart(y), expm1(v)));
+    const v = where(addAxis(below), neg(u), minimum(u, 700));
+    return sub(mul(addAxis(a), v), mul(addAxis(y), expm1(v)));
   });
   const peak = sub(sub(mul(a, log(y)), y), logGamma(a));
   return endedTails(bothTails(add(log(value), peak), below), inside, x);
@@ -121,7 +121,7 @@ export function betaTails(a: Tensor, b: Tensor, x: Tensor, rest: Tensor = sub(1,
   const both = add(p, q);
   const rate = absolute(sub(mul(p, far), mul(q, near)));
   const value = integral(lengthOf(rate, mul(both, mul(near, far))), (u) =>
-    neg(add(mul(apart(p), u), mul(apart(both), log1p(mul(apart(near), expm1(neg(u))))))),
+    neg(add(mul(addAxis(p), u), mul(addAxis(both), log1p(mul(addAxis(near), expm1(neg(u))))))),
   );
   const logBeta = sub(add(logGamma(p), logGamma(q)), logGamma(both));
   const peak = sub(add(mul(p, log(near)), mul(q, log(far))), logBeta);

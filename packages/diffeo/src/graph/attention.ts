@@ -30,10 +30,10 @@ import {
 type Heads = { heads: number; scale: number };
 
 /** [batch, sites, width] as [batch, heads, sites, d]. */
-const rows = (t: Tensor, heads: number): Tensor => transpose(apart(t, heads), [0, 2, 1, 3]);
+const rows = (t: Tensor, heads: number): Tensor => transpose(splitHeads(t, heads), [0, 2, 1, 3]);
 /** The same with columns for rows, [batch, heads, d, sites]. */
-const columns = (t: Tensor, heads: number): Tensor => transpose(apart(t, heads), [0, 2, 3, 1]);
-const apart = (t: Tensor, heads: number): Tensor =>
+const columns = (t: Tensor, heads: number): Tensor => transpose(splitHeads(t, heads), [0, 2, 3, 1]);
+const splitHeads = (t: Tensor, heads: number): Tensor =>
   reshape(t, [t.shape[0], t.shape[1], heads, t.shape[2] / heads]);
 const fromRows = (t: Tensor): Tensor => together(transpose(t, [0, 2, 1, 3]));
 const fromColumns = (t: Tensor): Tensor => together(transpose(t, [0, 3, 1, 2]));

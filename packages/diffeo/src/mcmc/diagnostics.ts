@@ -50,7 +50,7 @@ function normalScores(chains: ChainDraws): ChainDraws {
   return chains.map((_, c) => scores.subarray(c * n, (c + 1) * n));
 }
 
-const mapped = (chains: ChainDraws, f: (v: number) => number): ChainDraws =>
+const mapDraws = (chains: ChainDraws, f: (v: number) => number): ChainDraws =>
   chains.map((chain) => chain.map(f));
 
 const allOf = (chains: ChainDraws): Float64Array =>
@@ -83,7 +83,7 @@ export function rhat(chains: ChainDraws): number {
   if (!finite(chains) || isConstant(chains)) return Number.NaN;
   const split = halves(chains);
   const median = quantile(allOf(split), 0.5);
-  const folded = mapped(split, (v) => Math.abs(v - median));
+  const folded = mapDraws(split, (v) => Math.abs(v - median));
   return Math.max(plainRhat(normalScores(split)), plainRhat(normalScores(folded)));
 }
 
@@ -180,7 +180,7 @@ export function tailEss(chains: ChainDraws): number {
   return Math.min(
     ...[0.05, 0.95].map((share) => {
       const bound = quantile(all, share);
-      return meanEss(mapped(chains, (v) => (v <= bound ? 1 : 0)));
+      return meanEss(mapDraws(chains, (v) => (v <= bound ? 1 : 0)));
     }),
   );
 }
@@ -196,7 +196,7 @@ export const meanError = (chains: ChainDraws): number =>
  */
 export function sdError(chains: ChainDraws): number {
   const centre = mean(allOf(chains));
-  const squares = mapped(chains, (v) => (v - centre) ** 2);
+  const squares = mapDraws(chains, (v) => (v - centre) ** 2);
   return meanError(squares) / (2 * Math.sqrt(mean(allOf(squares))));
 }
 

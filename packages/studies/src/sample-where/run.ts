@@ -92,9 +92,9 @@ export async function sampleWhere(
   const score = exactScore(law, sde);
   const process = reversePush(sde, phi, score);
   const root = fold(key(seed), "sample-where");
-  const mapped = compile((x: Tensor) => phi.forward(x), [[COUNT, 2]], engine);
+  const applyMap = compile((x: Tensor) => phi.forward(x), [[COUNT, 2]], engine);
   const exact = (name: string): Promise<NdArray> =>
-    mapped(sampleFrom(law, fold(root, name), COUNT, "float64"));
+    applyMap(sampleFrom(law, fold(root, name), COUNT, "float64"));
   const [first, second] = [await exact("exact"), await exact("again")];
   const distance = (a: NdArray, b: NdArray): number =>
     energyDistance(a, b, { key: fold(root, "directions"), permutations: 0 }).value;
@@ -109,7 +109,7 @@ export async function sampleWhere(
     if (w !== 1) {
       reference = (await referenceOf(process, w)).samples;
       const { samples } = await referenceOf(reverse(sde, score), w);
-      scaledInX.push({ w, distance: distance(await mapped(samples), reference) });
+      scaledInX.push({ w, distance: distance(await applyMap(samples), reference) });
     }
     for (const [way, { solver, flow }] of Object.entries(ways)) {
       if (flow && w !== 1) continue;
@@ -127,7 +127,7 @@ export async function sampleWhere(
     }
     report((i + 1) / DRIFT_SCALES.length);
   }
-  await mapped.dispose();
+  await applyMap.dispose();
   return rounded({
     ways: results,
     scaledInX,

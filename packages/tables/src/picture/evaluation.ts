@@ -67,7 +67,7 @@ export function evaluationChart({ likelihood, model, baselines }: TableEvaluatio
       : []),
   ];
   return chart({
-    title: "The model beside baselines",
+    title: "The model compared with baselines",
     note: "Dots are means, lines two standard errors to each side; between models they err together, so differences are known better.",
     description: `Log-likelihood and two-sample AUC of ${likely.map(({ name }) => name).join(", ")}.`,
     panels,

@@ -49,15 +49,15 @@ function likelihoodSection(
     ]),
   ];
   return section(
-    "Likelihood beside baselines",
+    "Likelihood compared with baselines",
     ...(chart === undefined ? [] : [figure(chart)]),
     table(
-      ["", "nats per row", "what the model has more"],
+      ["", "nats per row", "gain of the model"],
       rows,
       (i) => i > 0 && isBetter(likelihood.baselines[i - 1], likelihood.rows),
     ),
     paragraph(
-      `Mean log-likelihood of ${likelihood.rows.toLocaleString("en")} held-out rows in the units of the table${likelihood.noChance > 0 ? `, but for ${likelihood.noChance.toLocaleString("en")} that have no chance under the model` : ""}, with standard errors: a density in numbers, a probability in labels and whole numbers. The baselines live on the same domains: a Gaussian of the domains' coordinates, a Gaussian copula with smoothed marginals, and the same marginals apart. They learned from ${training > 0 ? `the ${training.toLocaleString("en")} rows of training` : "nine tenths of the held-out rows at a time"}.`,
+      `Mean log-likelihood of ${likelihood.rows.toLocaleString("en")} held-out rows in the units of the table${likelihood.noChance > 0 ? `, but for ${likelihood.noChance.toLocaleString("en")} that have no chance under the model` : ""}, with standard errors: a density in numbers, a probability in labels and integers. The baselines have the same domains: a Gaussian in the domains' coordinates, a Gaussian copula with smoothed marginals, and these marginals as independent columns. They were fitted to ${training > 0 ? `the ${training.toLocaleString("en")} training rows` : "nine tenths of the held-out rows at a time"}.`,
     ),
     ...(likelihood.probes === undefined
       ? []
@@ -68,7 +68,7 @@ function likelihoodSection(
 function samplesSection(evaluation: TableEvaluation): Html {
   const { model, baselines, clusters, samples, rows } = evaluation;
   const entries = [{ name: "model", ...model }, ...baselines];
-  const told = table(
+  const distances = table(
     [
       "drawn from",
       "AUC",
@@ -92,17 +92,17 @@ function samplesSection(evaluation: TableEvaluation): Html {
     return `<tr><td>${i + 1}</td><td>${percent(data)}</td><td>${percent(own)}</td><td class="bars">${bar(data, "data")}${bar(own, "samples")}</td></tr>`;
   });
   return section(
-    "Can samples be told from data?",
-    told,
+    "Can samples be distinguished from data?",
+    distances,
     paragraph(
-      `${samples.toLocaleString("en")} rows were drawn and held against ${rows.toLocaleString("en")} ${novelty(evaluation)}. AUC is that of a classifier which learns to tell the two apart: 0.5 is a coin, 1 tells all. A floor is what chance alone makes of a distance.`,
+      `${samples.toLocaleString("en")} sampled rows were compared with ${rows.toLocaleString("en")} ${novelty(evaluation)}. AUC is the area under the ROC curve of a classifier trained to separate the two: 0.5 is chance, 1 separates all rows. A floor is the distance that chance alone gives.`,
     ),
     ...(masses.length > 0
       ? [
           "<h3>Mass by cluster</h3>",
           `<div class="wide"><table><thead><tr><th>cluster</th><th>data</th><th>samples</th><th></th></tr></thead><tbody>${masses.join("")}</tbody></table></div>`,
           ...(clusters.silhouette < 0.5
-            ? [paragraph("The clusters do not lie apart: they are cuts through one cloud.")]
+            ? [paragraph("The clusters are not separated: they divide one cloud.")]
             : []),
         ]
       : []),
@@ -142,10 +142,10 @@ const GUESSED = 10;
 function attributeParts({ training, fresh, advantage, columns }: Attributes): Html[] {
   return [
     paragraph(
-      `Attributes: who knows all columns of a row but one takes the sample that is nearest in these, and guesses its cell. On average over the columns the guess is right for ${percent(training)} of the rows of training and ${percent(fresh)} of held-out rows, a difference of ${percent(advantage.mean)} ± ${percent(advantage.error)}. What is guessed of held-out rows too is what the table tells of rows like them; only the difference is what samples give away of the rows of training. A label is right if it is the label, a number if at most a twentieth of the rows lie between it and the guess. The columns with the largest difference:`,
+      `Attributes: an attacker who knows all columns of a row except one takes the sample that is nearest in these, and guesses its cell. On average over the columns the guess is right for ${percent(training)} of the training rows and ${percent(fresh)} of held-out rows, a difference of ${percent(advantage.mean)} ± ${percent(advantage.error)}. The rate for held-out rows is what the table reveals of rows like them; only the difference is what samples reveal of the training rows. A label is right if it is the label, a number if at most a twentieth of the rows lie between it and the guess. The columns with the largest difference:`,
     ),
     table(
-      ["column", "rows of training", "held-out rows"],
+      ["column", "training rows", "held-out rows"],
       columns
         .slice(0, GUESSED)
         .map((own) => [own.columns.join(", "), percent(own.training), percent(own.fresh)]),
@@ -158,16 +158,14 @@ function privacySection(evaluation: TableEvaluation): Html {
   if (!privacy)
     return section(
       "Copies and privacy",
-      paragraph(
-        "Not known: the rows of training were not given, so samples could not be held against them.",
-      ),
+      paragraph("Not measured: no training rows were given to compare samples with."),
     );
   const { samples, fresh, nearer, error, membership, membershipError, among } = privacy;
   const faults = copyFaults(evaluation);
   return section(
     "Copies and privacy",
     table(
-      ["distance to the nearest row of training", "median", "nearest twentieth", "copies"],
+      ["distance to the nearest training row", "median", "nearest twentieth", "copies"],
       [
         ["samples", samples.median.toFixed(3), samples.low.toFixed(3), percent(samples.copies)],
         ["held-out rows", fresh.median.toFixed(3), fresh.low.toFixed(3), percent(fresh.copies)],
@@ -175,14 +173,14 @@ function privacySection(evaluation: TableEvaluation): Html {
       (i) => i === 0 && faults.length > 0,
     ),
     paragraph(
-      `A sample is nearer to the rows of training than a held-out row ${percent(nearer)} ± ${percent(error)} of the time; one half is what a model gives that has learned the law and not the rows. Distances are in standard deviations, to the nearest of ${among.toLocaleString("en")} rows.`,
+      `A sample is nearer to the training rows than a held-out row ${percent(nearer)} ± ${percent(error)} of the time; the value is one half if the model learned the distribution and not the rows. Distances are in standard deviations, to the nearest of ${among.toLocaleString("en")} rows.`,
     ),
     paragraph(
-      `Membership: a row of training is nearer to the samples than a held-out row ${percent(membership)} ± ${percent(membershipError)} of the time. Above one half, who has the samples can tell by nearest neighbours which rows were trained on.`,
+      `Membership: a training row is nearer to the samples than a held-out row ${percent(membership)} ± ${percent(membershipError)} of the time. Above one half, nearest neighbours among the samples reveal which rows the model was trained on.`,
     ),
     ...(attributes ? attributeParts(attributes) : []),
     paragraph(
-      "What these do not show: attacks that know the model itself, or much of the other rows; single rows that are unlike all others, which a mean does not show; what a row reveals although it was not copied, since a good model says what is usual for rows like it; and guesses that use several samples or a trained classifier instead of the nearest sample. They are checks for copies, and no proof of privacy: that takes training with differential privacy, which this is not.",
+      "These measures do not cover attacks with access to the model or to most of the other rows, single rows that are unlike all others (a mean hides them), what a good model reveals of a row that it did not copy, and guesses from several samples or by a trained classifier. They are checks for copies, not a proof of privacy: a proof needs training with differential privacy, which this is not.",
     ),
   );
 }
@@ -202,10 +200,10 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 /** The report; the first figure is the chart of likelihoods, the others are pictures of rows. */
 export function htmlReport(options: ReportOptions): string {
   const { source, model, columns, training, evaluation, figures, commands } = options;
-  const [worth, ...pictures] = figures;
+  const [likelihoods, ...pictures] = figures;
   const isReasoned = columns.some(({ reason }) => reason !== undefined);
   const content = [
-    `<header><h1>${escapeText(source)}</h1><p class="lead">A generative model of this table, and what it is worth.</p>${verdict(evaluation)}</header>`,
+    `<header><h1>${escapeText(source)}</h1><p class="lead">A generative model of this table, and its evaluation.</p>${verdict(evaluation)}</header>`,
     section(
       "The table",
       `<div class="prose">${table(
@@ -217,14 +215,14 @@ export function htmlReport(options: ReportOptions): string {
         ]),
       )}</div>`,
       paragraph(
-        "Every row that is drawn is inside these domains, by construction: the model works on an unbounded space that smooth invertible maps lead to them from.",
+        "Every sampled row is inside these domains by construction: the model works in an unbounded space, and smooth invertible maps lead from it to the domains.",
       ),
       table(
         ["training", ""],
         training.map(([name, value]) => [name, value]),
       ),
     ),
-    likelihoodSection(evaluation, worth),
+    likelihoodSection(evaluation, likelihoods),
     samplesSection(evaluation),
     ...(pictures.length > 0 ? [section("Pictures", ...pictures.map(figure))] : []),
     columnsSection(evaluation),

@@ -40,9 +40,9 @@ export function heartbeat(
     await client.sadd(WORKERS, id);
     await client.set(workerKey(id), JSON.stringify(state()), "EX", SECONDS_REMEMBERED);
   };
-  const told = (): void => void say().catch(() => undefined); // the next one says it
-  const timer = setInterval(told, EVERY_MS);
-  told();
+  const announce = (): void => void say().catch(() => undefined); // the next one says it
+  const timer = setInterval(announce, EVERY_MS);
+  announce();
   return {
     end: async () => {
       clearInterval(timer);

@@ -37,11 +37,11 @@ function readDates(cells: readonly string[]): Read | undefined {
   });
   if (read.length === 0) return undefined;
   const most = Math.max(...read.map(({ same }) => same));
-  const apart = ({ days }: Read): number =>
+  const daysBetween = ({ days }: Read): number =>
     days.reduce((sum, v, i) => sum + (i === 0 ? 0 : Math.abs(v - days[i - 1])), 0);
   return read
     .filter(({ same }) => same === most)
-    .reduce((best, one) => (apart(one) < apart(best) ? one : best));
+    .reduce((best, one) => (daysBetween(one) < daysBetween(best) ? one : best));
 }
 
 /** The weekdays that occur, where some have more dates than others. */
