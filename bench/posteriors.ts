@@ -1,7 +1,8 @@
 /**
  * npm run bench -- posteriors [PART [NAME …]]: posteriors beside published draws (agree), beside
  * closed forms (closed), ranks of the truth (calibration, hierarchies), approximations (approximate), metrics of chains
- * (metrics), and speed beside Stan, JAX and PyTorch (speed); all parts without one. What was measured is kept in studies/posteriors, a
+ * (metrics), effective draws beside
+ * rstan (nineteen), and speed beside Stan, JAX and PyTorch (speed); all parts without one. What was measured is kept in studies/posteriors, a
  * piece a file, and docs/posteriors-results.md is written anew from it.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -11,6 +12,7 @@ import { calibration } from "./posteriors/calibration.ts";
 import { closedForms } from "./posteriors/closed.ts";
 import { hierarchies } from "./posteriors/hierarchies.ts";
 import { metrics } from "./posteriors/metrics.ts";
+import { nineteen } from "./posteriors/nineteen.ts";
 import { speed, stan } from "./posteriors/speed.ts";
 
 const DOCUMENT = "docs/posteriors-results.md";
@@ -22,6 +24,7 @@ const parts: Readonly<Record<string, (only?: readonly string[]) => Promise<strin
   hierarchies,
   approximate: approximations,
   metrics,
+  nineteen,
   speed,
 };
 

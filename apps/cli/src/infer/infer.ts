@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Option } from "commander";
 import { fail } from "diffeo/graph";
 import {
+  approximate,
   type ChainStore,
   collectPosterior,
   type Data,
@@ -16,7 +17,7 @@ import {
   samplePosterior,
 } from "diffeo/mcmc";
 import { chainsFile, inFolder, openChainFolder, type RunConfig } from "diffeo/node";
-import { key } from "diffeo/random";
+import { fold, key } from "diffeo/random";
 import type { Declare, Io } from "../shell/io.ts";
 import { asJobs, withJobOptions } from "../shell/jobs.ts";
 import { forceOption, integer, MOST, repeated, share } from "../shell/options.ts";
@@ -25,7 +26,7 @@ import { progress } from "../shell/progress.ts";
 import { acceptOldOption, acceptOldValue } from "../shell/renamed.ts";
 import { version } from "../shell/version.ts";
 import { readData } from "./data.ts";
-import { drawAsJobs, type InferCommand, jobsFolder, walkOf } from "./jobs.ts";
+import { drawAsJobs, type InferCommand, jobsFolder, starts, walkOf } from "./jobs.ts";
 import { loadPosteriorModel } from "./model.ts";
 import { predictionsOf, priorGroups, requirePredictable } from "./predictions.ts";
 import { looLines, resultFiles, summaryTable, writePosterior } from "./report.ts";
@@ -36,7 +37,7 @@ function configOf(
   data: { readonly digest: string } | undefined,
   options: InferCommand,
 ): RunConfig {
-  const { chains, block, seed } = options;
+  const { chains, block, seed, start = "random" } = options;
   // Run folders keep the name that the option had at first.
   const { targetAcceptance: acceptance, ...walk } = walkOf(options);
   return {
@@ -45,6 +46,7 @@ function configOf(
     seed,
     chains,
     block,
+    ...(start !== "random" && { start }),
     ...walk,
     acceptance,
     model: model.digest,
@@ -79,15 +81,22 @@ async function drawPosterior(
   options: InferCommand,
   folder: ChainStore,
 ): Promise<Posterior> {
-  const { chains, block, threads, seed, draws, warmup } = options;
+  const { chains, block, threads, seed, draws, warmup, start = "random" } = options;
   const shared = { data, key: key(seed), chains, block, threads, ...walkOf(options) };
   if (asJobs(options, jobsFolder(options))) {
+    if (start !== "random")
+      fail("usage", `--start ${start} with chains as jobs`, "leave one of them out");
     const states = await drawAsJobs(io, model, data, options);
     return collectPosterior(model, states ?? [], shared);
   }
   const { onDraw, end } = chainProgress(io, chains, warmup + draws);
+  const begins = start !== "random" && (await folder.load()) === undefined;
+  const fit = start === "pathfinder" ? "pathfinder" : "evidence";
   const sampling = {
     ...shared,
+    ...(begins && {
+      start: await approximate(model, { key: fold(key(seed), "start"), data, fit }),
+    }),
     store: folder,
     onDraw,
     // Read when the chains begin, after the code of the model has run: until then Ctrl-C ends the
@@ -277,6 +286,11 @@ export const declare: Declare = (command, io) =>
       )
       .addOption(
         new Option("--metric <name>", "the mass matrix").choices([...metrics]).default("diagonal"),
+      )
+      .addOption(
+        new Option("--start <name>", "where chains begin: random points, or draws of a fit")
+          .choices([...starts])
+          .default("random"),
       )
       .option(
         "--target-acceptance <x>",

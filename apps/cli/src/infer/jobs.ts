@@ -11,6 +11,10 @@ import {
 import type { Io } from "../shell/io.ts";
 import { collectJobs, type JobOptions, planOrShard, type Work } from "../shell/jobs.ts";
 
+/** Where chains begin: at random, or at draws of an approximation. */
+export const starts = ["random", "approximation", "pathfinder"] as const;
+export type StartName = (typeof starts)[number];
+
 export interface InferCommand extends JobOptions {
   readonly data?: readonly string[];
   readonly prior?: number;
@@ -25,6 +29,7 @@ export interface InferCommand extends JobOptions {
   readonly seed: number;
   readonly method: ChainMethodName;
   readonly metric: MetricName;
+  readonly start?: StartName;
   readonly targetAcceptance?: number;
   readonly maxDepth: number;
   readonly steps: number;

@@ -5,7 +5,7 @@
  *   q(y) = N(φ⁻¹(y); m, Σ) |det J_{φ⁻¹}(y)|
  *
  * fitted by matching scores or by the evidence bound (gaussian-fit.ts), both of which ask for
- * slopes of log p alone. How far it is to be trusted is said by k̂ of the ratios p/q (pareto.ts).
+ * slopes of log p alone, or along the paths of an optimiser (pathfinder.ts). How far it is to be trusted is said by k̂ of the ratios p/q (pareto.ts).
  * It is a start for chains:
  *
  *     const approximation = await approximate(model, { key: key(1), data });
@@ -36,10 +36,11 @@ import {
   placeInWords,
 } from "./model.ts";
 import { paretoShape } from "./pareto.ts";
+import { pathfinder, resampled } from "./pathfinder.ts";
 import { type Start, summaryOf } from "./sample-posterior.ts";
 
 /** The ways to fit an approximation, by name. */
-export const fits = ["batchAndMatch", "scoreMatching", "evidence"] as const;
+export const fits = ["batchAndMatch", "scoreMatching", "evidence", "pathfinder"] as const;
 /** The name of a way to fit an approximation. */
 export type FitName = (typeof fits)[number];
 
@@ -53,6 +54,8 @@ export interface ApproximateOptions extends Pick<CompileOptions, "device" | "thr
   readonly iterations?: number;
   /** Points a step. Default 32 or 4n, whichever is more. */
   readonly batch?: number;
+  /** Paths of `pathfinder`, each from a point of its own. Default 8. */
+  readonly paths?: number;
   /** Draws to judge it by, and to give. Default 2,000. */
   readonly draws?: number;
   readonly signal?: AbortSignal;
@@ -203,6 +206,31 @@ const logDensityOf = ({ mean, factor }: Gaussian, z: Float64Array): number => {
   return total;
 };
 
+/** An approximation with what its draws and its k̂ say. */
+function described(
+  q: Gaussian,
+  judged: Pick<Approximation, "khat" | "evidence" | "evidenceError">,
+  draws: Approximation["draws"],
+  point: Start["point"],
+): Approximation {
+  const [{ shape }] = Object.values(draws);
+  const bound = worst(shape[1]);
+  return {
+    ...q,
+    ...judged,
+    covariance: covarianceOf(q),
+    draws,
+    summary: () => summaryOf(draws),
+    warnings: () =>
+      judged.khat > bound
+        ? [
+            `k̂ is ${judged.khat.toFixed(2)}, above ${bound.toFixed(2)}: the approximation misses part of the posterior, and its draws are not to be trusted. Let it start chains, samplePosterior(model, { start: approximation }), or write the model in other parameters.`,
+          ]
+        : [],
+    point,
+  };
+}
+
 /**
  * Fits a Gaussian in free coordinates to a posterior and judges it by k̂ and the evidence.
  *
@@ -220,6 +248,8 @@ export async function approximate(
     device,
     threads = 1,
     fit = "evidence",
+    paths = 8,
+    signal,
   } = options;
   if (!fits.includes(fit))
     fail("usage", `there is no \`fit\` "${fit}"`, `use one of ${fits.join(", ")}`);
@@ -258,6 +288,21 @@ export async function approximate(
     });
     const [some, others] = moveOtherRows(rows, n);
     requireIndependentRows(await of(rows), [await of(some), await of(others)], batch, "draw");
+    if (fit === "pathfinder") {
+      if (!(Number.isSafeInteger(paths) && paths >= 1))
+        fail("usage", `\`paths\` is ${paths}`, "give an integer from 1");
+      const found = await pathfinder(look, n, { key, paths, iterations, draws, signal });
+      if (!found)
+        return fail(
+          "numerical",
+          "no path of pathfinder has found a Gaussian",
+          "see that the log-density is finite and smooth inside the parameters' domains",
+        );
+      const { best, khat, evidence, evidenceError } = found;
+      const shown = await bound.show([flat(resampled(found, fold(key, "draws"), draws))]);
+      const point: Start["point"] = (own) => resampled(found, own, 1)[0];
+      return described(best, { khat, evidence, evidenceError }, shown, point);
+    }
     const q = await (fit === "evidence" ? climb : matchScores)(look, bound, {
       ...options,
       fit,
@@ -269,26 +314,15 @@ export async function approximate(
     const x = z.map((each) => pointFrom(q, each));
     const { value } = await look(x);
     const ratios = value.map((p, i) => p - logDensityOf(q, z[i]));
-    const byName = await bound.show([flat(x)]);
     const khat = paretoShape(ratios.map((r) => (Number.isNaN(r) ? Number.NEGATIVE_INFINITY : r)));
     const evidence = mean(ratios);
     const spread = Math.sqrt(sumOfSquares(ratios, evidence) / (draws - 1));
-    return {
-      ...q,
-      covariance: covarianceOf(q),
-      evidence,
-      evidenceError: spread / Math.sqrt(draws),
-      khat,
-      draws: byName,
-      summary: () => summaryOf(byName),
-      warnings: () =>
-        khat > worst(draws)
-          ? [
-              `k̂ is ${khat.toFixed(2)}, above ${worst(draws).toFixed(2)}: the approximation misses part of the posterior, and its draws are not to be trusted. Let it start chains, samplePosterior(model, { start: approximation }), or write the model in other parameters.`,
-            ]
-          : [],
-      point: (own) => pointFrom(q, normal(own, [n], { dtype: "float64" }).data),
-    };
+    return described(
+      q,
+      { khat, evidence, evidenceError: spread / Math.sqrt(draws) },
+      await bound.show([flat(x)]),
+      (own) => pointFrom(q, normal(own, [n], { dtype: "float64" }).data),
+    );
   } finally {
     await run.dispose();
     await bound.dispose();

@@ -11,7 +11,7 @@ export interface Quantity {
   readonly chains: readonly Float64Array[];
 }
 
-export interface Row {
+interface Row {
   readonly name: string;
   readonly mean: number;
   readonly sd: number;
