@@ -6,7 +6,7 @@ import { isStudy, type StudyName, studyNamed } from "./catalogue.ts";
 import type { Study } from "./study/study.ts";
 
 /** A task, and the study it is of. */
-export interface TaskParameters {
+interface TaskParameters {
   readonly study: StudyName;
   /** Of the study: another one gives other records. */
   readonly version: number;
@@ -14,7 +14,7 @@ export interface TaskParameters {
 }
 
 /** The file that a task needs, where it does. */
-export interface TaskFile {
+interface TaskFile {
   readonly file?: Uint8Array;
 }
 

@@ -18,6 +18,7 @@ export { push, pushedDiffusion, pushedDrift } from "./ito.ts";
 export { type Jacobi, jacobi } from "./jacobi.ts";
 export { type JacobiSimplex, type JacobiSimplexOptions, jacobiSimplex } from "./jacobi-simplex.ts";
 export type { JacobiOptions } from "./jacobi-spectrum.ts";
+export { type LearnProjectionOptions, learnProjection } from "./learn-projection.ts";
 export { type OrnsteinUhlenbeckOptions, ornsteinUhlenbeck } from "./ornstein.ts";
 export { gaussianPrior, type Prior } from "./prior.ts";
 export { flowVelocity, pushVelocity } from "./probability-flow.ts";
