@@ -61,7 +61,7 @@ const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["chess", "density", "grid", "infer", "studio", "study", "table"],
     ["queue"],
   ],
-  "apps/studio": [["shell"], ["controls", "view"], ["pages"]],
+  "apps/studio": [["shell"], ["controls"], ["view"], ["pages"]],
 };
 
 /** Which packages a package may import. */

@@ -29,6 +29,7 @@ import {
   type GridName,
   type Known,
   milstein,
+  type OpenSampler,
   openSampler,
   type Progress,
   type SampleResult,
@@ -143,20 +144,11 @@ export function requireDrawable(
     );
 }
 
-/**
- * Compiles the sampler of a model once, for many calls.
- *
- * @throws DiffeoError of kind `data` where the model is not one of chess positions
- */
-export async function openBoards(
-  model: Model,
-  options: OpenBoardsOptions = {},
-): Promise<BoardSampler> {
-  const { space = "simplex", solver = BOARD_SOLVER, ...engine } = options;
-  if (space !== "simplex" && space !== "logit")
-    fail("usage", `there is no space "${space}"`, "use simplex or logit");
-  const { denoiser, encoding, parameters: arrays, spec } = model;
-  requireDrawable(model);
+/** The sampler of a model's process in a space, by a solver. */
+function openProcess(
+  { denoiser, encoding, parameters: arrays, spec }: Model,
+  { space, solver = BOARD_SOLVER, ...engine }: OpenBoardsOptions,
+): Promise<OpenSampler<"float32">> {
   const parameters = asConstants(arrays);
   const score = denoiserScore(denoiser, parameters);
   const logPosterior =
@@ -165,7 +157,7 @@ export async function openBoards(
     space === "logit"
       ? reverse(denoiser.sde, score)
       : reversePush(denoiser.sde, encoding.phi, score);
-  const draw = await openSampler(process, {
+  return openSampler(process, {
     // A GPU then moves while the host draws the next step's noise.
     worker: engine.device !== undefined && engine.device !== "cpu",
     ...engine,
@@ -179,6 +171,23 @@ export async function openBoards(
         boardAim(logPosterior(x, t), aims),
     }),
   });
+}
+
+/**
+ * Compiles the sampler of a model once, for many calls.
+ *
+ * @throws DiffeoError of kind `data` where the model is not one of chess positions
+ */
+export async function openBoards(
+  model: Model,
+  options: OpenBoardsOptions = {},
+): Promise<BoardSampler> {
+  const { space = "simplex", solver = BOARD_SOLVER } = options;
+  if (space !== "simplex" && space !== "logit")
+    fail("usage", `there is no space "${space}"`, "use simplex or logit");
+  requireDrawable(model);
+  const { encoding } = model;
+  const draw = await openProcess(model, { ...options, space });
   const [decode, mixture] =
     space === "logit"
       ? [encoding.decode, encoding.mixture]

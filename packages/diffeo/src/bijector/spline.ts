@@ -62,68 +62,75 @@ const LEAST = 1e-3;
 /** softplus(0 + UNIT) + LEAST = 1 */
 const UNIT = Math.log(Math.expm1(1 - LEAST));
 
+/** The bins of one axis: where each starts, and its size. */
+interface Bins {
+  readonly starts: Tensor;
+  readonly sizes: Tensor;
+}
+
+function binsOf(raw: Operand, bound: number, like: Tensor): Bins {
+  const parameters = asTensor(raw, like.dtype);
+  const k = parameters.shape.at(-1) as number;
+  const sizes = mul(add(mul(softmax(parameters), 1 - LEAST * k), LEAST), 2 * bound);
+  return { sizes, starts: sub(cumsum(sizes, -1, { exclusive: true }), bound) };
+}
+
+/** Slopes at the left and at the right knot of every bin. */
+function knotSlopes(slopes: Operand, like: Tensor): readonly [Tensor, Tensor] {
+  const inner = add(softplus(add(asTensor(slopes, like.dtype), UNIT)), LEAST);
+  const end = filled([...inner.shape.slice(0, -1), 1], 1, like.dtype);
+  return [concat([end, inner]), concat([inner, end])];
+}
+
+/**
+ * The bin of each coordinate, for values located on the x axis (`widths`) or the y axis
+ * (`heights`): its corner, size, mean slope s and slopes at both knots.
+ */
+function locate(
+  { widths, heights, slopes, bound }: Required<SplineOptions>,
+  value: Tensor,
+  axis: "x" | "y",
+) {
+  const horizontal = binsOf(widths, bound, value);
+  const vertical = binsOf(heights, bound, value);
+  const { starts } = axis === "x" ? horizontal : vertical;
+  const k = starts.shape.at(-1) as number;
+  if (k < 2) fail("shape", "spline: needs at least 2 bins", "give widths and heights of 2 or more");
+  const at = expandDims(value, -1);
+  // One-hot by differences of steps; the first bin has no lower end and the last no upper one.
+  const reached = cast(
+    lessEqual(slice(starts, ...starts.shape.slice(0, -1).map(() => null), [1, k]), at),
+    value.dtype,
+  );
+  const none = filled([...reached.shape.slice(0, -1), 1], 0, value.dtype);
+  const hit = sub(concat([add(none, 1), reached]), concat([reached, none]));
+  const pick = (table: Tensor): Tensor => sum(mul(hit, table), -1);
+  const [left, right] = knotSlopes(slopes, value);
+  const w = pick(horizontal.sizes);
+  const h = pick(vertical.sizes);
+  return {
+    x0: pick(horizontal.starts),
+    y0: pick(vertical.starts),
+    w,
+    h,
+    s: div(h, w),
+    d0: pick(left),
+    d1: pick(right),
+  };
+}
+
 /**
  * Monotone rational-quadratic splines, one per coordinate, and the identity outside [−bound,
  * bound].
+ *
+ * @throws DiffeoError of kind `usage` where the bound is not a positive number; of kind `shape`
+ * when it is applied, where there are fewer than 2 bins
  */
-export function rationalQuadraticSpline({
-  widths,
-  heights,
-  slopes,
-  bound = 3,
-}: SplineOptions): Bijector {
+export function rationalQuadraticSpline(options: SplineOptions): Bijector {
+  const { bound = 3 } = options;
   if (!(bound > 0 && Number.isFinite(bound)))
     fail("usage", `spline: the bound ${bound} is no half-width`, "use a positive number");
-
-  interface Bins {
-    readonly starts: Tensor;
-    readonly sizes: Tensor;
-  }
-  const bins = (raw: Operand, like: Tensor): Bins => {
-    const parameters = asTensor(raw, like.dtype);
-    const k = parameters.shape.at(-1) as number;
-    const sizes = mul(add(mul(softmax(parameters), 1 - LEAST * k), LEAST), 2 * bound);
-    return { sizes, starts: sub(cumsum(sizes, -1, { exclusive: true }), bound) };
-  };
-  const knotSlopes = (like: Tensor): readonly [Tensor, Tensor] => {
-    const inner = add(softplus(add(asTensor(slopes, like.dtype), UNIT)), LEAST);
-    const end = filled([...inner.shape.slice(0, -1), 1], 1, like.dtype);
-    return [concat([end, inner]), concat([inner, end])];
-  };
-
-  /**
-   * What the bin of each coordinate says, for values located on the x axis (`widths`) or the y axis
-   * (`heights`).
-   */
-  const locate = (value: Tensor, axis: "x" | "y") => {
-    const horizontal = bins(widths, value);
-    const vertical = bins(heights, value);
-    const { starts } = axis === "x" ? horizontal : vertical;
-    const k = starts.shape.at(-1) as number;
-    if (k < 2)
-      fail("shape", "spline: needs at least 2 bins", "give widths and heights of 2 or more");
-    const at = expandDims(value, -1);
-    // One-hot by differences of steps; the first bin has no lower end and the last no upper one.
-    const reached = cast(
-      lessEqual(slice(starts, ...starts.shape.slice(0, -1).map(() => null), [1, k]), at),
-      value.dtype,
-    );
-    const none = filled([...reached.shape.slice(0, -1), 1], 0, value.dtype);
-    const hit = sub(concat([add(none, 1), reached]), concat([reached, none]));
-    const pick = (table: Tensor): Tensor => sum(mul(hit, table), -1);
-    const [left, right] = knotSlopes(value);
-    const w = pick(horizontal.sizes);
-    const h = pick(vertical.sizes);
-    return {
-      x0: pick(horizontal.starts),
-      y0: pick(vertical.starts),
-      w,
-      h,
-      s: div(h, w),
-      d0: pick(left),
-      d1: pick(right),
-    };
-  };
+  const own = { ...options, bound };
 
   const inside = (value: Tensor): Tensor => less(abs(value), bound);
   /** Outside, the centre stands in, so that the branch not taken is a number. */
@@ -133,7 +140,7 @@ export function rationalQuadraticSpline({
     name: "rational-quadratic spline",
     forward: (x) => {
       const z = held(x);
-      const { x0, y0, w, h, s, d0, d1 } = locate(z, "x");
+      const { x0, y0, w, h, s, d0, d1 } = locate(own, z, "x");
       const xi = div(sub(z, x0), w);
       const bend = mul(xi, sub(1, xi));
       const top = mul(h, add(mul(s, square(xi)), mul(d0, bend)));
@@ -146,7 +153,7 @@ export function rationalQuadraticSpline({
      */
     inverse: (y) => {
       const z = held(y);
-      const { x0, y0, w, h, s, d0, d1 } = locate(z, "y");
+      const { x0, y0, w, h, s, d0, d1 } = locate(own, z, "y");
       const eta = sub(z, y0);
       const excess = mul(eta, sub(add(d1, d0), mul(s, 2)));
       const a = add(mul(h, sub(s, d0)), excess);
@@ -157,7 +164,7 @@ export function rationalQuadraticSpline({
     },
     logSlope: (x) => {
       const z = held(x);
-      const { x0, w, s, d0, d1 } = locate(z, "x");
+      const { x0, w, s, d0, d1 } = locate(own, z, "x");
       const xi = div(sub(z, x0), w);
       const rest = sub(1, xi);
       const bend = mul(xi, rest);
