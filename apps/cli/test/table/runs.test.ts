@@ -200,3 +200,23 @@ describe("several seeds", () => {
     expect([flow?.network.kind, network.kind]).toEqual(["couplings", "columns"]);
   });
 });
+
+describe("a network of masked cells", () => {
+  it("does what the commands ask of a model without a second network, and takes no maps", async () => {
+    const asked = fit("masked.model", "--network", "masked", "--steps", "4", "--json");
+    expect(await diffeo(...asked)).toMatchObject({ code: 0 });
+    const model = ["--model", at("masked.model"), "--threads", "1"];
+    const drawn = await diffeo("table", "sample", ...model, "--count", "3", "--given", "a=0.25");
+    expect(drawn.stdout).toMatch(/^a,b\n(0\.25,-?\d[^\n]*\n){3}$/);
+    writeFileSync(at("torn.csv"), "a,b\n0.5,\n,1.125\n");
+    const filled = await diffeo("table", "complete", at("torn.csv"), ...model);
+    expect(filled.stderr).toBe("");
+    expect(filled.stdout).toMatch(/^draw,a,b\n1,0\.5,-?\d[^\n]*\n1,-?\d[^\n]*,1\.125\n$/);
+    const scored = await diffeo("table", "likelihood", at("torn.csv"), ...model, "--json");
+    expect(Number.isFinite(JSON.parse(scored.stdout).mean)).toBe(true);
+    const exported = await diffeo("table", "export", ...model.slice(0, 2), "--out", at("m.onnx"));
+    expect(exported.stderr).toContain("the model is one of masked cells, which has no score");
+    const mapped = await diffeo(...fit("no.model", "--network", "masked", "--map", "auto"));
+    expect(mapped.stderr).toContain("--network masked has no use for --map");
+  });
+});

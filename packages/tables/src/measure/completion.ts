@@ -16,7 +16,7 @@ import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { fold, key as keyOf, permutation, uniform } from "diffeo/random";
 import { strangers } from "../diffusion/encode/index.ts";
-import { type FittedTable, givenPredictorOf } from "../diffusion/network/index.ts";
+import { type FittedTable, requireTakesGiven } from "../diffusion/network/index.ts";
 import type { TableModel } from "../diffusion/query/index.ts";
 import type { Cells } from "./law.ts";
 import { type Mean, meanOf } from "./mean.ts";
@@ -196,7 +196,7 @@ async function hiddenCells(
 }
 
 /** Raises an error where a model cannot complete rows. */
-export const requireCompletable = (model: FittedTable): void => void givenPredictorOf(model);
+export const requireCompletable = (model: FittedTable): void => requireTakesGiven(model);
 
 /** Hides cells of rows, completes them and says how often the truth was where it should be. */
 export async function completionOf(

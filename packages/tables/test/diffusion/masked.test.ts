@@ -12,6 +12,7 @@ import {
   real,
   simplex,
 } from "diffeo/domain";
+import { inputOf, openInline, resultsOf } from "diffeo/job";
 import { networkOf } from "diffeo/model";
 import { fold, key, normal, uniform } from "diffeo/random";
 import { afterAll, describe, expect, it } from "vitest";
@@ -22,6 +23,7 @@ import { fitTable } from "../../src/diffusion/fit/fit.ts";
 import { binsOf } from "../../src/diffusion/fit/masked.ts";
 import { readWords, wordsOf, writePoint } from "../../src/diffusion/network/index.ts";
 import { openTable, type TableModel } from "../../src/diffusion/query/table-model.ts";
+import { rowsJobs, tableFitJobs } from "../../src/job/index.ts";
 
 const threads = 1;
 const open: TableModel[] = [];
@@ -222,6 +224,22 @@ describe("a model of masked cells", () => {
     expect(() => parseTableModel(Buffer.concat(serializeTableModel(torn)))).toThrow(
       "its bins are none",
     );
+  });
+
+  it("is the same as a job, and so are its rows", async () => {
+    const run = { seed: 3, steps: 4, given: false, network: "masked" } as const;
+    const own = kept(await fitTable(rows, { columns, threads, ...run }));
+    const inline = openInline({ threads });
+    const fits = tableFitJobs(rows, { ...run, columns, seeds: 1 });
+    for await (const { value } of resultsOf(inline, fits)) {
+      const model = kept(value);
+      expect(model.parameters).toEqual(own.parameters);
+      const input = inputOf(Buffer.concat(serializeTableModel(own)), own);
+      const given = { y: "yes" };
+      const jobs = rowsJobs(input, { count: 12, evaluations: 50, seed: 1, given });
+      for await (const drawn of resultsOf(inline, jobs))
+        expect(drawn.value.rows).toEqual((await model.sample({ count: 12, seed: 1, given })).rows);
+    }
   });
 
   it("takes no flow", async () => {

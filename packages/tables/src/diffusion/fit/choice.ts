@@ -44,6 +44,8 @@ export interface Plan {
   /** Steps between measurements. */
   readonly every: number;
   readonly patience: number;
+  /** Whether the last weights are kept, whatever was measured. */
+  readonly isLast: boolean;
   /** The losses of weights, one a batch of held-out rows. */
   readonly measure: (weights: NdArray) => Promise<readonly number[]>;
   readonly onWeights: (weights: NdArray) => Promise<void> | void;
@@ -51,7 +53,7 @@ export interface Plan {
 
 /** The choice of a run, and the store that makes it go on. */
 export function choiceOf(store: RunStore, before: Checkpoint | undefined, plan: Plan) {
-  const { steps, every, patience, measure, onWeights } = plan;
+  const { steps, every, patience, isLast, measure, onWeights } = plan;
   const kept = before && keptIn(before);
   let [chosen, since, lowest] = [kept?.chosen, kept?.since ?? 0, kept?.lowest ?? []];
   let weights = before?.arrays.chosen;
@@ -62,7 +64,7 @@ export function choiceOf(store: RunStore, before: Checkpoint | undefined, plan: 
   const look = async (step: number, ema: NdArray): Promise<void> => {
     const losses = await measure(ema);
     last = mean(losses);
-    if (lowest.length === 0 || last < mean(lowest)) lowest = losses;
+    if (isLast || lowest.length === 0 || last < mean(lowest)) lowest = losses;
     if (!isWorse(losses, lowest)) [chosen, weights, since] = [step, ema, 0];
     else if (++since >= patience) enough.abort();
     await onWeights(ema);

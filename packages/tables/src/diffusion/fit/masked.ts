@@ -144,7 +144,7 @@ export function trainMasked(
   });
   const [seen, unseen] = [sourceOf(z), sourceOf(held)];
   const { inputs: channels, outputs, sites } = words;
-  const { width = 256, blocks = 3, patience = Number.POSITIVE_INFINITY } = options;
+  const { width = 256, blocks = 3 } = options;
   return trainTask(
     {
       network: { kind: "residual", channels, outputs, width, blocks, time: 1 },
@@ -159,6 +159,6 @@ export function trainMasked(
       batch: (key) => batchOf(seen, key),
       held: (key) => batchOf(unseen, key),
     },
-    { ...options, patience },
+    { keep: "last", ...options, patience: options.patience ?? Number.POSITIVE_INFINITY },
   );
 }

@@ -47,9 +47,12 @@ export interface TrainingProgress {
 /** How long and on what a network is trained. */
 export interface TrainingOptions extends EngineOptions {
   readonly seed?: number;
-  /** Which network whole rows are learned by; that of given cells is residual. Default residual. */
+  /**
+   * Which network whole rows are learned by; that of given cells is residual. One of masked cells is
+   * both. Default residual.
+   */
   readonly network?: NetworkKind;
-  /** Default 128, or 256 for many rows and outputs, and 3; of a transformer 64 and 2. */
+  /** Default 128, or 256 for many rows and outputs, and 3; of a transformer 64 and 2, of masked cells 256. */
   readonly width?: number;
   readonly blocks?: number;
   /** Steps of 512 rows. Default 20,000, and fewer for small tables or masked cells. */
@@ -83,6 +86,8 @@ export interface NetworkTraining extends TrainingOptions {
   readonly measurements?: number;
   /** What weights are chosen by, a number for each of some rows or batches. Default: the losses. */
   readonly score?: (weights: Weights) => Promise<readonly number[]>;
+  /** Which weights are kept: the best that were measured, by default, or the last. */
+  readonly keep?: "best" | "last";
 }
 
 export interface TrainedParameters {
@@ -316,7 +321,7 @@ export async function trainParameters(
   options: NetworkTraining,
 ): Promise<TrainedParameters> {
   const { seed = 0, patience = 6, rate = 2e-3, minutes, signal, onProgress } = options;
-  const { store = memoryStore(), measurements = MEASUREMENTS } = options;
+  const { store = memoryStore(), measurements = MEASUREMENTS, keep = "best" } = options;
   const root = fold(keyOf(seed), task.name);
   const like = task.init(fold(root, "network"));
   const size = flatten(like).length;
@@ -348,6 +353,7 @@ export async function trainParameters(
       steps,
       every,
       patience,
+      isLast: keep === "last",
       measure: score ? ({ data }) => score(treeOf(data as Float32Array, like)) : lossesOf,
       onWeights: ({ data }) => task.onParameters?.(treeOf(data as Float32Array, like)),
     });

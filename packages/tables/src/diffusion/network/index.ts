@@ -19,6 +19,7 @@ export {
   openedTable,
   type Predictor,
   predictorOf,
+  requireTakesGiven,
   sideSize,
   type TableTraining,
   tableMap,

@@ -128,13 +128,11 @@ export const LAST_LEVEL = 8;
 /** v̂(x, λ) */
 export type Predictor = (x: Tensor, lambda: Tensor) => Tensor;
 
+const NO_SCORE = "the model is one of masked cells, which has no score";
+const OTHER_NETWORK = "fit it again with the network residual or transformer";
+
 export const predictorOf = (model: FittedTable): Predictor => {
-  if (model.bins)
-    fail(
-      "usage",
-      "the model is one of masked cells, which has no score",
-      "fit it again with the network residual or transformer",
-    );
+  if (model.bins) fail("usage", NO_SCORE, OTHER_NETWORK);
   const { apply } = networkOf(model.network);
   const p = asConstants(model.parameters);
   const { velocity } = headOf(model);
@@ -148,17 +146,24 @@ export const sideSize = ({ dimension, parts }: Product): number => dimension + 2
 export const takesGiven = ({ given, bins }: FittedTable): boolean =>
   given !== undefined || bins !== undefined;
 
+/** Raises an error where cells cannot be given, with what to do about it. */
+export function requireTakesGiven(model: FittedTable): void {
+  const { parts, columns } = model.domain;
+  if (takesGiven(model)) return;
+  fail(
+    "usage",
+    parts.length === 1
+      ? `the model has one part, ${columns.map((name) => `"${name}"`).join(", ")}, which is drawn whole`
+      : "the model was fitted without a network of given cells",
+    parts.length === 1 ? "draw without given cells and holes" : "fit it again, with given",
+  );
+}
+
 /** v̂ of the network of given parts, for rows xP and what is beside them. */
 export function givenPredictorOf(model: FittedTable) {
-  const { given, domain } = model;
-  if (!given)
-    return fail(
-      "usage",
-      domain.parts.length === 1
-        ? `the model has one part, ${domain.columns.map((name) => `"${name}"`).join(", ")}, which is drawn whole`
-        : "the model was fitted without a network of given cells",
-      domain.parts.length === 1 ? "draw without given cells and holes" : "fit it again, with given",
-    );
+  requireTakesGiven(model);
+  const { given } = model;
+  if (!given) return fail("usage", NO_SCORE, OTHER_NETWORK);
   const { apply } = networkOf(given.network);
   const p = asConstants(given.parameters);
   const { velocity } = headOf(givenCoordinates(model));

@@ -25,8 +25,8 @@ import {
 import {
   type FittedTable,
   givenCoordinates,
-  givenPredictorOf,
   type OpenedTable,
+  requireTakesGiven,
 } from "../network/index.ts";
 import { type DrawnRows, type DrawRows, requireDraw } from "./draw.ts";
 import { filledPoints } from "./fill.ts";
@@ -135,7 +135,7 @@ export function requireGiven(model: FittedTable, given: Given): readonly OpenCel
     if (beyond !== undefined)
       fail("usage", `given: ${namesOf(part)}: ${beyond}`, "give one of these");
   }
-  if (Object.keys(given).length > 0 && !model.bins) givenPredictorOf(model);
+  if (Object.keys(given).length > 0) requireTakesGiven(model);
   return cells;
 }
 
