@@ -170,13 +170,19 @@ describe("a likelihood", () => {
 });
 
 describe("a model of masked cells", () => {
-  /** y = 1 with chance 0.9 where x > 0 and 0.2 elsewhere; x Gaussian, some of y missing. */
+  /** y = 1 with chance 0.9 where x > 0 and 0.2 elsewhere, some of y missing; rain in 4 of 10 rows. */
   const rows = Array.from({ length: 1500 }, (_, i) => {
     const x = normal(fold(key("x"), i), [1], { dtype: "float64" }).data[0];
-    const [u, lost] = uniform(fold(key("u"), i), [2], { dtype: "float64" }).data;
-    return [x, lost < 0.1 ? null : u < (x > 0 ? 0.9 : 0.2) ? "yes" : "no", 20 * (x + u)];
+    const [u, lost, wet] = uniform(fold(key("u"), i), [3], { dtype: "float64" }).data;
+    const y = u < (x > 0 ? 0.9 : 0.2) ? "yes" : "no";
+    return [x, lost < 0.1 ? null : y, x + (y === "yes" ? 2 : -2), wet < 0.6 ? 0 : wet];
   });
-  const columns = { x: real(), y: category(["no", "yes"]), z: real() };
+  const columns = {
+    x: real(),
+    y: category(["no", "yes"]),
+    z: real(),
+    rain: mixed([0], empirical({ knots: [0.6, 1], shares: [0.01, 0.99] })),
+  };
   const options = {
     columns,
     network: "masked",
@@ -197,18 +203,22 @@ describe("a model of masked cells", () => {
     expect(Math.abs(share(down) - 0.2)).toBeLessThan(0.13);
     // P(y | x) from likelihoods of rows with a hole.
     const [joint, alone] = await model.logLikelihood([
-      [1, "yes", null],
-      [1, null, null],
+      [1, "yes", null, null],
+      [1, null, null, null],
     ]);
     expect(Math.abs(Math.exp(joint - alone) - 0.9)).toBeLessThan(0.07);
     // x has the standard Gaussian density.
-    const alike = await model.logLikelihood([-0.5, 0, 0.5].map((x) => [x, null, null]));
+    const alike = await model.logLikelihood([-0.5, 0, 0.5].map((x) => [x, null, null, null]));
     expect(alike.reduce((s, v) => s + Math.exp(v), 0) / 3).toBeCloseTo(0.368, 1);
-    // z goes with y, which is filled from it: z = 20(x + u).
-    const { rows: filled } = await model.complete([[-1, null, -3]], { draws: 200 });
+    // y is filled from z, which is x + 2 or x − 2.
+    const { rows: filled } = await model.complete([[-1, null, -3, null]], { draws: 200 });
     const yes = filled[0].filter(([, y]) => y === "yes").length / 200;
-    expect(yes).toBeLessThan(0.15);
+    expect(yes).toBeLessThan(0.1);
     expect(filled[0].every(([x, , z]) => x === -1 && z === -3)).toBe(true);
+
+    const { rows: many } = await model.sample({ count: 1000, seed: 2 });
+    const dry = many.filter(([, , , rain]) => rain === 0).length / 1000;
+    expect(Math.abs(dry - 0.6)).toBeLessThan(0.06);
 
     const { rows: all } = await model.sample({ count: 30, seed: 5 });
     const { rows: last } = await model.sample({ count: 10, first: 20, seed: 5 });

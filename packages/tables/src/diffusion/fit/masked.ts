@@ -7,7 +7,7 @@
  *
  *   loss = (1/m) Σ_{parts but c} −log p̂(site₀) − (n − 1) log p̂(siteⱼ)/m       j from 1 to n − 1
  *
- * (a part c of one site is as the others), which is least where all conditionals are right. Missing
+ * (a part c of one site is as the others, and a site without a value is in no sum), which is least where all conditionals are right. Missing
  * values are masked and in no sum.
  */
 import {
@@ -96,12 +96,13 @@ function batchOf({ words, rows }: Source, key: Key): NdArray[] {
       targets[b * outputs + logitAt[s] + rows.values[i * n + s]] = weight;
     };
     for (const k of masked) {
-      const list = own[k];
+      const list = sitesOf[k];
       if (k !== current || list.length === 1) learn(list[0], 1 / masked.length);
       else {
+        // Whatever the row has there: labels with a number after them must not count for less.
         const j = 1 + Math.floor(cut * (list.length - 1));
         for (const s of list.slice(0, j)) isKnown[s] = 1;
-        learn(list[j], (list.length - 1) / masked.length);
+        if (rows.values[i * n + list[j]] >= 0) learn(list[j], (list.length - 1) / masked.length);
       }
     }
     writeInput(words, rows, i, (s) => isKnown[s] === 1, x.subarray(b * inputs, (b + 1) * inputs));
