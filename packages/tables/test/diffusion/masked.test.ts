@@ -12,11 +12,18 @@ import {
   real,
   simplex,
 } from "diffeo/domain";
+import { normalPoint } from "diffeo/host";
 import { inputOf, openInline, resultsOf } from "diffeo/job";
 import { networkOf } from "diffeo/model";
 import { fold, key, normal, uniform } from "diffeo/random";
 import { afterAll, describe, expect, it } from "vitest";
-import { binsOfValues, encodeRows, placeIn, pointIn } from "../../src/diffusion/encode/index.ts";
+import {
+  binsOfValues,
+  encodeRows,
+  heavyCells,
+  placeIn,
+  pointIn,
+} from "../../src/diffusion/encode/index.ts";
 import { exportTable } from "../../src/diffusion/file/export.ts";
 import { parseTableModel, serializeTableModel } from "../../src/diffusion/file/model-bytes.ts";
 import { fitTable } from "../../src/diffusion/fit/fit.ts";
@@ -74,6 +81,28 @@ describe("bins of a number", () => {
     for (const one of masses) mass += one;
     expect(mass / masses.length).toBeCloseTo(1, 1);
     expect(worst).toBeLessThan(1e-6);
+  });
+
+  it("are those of single values where these are heavy", () => {
+    const shares = [0.01, 0.2, 0.5, 0.8, 0.99];
+    const domain = empirical({ knots: [-0.5, 0.5, 1.5, 10.5, 11.5], shares, step: 1 });
+    const [part] = product({ a: domain }).parts;
+    const z = (share: number): number => normalPoint(share, 1 - share);
+    const ends = shares.map(z);
+    expect(heavyCells(part)).toEqual([
+      [ends[0], ends[1]],
+      [ends[1], ends[2]],
+      [ends[3], ends[4]],
+    ]);
+    const { edges } = binsOfValues(
+      Float64Array.from({ length: 6400 }, (_, i) => z((i + 0.5) / 6400)),
+      heavyCells(part),
+    );
+    for (const end of ends.slice(0, 4)) expect(edges).toContain(end);
+    // Values 2 to 10, 30 % of the rows, have 19 of 64 bins; others have one each, or are beyond.
+    expect(edges.length + 1).toBeGreaterThanOrEqual(19 + 4);
+    expect(edges.length + 1).toBeLessThanOrEqual(19 + 6);
+    expect(edges.every((v, i) => i === 0 || v > edges[i - 1])).toBe(true);
   });
 
   it("are as many as rows allow, and one where values are few", () => {

@@ -72,6 +72,7 @@ export {
   type Bins,
   binCount,
   binsOfValues,
+  heavyCells,
   labelFinder,
   placeIn,
   pointIn,

@@ -5,10 +5,11 @@
  * training, and its place u ∈ (0, 1) within the bin, which is uniform. The outermost bins have
  * exponential tails, z = edge ± scale · E, so that every z has a density.
  *
- * Bins are 64 at most: with 512, in two digits, trees told synthetic rows from real ones better
+ * Bins are some 64: with 512, in two digits, trees told synthetic rows from real ones better
  * (Magic: a score of .858 instead of .944), since what is learned of neighbouring bins is chance.
  */
-import type { Product } from "diffeo/domain";
+import type { Product, ProductPart } from "diffeo/domain";
+import { normalPoint } from "diffeo/host";
 import { type Atoms, codesOf } from "./atoms.ts";
 import { mapRows } from "./map-rows.ts";
 import { plainSpec } from "./points.ts";
@@ -90,7 +91,7 @@ export function sitesOf(
 
 export const binCount = ({ edges }: Bins): number => edges.length + 1;
 
-/** Bins of a coordinate at most, and rows of training in each at least. */
+/** Bins of a coordinate without heavy cells at most, and rows of training in each at least. */
 const [MOST_BINS, LEAST_IN_BIN] = [64, 16];
 
 /** The mean of numbers, or a little where there is none above 0. */
@@ -99,16 +100,55 @@ function scaleOf(distances: Float64Array, range: number): number {
   return sum > 0 ? sum / distances.length : 1e-3 * (range || 1);
 }
 
-/** The bins of the values that a coordinate has in training, some of which may be NaN. */
-export function binsOfValues(values: Float64Array): Bins {
+/**
+ * Intervals of z that stand for one value each, which half a bin of rows or more have: those of a
+ * distribution function that is steep there.
+ */
+export function heavyCells({ domain }: ProductPart): readonly (readonly [number, number])[] {
+  const spec = plainSpec(domain);
+  const known = spec?.kind === "mixed" ? spec.other : spec;
+  if (known?.kind !== "empirical" || known.step === undefined) return [];
+  const { knots, shares, step } = known;
+  const scoreOf = (share: number): number => normalPoint(share, 1 - share);
+  return shares.slice(1).flatMap((share, k) => {
+    const isOne = knots[k + 1] - knots[k] < 1.5 * step;
+    const isHeavy = share - shares[k] >= 0.5 / MOST_BINS;
+    return isOne && isHeavy ? [[scoreOf(shares[k]), scoreOf(share)] as const] : [];
+  });
+}
+
+/**
+ * Between quantiles of so many bins, but around heavy cells: these are bins of their own, and what
+ * is left between two of them is no bin if it has less than half of the rows of one.
+ */
+function edgesOf(z: Float64Array, wanted: number, heavy: ReturnType<typeof heavyCells>): number[] {
+  const quantiles = Array.from({ length: wanted - 1 }, (_, i) => {
+    const at = Math.round(((i + 1) * z.length) / wanted);
+    return (z[Math.max(0, at - 1)] + z[Math.min(z.length - 1, at)]) / 2;
+  });
+  const below = (edge: number): number => binOf(z, edge);
+  const least = z.length / wanted / 2;
+  const ends = [...new Set(heavy.flat())].sort((a, b) => a - b);
+  const isFree = (edge: number): boolean =>
+    !heavy.some(([from, to]) => edge > from && edge < to) &&
+    !ends.some((end) => Math.abs(below(end) - below(edge)) < least);
+  const inside = [...ends, ...quantiles.filter(isFree)].filter(
+    (edge) => edge > z[0] && edge < z[z.length - 1],
+  );
+  return [...new Set(inside)].sort((a, b) => a - b);
+}
+
+/**
+ * The bins of the values that a coordinate has in training, some of which may be NaN; values of
+ * heavy cells have bins of their own.
+ */
+export function binsOfValues(
+  values: Float64Array,
+  heavy: ReturnType<typeof heavyCells> = [],
+): Bins {
   const z = values.filter((v) => !Number.isNaN(v)).sort();
   const wanted = Math.max(2, Math.min(MOST_BINS, Math.floor(z.length / LEAST_IN_BIN)));
-  const edges: number[] = [];
-  for (let k = 1; k < wanted; k++) {
-    const i = Math.round((k * z.length) / wanted);
-    const edge = (z[Math.max(0, i - 1)] + z[Math.min(z.length - 1, i)]) / 2;
-    if (edge > (edges.at(-1) ?? z[0])) edges.push(edge);
-  }
+  const edges = edgesOf(z, wanted, heavy);
   if (edges.length === 0) edges.push((z[0] + z[z.length - 1]) / 2);
   const range = z[z.length - 1] - z[0];
   const [low, high] = [edges[0], edges[edges.length - 1]];
@@ -128,7 +168,7 @@ export function binsOfValues(values: Float64Array): Bins {
 }
 
 /** How many edges are at most z. */
-function binOf({ edges }: Bins, z: number): number {
+function binOf(edges: ArrayLike<number>, z: number): number {
   let [low, high] = [0, edges.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -141,7 +181,7 @@ function binOf({ edges }: Bins, z: number): number {
 /** The bin of z, its place there, and the log-density of z given the bin. */
 export function placeIn(bins: Bins, z: number): { bin: number; u: number; logDensity: number } {
   const { edges, tails } = bins;
-  const bin = binOf(bins, z);
+  const bin = binOf(edges, z);
   if (bin > 0 && bin < edges.length) {
     const width = edges[bin] - edges[bin - 1];
     return { bin, u: (z - edges[bin - 1]) / width, logDensity: -Math.log(width) };

@@ -22,7 +22,7 @@ import {
   type Tensor,
 } from "diffeo/graph";
 import { fold, integers, type Key, uniform } from "diffeo/random";
-import { binsOfValues } from "../encode/index.ts";
+import { binsOfValues, heavyCells } from "../encode/index.ts";
 import {
   type Coordinates,
   NO_LEVEL,
@@ -44,10 +44,11 @@ const IN_ORDER = 0.5;
 export function binsOf({ domain, atoms = {} }: Coordinates, z: Float64Array): TableBins {
   const n = domain.dimension;
   return Object.fromEntries(
-    numberCoordinates(domain, atoms).map((i) => [
-      String(i),
-      binsOfValues(Float64Array.from({ length: z.length / n }, (_, row) => z[row * n + i])),
-    ]),
+    numberCoordinates(domain, atoms).map((i) => {
+      const part = domain.parts.findLast(({ at }) => at.x <= i);
+      const values = Float64Array.from({ length: z.length / n }, (_, row) => z[row * n + i]);
+      return [String(i), binsOfValues(values, part && heavyCells(part))];
+    }),
   );
 }
 
