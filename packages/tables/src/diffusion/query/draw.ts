@@ -70,7 +70,7 @@ async function drawWords(
   const { domain } = model;
   const n = domain.dimension;
   const z = await filledWords(model, new Float64Array(count * n).fill(Number.NaN), options);
-  const rows = decodedRows(domain, mapRows(z, n, domain.map.forward));
+  const rows = decodedRows(domain, mapRows(z, n, domain.map.forward), model.related);
   return { columns: domain.columns, rows, evaluations };
 }
 
