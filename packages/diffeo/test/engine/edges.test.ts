@@ -168,3 +168,35 @@ describe.each(types)("axes of none and of one, in %s", (type) => {
       await compareAt(`${name} of [${shape}]`, operations[name], [filled(shape)]);
   });
 });
+
+describe.each(types)("products of matrices in %s", (type) => {
+  const filled = (shape: readonly number[], seed: number): NdArray => {
+    const data = Array.from({ length: g.sizeOf(shape) }, (_, i) => Math.sin(i * i + seed));
+    return { ...g.ndarray(data, type), shape: [...shape] };
+  };
+  // Several vectors at a time, one, and single columns that remain; a last row of a batch.
+  it.each([1, 3, 8, 16, 17, 23, 37, 70])(
+    "with %i columns, of vectors and of what is left",
+    async (n) => {
+      const products: Readonly<
+        Record<string, readonly [(a: Tensor, b: Tensor) => Tensor, number[]]>
+      > = {
+        plain: [g.matmul, [9, n]],
+        transposed: [(a, b) => g.matmul(a, g.transpose(b)), [n, 9]],
+        flipped: [(a, b) => g.matmul(a, g.flip(b, -1)), [9, n]],
+        "of a sum": [(a, b) => g.matmul(g.add(a, 1), g.mul(b, 0.5)), [9, n]],
+        batched: [g.matmul, [2, 9, n]],
+      };
+      for (const [name, [f, shape]] of Object.entries(products)) {
+        const args = [filled([2, 5, 9], 1), filled(shape, 2)];
+        const [own, other] = await Promise.all(
+          ["wasm", "reference"].map((device) => results(f, args, device)),
+        );
+        own.data.forEach((v, i) => {
+          const off = Math.abs(Number(v) - Number(other.data[i]));
+          expect(off, name).toBeLessThan(type === "float64" ? 1e-14 : 5e-6);
+        });
+      }
+    },
+  );
+});
