@@ -175,7 +175,7 @@ describe("diffeo chess train", () => {
     expect(new Set(boards).size).toBe(boards.length);
     const figured = async (...more: readonly string[]): Promise<string> => {
       const out = join(folder, `figured-${runs++}`);
-      const words = ["--boards", "1", "--steps", "4", "--threads", "1"];
+      const words = ["--boards", "1", "--of", "1", "--steps", "4", "--threads", "1"];
       await printed("chess", "figure", "--model", model, "--out", out, ...words, ...more);
       return readFileSync(`${out}.svg`, "utf8").replaceAll(/w = [\d.]+/g, "w");
     };
