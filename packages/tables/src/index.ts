@@ -57,6 +57,7 @@ export {
   type LogLikelihoodOptions,
   openTable,
   type RowLikelihood,
+  type RowObject,
   type RowTensors,
   type TableCompleteOptions,
   type TableConditionOptions,

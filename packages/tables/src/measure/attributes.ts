@@ -34,8 +34,8 @@ export interface Attributes {
 }
 
 /** Rows of each kind that are guessed, and samples that they are guessed from, at most. */
-const MOST_ROWS = 500;
-const MOST_SAMPLES = 5000;
+const MOST_ROWS = 300;
+const MOST_SAMPLES = 2000;
 /** The share of training rows that may lie between a number and its guess. */
 const NEAR = 0.05;
 

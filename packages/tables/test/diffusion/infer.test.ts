@@ -220,6 +220,14 @@ describe("inference", () => {
     ]);
   });
 
+  it("names labels that occur once", () => {
+    const rows = Array.from({ length: 60 }, (_, i) => (i === 7 ? "." : "mf"[i % 2]));
+    const [{ reason }] = inferColumns(
+      table(`sex,n\n${rows.map((sex, i) => `${sex},${i % 9}`).join("\n")}\n`),
+    );
+    expect(reason).toBe('text; "." occurs once');
+  });
+
   it("keeps columns in order that may be equal, in the step that they share", () => {
     const rows = Array.from(
       { length: 30 },

@@ -142,6 +142,32 @@ describe("rules between columns", () => {
       expect(broken(writtenColumns(model), writtenRows(model, drawn))).toEqual(NONE);
     });
 
+    it("hold in rows by the names of the table's columns, typed as those that were fitted to", async () => {
+      const { objects } = await model.sample({ count: 20, evaluations: 4 });
+      expect(Object.keys(objects[0]).sort()).toEqual(names.split(",").sort());
+      for (const row of objects) {
+        expect(row.country).toBe(countries[String(row.town)]);
+        expect(Number(row.total)).toBeCloseTo(Number(row.net) + Number(row.tax), 9);
+      }
+      const some = Array.from({ length: 30 }, (_, i) => ({
+        size: i % 7 === 3 ? null : 1 + (i % 5),
+        ward: "ab"[i % 2],
+      }));
+      const how = { columns: { size: positive(), ward: category(["a", "b"]) }, steps: 2, width: 8 };
+      const typed = await fitTable(some, { ...how, blocks: 1, threads: 1 });
+      const drawn = await typed.sample({ count: 2, evaluations: 2 });
+      // Types: a number and a text, neither of them missing.
+      const [size, ward]: [number, string] = [drawn.objects[0].size, drawn.objects[0].ward];
+      expect([size, ward]).toEqual(drawn.rows[0]);
+      expect(JSON.stringify(drawn)).not.toContain("objects");
+      const { objects: filled } = await typed.complete([{ ward: "b" }], {
+        draws: 3,
+        evaluations: 2,
+      });
+      expect(filled[0].map((row) => row.ward)).toEqual(["b", "b", "b"]);
+      await typed.dispose();
+    });
+
     it("hold given either side of a rule, and what is given comes out", async () => {
       const shipped = Date.UTC(2022, 5, 1) / 86_400_000;
       const given = { country: "France", shipped, total: 90.5, fuel: "electric", paid: 12.5 };

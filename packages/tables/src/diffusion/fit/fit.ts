@@ -37,6 +37,7 @@ import {
   type DrawRows,
   drawRows,
   openTable,
+  type RowObject,
   sampleGiven,
   type TableModel,
 } from "../query/index.ts";
@@ -378,14 +379,17 @@ async function fitPoints(
  * Fits a model of rows whose columns live in the given domains, and opens it on the device and
  * threads that trained it.
  */
-export async function fitTable(
-  rows: readonly Row[],
+export async function fitTable<R extends Row>(
+  rows: readonly R[],
   options: FitTableOptions,
-): Promise<TableModel> {
+): Promise<TableModel<RowObject<R>>> {
   requireFit(rows, options);
   const { columns, choose = "loss", seed = 0 } = options;
   const { held = choose === "loss" ? 0.1 : 0.2 } = options;
-  return fitPoints(preparedRows(rows, columns, held, seed), rows.length, options);
+  const prepared = preparedRows(rows, columns, held, seed);
+  // What its rows are by name is known of those it was fitted to alone.
+  const model: unknown = await fitPoints(prepared, rows.length, options);
+  return model as TableModel<RowObject<R>>;
 }
 
 /** How a model is fitted again: its columns, layout and flow are those it has. */

@@ -28,6 +28,23 @@ const domainOf = (labels: readonly string[]) =>
 
 const labelsOf = ({ cells }: Column): readonly string[] => [...new Set(cells)].sort();
 
+/** Labels that occur once are named where there are so many at most. */
+const NAMED_ONCE = 3;
+/** In fewer cells a label occurs once by chance. */
+const ENOUGH_CELLS = 50;
+
+/** Labels that one row has, in words to add to a reason: a typing error, or too few to learn. */
+function onceNote({ cells }: Column): string {
+  if (cells.length < ENOUGH_CELLS) return "";
+  const counts = new Map<string, number>();
+  for (const cell of cells) counts.set(cell, (counts.get(cell) ?? 0) + 1);
+  const once = [...counts].flatMap(([label, count]) => (count === 1 ? [label] : []));
+  if (once.length === 0 || once.length === counts.size) return "";
+  return once.length <= NAMED_ONCE
+    ? `; ${once.map((label) => quote(label)).join(", ")} ${once.length === 1 ? "occurs" : "occur"} once`
+    : `; ${once.length} of ${counts.size} labels occur once`;
+}
+
 export const category: ColumnKind = {
   name: "category",
   counts: [0],
@@ -46,7 +63,7 @@ export const category: ColumnKind = {
     if (column.numbers || areNames(labels.length, column.cells.length) || labels.length < 2)
       return undefined;
     const remedy = disguiseOf(column.cells);
-    const many = labels.length > MOST_CORNERS ? `, ${labels.length} different` : "";
+    const many = labels.length > MOST_CORNERS ? `, ${labels.length} different` : onceNote(column);
     return {
       domain: domainOf(labels),
       reason: `text${many}${remedy === undefined ? "" : `, such as ${quote(labels[0])}: if it is not, ${remedy}`}`,

@@ -23,5 +23,10 @@ export { type DrawnRows, type DrawRows, drawRows } from "./draw.ts";
 export { completedPoints } from "./fill.ts";
 export type { LogLikelihoodOptions } from "./log-likelihood.ts";
 export { POINT_DRAWS, pointOf } from "./point.ts";
-export { openTable, type TableModel, type TableSampleOptions } from "./table-model.ts";
+export {
+  openTable,
+  type RowObject,
+  type TableModel,
+  type TableSampleOptions,
+} from "./table-model.ts";
 export { allCells, writtenCell, writtenColumns, writtenRows } from "./write.ts";

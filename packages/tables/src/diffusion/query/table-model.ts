@@ -2,7 +2,7 @@
  * A model of a table, as one holds it:
  *
  *   const model = await fitTable(rows, { columns });
- *   const { rows: drawn } = await model.sample({ count: 1000, given: { ph: 6.5 } });
+ *   const { rows: drawn, objects } = await model.sample({ count: 1000, given: { ph: 6.5 } });
  *   const nats = await model.logLikelihood(rows);
  *   const { rows: filled } = await model.complete(holes, { draws: 20 });
  *   const near = model.condition(({ a, b }) => mul(square(sub(add(a, b), 3)), -0.5 / 0.1 ** 2));
@@ -13,6 +13,7 @@
  * rows (`graphs.ts`). `dispose` frees them; a program that ends need not.
  */
 
+import type { Cell } from "diffeo/domain";
 import { type Closable, disposable } from "diffeo/host";
 import type { Row } from "../encode/index.ts";
 import { type EngineOptions, type FittedTable, openedTable, openGraphs } from "../network/index.ts";
@@ -31,6 +32,7 @@ import {
 } from "./condition.ts";
 import { type DrawnRows, type DrawRows, drawRows } from "./draw.ts";
 import { type LogLikelihoodOptions, tableLogLikelihood } from "./log-likelihood.ts";
+import { allCells } from "./write.ts";
 
 /** Which rows are sampled, and the cells that are given. */
 export interface TableSampleOptions extends DrawRows {
@@ -38,10 +40,24 @@ export interface TableSampleOptions extends DrawRows {
   readonly given?: Given;
 }
 
-/** An open model of a table: it samples, scores, completes and conditions rows. */
-export interface TableModel extends FittedTable, Closable {
+/** A row by the names of its columns, as rows of such a type come out of a model: without holes. */
+export type RowObject<R> = R extends readonly unknown[]
+  ? Readonly<Record<string, Cell>>
+  : { readonly [K in keyof R]: Exclude<R[K], null | undefined> };
+
+/** Results that give their rows by the names of the columns too. */
+interface AsObjects<O> {
+  /** The rows as objects with the columns of the table. */
+  readonly objects: O;
+}
+
+/**
+ * An open model of a table: it samples, scores, completes and conditions rows. `R` is a row by the
+ * names of its columns.
+ */
+export interface TableModel<R = Readonly<Record<string, Cell>>> extends FittedTable, Closable {
   /** Draws rows. */
-  readonly sample: (options: TableSampleOptions) => Promise<DrawnRows>;
+  readonly sample: (options: TableSampleOptions) => Promise<DrawnRows & AsObjects<readonly R[]>>;
   /** log q of each row in nats, in the units of its cells (`log-likelihood.ts` defines q). */
   readonly logLikelihood: (
     rows: readonly Row[],
@@ -51,7 +67,7 @@ export interface TableModel extends FittedTable, Closable {
   readonly complete: (
     rows: readonly Row[],
     options?: TableCompleteOptions,
-  ) => Promise<CompletedRows>;
+  ) => Promise<CompletedRows & AsObjects<readonly (readonly R[])[]>>;
   /**
    * The table under whatever was seen of a row, as a log-likelihood of its cells; exactly, for many
    * particles.
@@ -64,6 +80,33 @@ export interface TableModel extends FittedTable, Closable {
   readonly dispose: () => Promise<void>;
 }
 
+/**
+ * A result with its rows as objects, which are made when they are asked for and are no part of what
+ * is serialised.
+ */
+function withObjects<T extends object, O>(result: T, make: () => O): T & AsObjects<O> {
+  let made: O | undefined;
+  return Object.defineProperty(result, "objects", {
+    get: () => {
+      made ??= make();
+      return made;
+    },
+  }) as T & AsObjects<O>;
+}
+
+/** Rows by the names of the columns of the table: what was made for a rule is not one. */
+function objectsOf(
+  model: FittedTable,
+  rows: DrawnRows["rows"],
+): readonly Readonly<Record<string, Cell>>[] {
+  const { domain, related, layout } = model;
+  const columns = (related?.domain ?? domain).columns.map((name, j) => ({ name, j }));
+  const own = columns.filter(({ name }) => !related || !layout || layout.columns.includes(name));
+  return allCells(model, rows).map((row) =>
+    Object.fromEntries(own.map(({ name, j }) => [name, row[j]])),
+  );
+}
+
 /** Opens what a fit found. Nothing is compiled yet. */
 export function openTable(fitted: FittedTable, engine: EngineOptions = {}): TableModel {
   const graphs = openGraphs(engine);
@@ -71,12 +114,17 @@ export function openTable(fitted: FittedTable, engine: EngineOptions = {}): Tabl
   let conditions = 0;
   return {
     ...fitted,
-    sample: ({ given, ...options }) =>
-      given && Object.keys(given).length > 0
+    sample: async ({ given, ...options }) => {
+      const found = await (given && Object.keys(given).length > 0
         ? sampleGiven(opened, given, options)
-        : drawRows(opened, options),
+        : drawRows(opened, options));
+      return withObjects(found, () => objectsOf(fitted, found.rows));
+    },
     logLikelihood: (rows, options) => tableLogLikelihood(opened, rows, options),
-    complete: (rows, options) => completeRows(opened, rows, options),
+    complete: async (rows, options) => {
+      const found = await completeRows(opened, rows, options);
+      return withObjects(found, () => found.rows.map((draws) => objectsOf(fitted, draws)));
+    },
     condition: (logLikelihood, options) =>
       conditionTable(opened, `condition ${++conditions}`, logLikelihood, options),
     ...disposable(graphs.dispose),
