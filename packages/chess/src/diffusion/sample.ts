@@ -176,7 +176,7 @@ function openProcess(
 /**
  * Compiles the sampler of a model once, for many calls.
  *
- * @throws DiffeoError of kind `data` where the model is not one of chess positions
+ * @throws DiffeoError of kind `usage` where the model is not one of chess positions
  */
 export async function openBoards(
   model: Model,

@@ -46,7 +46,7 @@ export interface AffineOptions {
 /**
  * y = a x + b, coordinate by coordinate.
  *
- * @throws DiffeoError of kind `usage` where a scale is 0
+ * @throws DiffeoError of kind `numerical` where a scale is 0 or not finite
  */
 export function affine({ scale = 1, shift = 0 }: AffineOptions = {}): Bijector {
   if (valuesOf(scale)?.some((a) => a === 0 || !Number.isFinite(a)))

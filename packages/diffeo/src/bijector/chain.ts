@@ -27,7 +27,9 @@ import { eventOf } from "./event.ts";
 /**
  * The composition of maps, the first one first.
  *
- * @throws DiffeoError of kind `usage` where a map other than the last is an embedding
+ * @throws DiffeoError of kind `usage` where there are no maps, and of kind `shape` where their event
+ * ranks differ. A map that changes the number of coordinates belongs at the end: elsewhere,
+ * log-determinants and derivatives of the chain are errors of kind `shape`
  */
 export function chain(...maps: readonly Bijector[]): Bijector {
   if (maps.length === 0)

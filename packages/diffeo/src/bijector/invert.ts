@@ -22,10 +22,8 @@ import {
 } from "./derive.ts";
 
 /**
- * φ⁻¹ as a map.
- *
- * @throws DiffeoError of kind `usage` where φ is an embedding, which has no inverse around its
- * image
+ * φ⁻¹ as a map. An embedding has an inverse on its image alone: inverted, it does not check that
+ * points are there.
  */
 export function invert(phi: Bijector): Bijector {
   const back = (y: Tensor, t?: Tensor): Tensor => phi.inverse(y, t);

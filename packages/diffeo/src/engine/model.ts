@@ -14,7 +14,7 @@ export interface OpenModel extends Session, AsyncDisposable {}
 /**
  * Opens an ONNX file on a device.
  *
- * @throws DiffeoError of kind `usage` where the device is not there
+ * @throws DiffeoError of kind `device` where the device is not there
  */
 export async function openModel(
   model: OnnxModel,
