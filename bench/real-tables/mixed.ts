@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { createGunzip } from "node:zlib";
+import { writtenColumns, writtenRows } from "diffeo-tables";
 import { type FitSettings, fitFile, writeRows } from "./fitted.ts";
 import type { Measures } from "./measures.ts";
 import { type MixedName, publishedMixed } from "./published.ts";
@@ -54,9 +55,10 @@ async function oneFit(
     info.task === "regression" ? info.categorical : [...info.categorical, info.target];
   const { model, seconds } = await fitFile(train, categories, { ...settings, seed, given: false });
   const began = performance.now();
-  const { columns, rows } = await model.sample({ count: info.train, seed });
+  const { rows } = await model.sample({ count: info.train, seed });
   const sampling = (performance.now() - began) / 1000;
-  const synthetic = await writeRows(join(work, `synthetic-${seed}.csv`), columns, rows);
+  const written = [writtenColumns(model), writtenRows(model, rows)] as const;
+  const synthetic = await writeRows(join(work, `synthetic-${seed}.csv`), ...written);
   const measures = await ask<MixedMeasures>("mixed", {
     info: join(data, "info.json"),
     train,

@@ -2,7 +2,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fold, key, uniform } from "diffeo/random";
-import { pointOf } from "diffeo-tables";
+import { pointOf, writtenColumns, writtenRows } from "diffeo-tables";
 import { type FitSettings, fitFile, writeRows } from "./fitted.ts";
 import type { Measures } from "./measures.ts";
 import { unzipped } from "./mixed.ts";
@@ -96,12 +96,13 @@ async function generation(
   const { model, seconds } = await fitFile(file("train"), categories, {
     ...{ ...settings, ...NEAR, seed, given: false },
   });
-  const { columns, rows } = await model.sample({ count: train.length, seed });
+  const { rows } = await model.sample({ count: train.length, seed });
+  const synthetic = [writtenColumns(model), writtenRows(model, rows)] as const;
   const measured = await ask<Omit<Generated, "fitting">>("small", {
     info,
     train: file("train"),
     test: file("test"),
-    synthetic: [await writeRows(file("synthetic"), columns, rows)],
+    synthetic: [await writeRows(file("synthetic"), ...synthetic)],
   });
   return { ...measured, fitting: seconds };
 }
@@ -168,9 +169,10 @@ async function imputation(
       ),
     ),
   );
-  const { columns, rows } = await model.complete(open, { draws: DRAWS, seed });
+  const { rows } = await model.complete(open, { draws: DRAWS, seed });
+  const columns = writtenColumns(model);
   const write = (what: string, pick: (draws: Drawn) => readonly (string | number)[]) =>
-    writeRows(file(what), columns, rows.map(pick));
+    writeRows(file(what), columns, writtenRows(model, rows.map(pick)));
   const draws: string[] = [];
   for (let k = 0; k < DRAWS; k++) draws.push(await write(`draw${k}`, (own) => own[k]));
   const point = await write("point", (own) => pointOf(model.domain.parts, own));
