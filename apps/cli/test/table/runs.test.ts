@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { key, normal } from "diffeo/random";
 import { parseTableModel } from "diffeo-tables";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { diffeo, startDiffeo } from "../run.ts";
+import { diffeo, diffeoWith, startDiffeo } from "../run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "diffeo-runs-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -141,6 +141,22 @@ describe("a fit that ends by the clock", () => {
     );
     expect([two.code, two.stdout]).toEqual([0, expect.not.stringContaining("the time was enough")]);
   });
+});
+
+it("a fit of 150 columns ends within two seconds of an interruption", async () => {
+  const { data } = normal(key("wide"), [60, 150], { dtype: "float64" });
+  const names = Array.from({ length: 150 }, (_, j) => `c${j}`);
+  const rows = Array.from({ length: 60 }, (_, i) => data.slice(i * 150, (i + 1) * 150).join(","));
+  writeFileSync(at("wide.csv"), `${names}\n${rows.join("\n")}\n`);
+  const stop = new AbortController();
+  const words = ["table", "fit", at("wide.csv"), "--out", at("wide.model"), "--threads", "1"];
+  const ended = diffeoWith({ signal: stop.signal }, ...words);
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  const began = process.cpuUsage();
+  stop.abort();
+  expect((await ended).code).toBe(130);
+  const { user, system } = process.cpuUsage(began);
+  expect((user + system) / 1e6).toBeLessThan(2);
 });
 
 describe("several seeds", () => {
