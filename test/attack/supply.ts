@@ -11,11 +11,11 @@ const json = (path: string) => JSON.parse(readFileSync(join(house, path), "utf8"
 
 export async function supply(): Promise<void> {
   // What `npm publish` would send.
-  const { stdout } = spawnSync(
-    "npm",
-    ["pack", "--workspaces", "--dry-run", "--json", "--ignore-scripts"],
-    { cwd: house, encoding: "utf8", maxBuffer: 2 ** 27 },
-  );
+  const { stdout } = spawnSync("npm", ["pack", "--workspaces", "--dry-run", "--json", "--silent"], {
+    cwd: house,
+    encoding: "utf8",
+    maxBuffer: 2 ** 27,
+  });
   for (const { name, files, size } of JSON.parse(stdout)) {
     const odd = files
       .map(({ path }: { path: string }) => path)
@@ -40,7 +40,7 @@ export async function supply(): Promise<void> {
         const file = join(house, own ?? "", path);
         return (
           existsSync(file) &&
-          /\/(root|home|work)\/[a-z]|BEGIN [A-Z ]*PRIVATE KEY|_authToken|ghp_[A-Za-z0-9]{20}/.test(
+          /\/(root|home|work)\/(?!web_user)[a-z]|BEGIN [A-Z ]*PRIVATE KEY|_authToken|ghp_[A-Za-z0-9]{20}/.test(
             readFileSync(file, "utf8"),
           )
         );
