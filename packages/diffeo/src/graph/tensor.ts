@@ -44,6 +44,16 @@ export class Tensor<A extends Attributes = Attributes> {
     this.shape = shape;
     this.dtype = dtype;
   }
+
+  /** What JavaScript asks of an object in `a * b`: a tensor has no number yet, so it would be NaN. */
+  [Symbol.toPrimitive](hint: string): string {
+    if (hint === "string") return `[tensor of shape ${showShape(this.shape)}]`;
+    return fail(
+      "usage",
+      "a tensor stands where a plain number belongs, beside +, −, * or / or in a function of Math",
+      "write mul(a, b), add(a, b), exp(a) and their kin",
+    );
+  }
 }
 
 /**

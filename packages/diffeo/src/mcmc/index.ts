@@ -22,7 +22,13 @@ export type { ChainStore } from "./draw-options.ts";
 export { type Compared, compare, type Loo, type LooOptions, loo } from "./loo.ts";
 export type { ChainMethodName } from "./method.ts";
 export type { MetricName } from "./metric.ts";
-export type { PosteriorDraws, PosteriorModel } from "./model.ts";
+export type {
+  NamedModel,
+  NamedValues,
+  Parameters,
+  PosteriorDraws,
+  PosteriorModel,
+} from "./model.ts";
 export { model, type StatementModel } from "./notation.ts";
 export { arvizJson, cmdStanCsv, type Origin } from "./output.ts";
 export type { Bounded, Parameter, Standardised, Values } from "./parameters.ts";

@@ -20,7 +20,8 @@ import {
   type Values,
 } from "./parameters.ts";
 
-type Parameters = Readonly<Record<string, Parameter>>;
+/** Parameters by name. */
+export type Parameters = Readonly<Record<string, Parameter>>;
 type Derived = Readonly<Record<string, (values: Values, data: Values) => Tensor>>;
 
 /** A model as parameters with their domains and a log-density. */
@@ -39,6 +40,20 @@ export interface PosteriorModel {
   /** Shapes of the data. Default: whatever is given. */
   readonly data?: DataShapes;
 }
+
+/**
+ * A model of the layer beneath the notation whose values are typed by the names of its parameters,
+ * also under `noUncheckedIndexedAccess`.
+ */
+export interface NamedModel<P extends Parameters, D extends string = never>
+  extends Pick<PosteriorModel, "data" | "flat"> {
+  readonly parameters: P;
+  readonly logDensity: (values: NamedValues<P>, data: Values) => Tensor;
+  readonly derived?: Readonly<Record<D, (values: NamedValues<P>, data: Values) => Tensor>>;
+}
+
+/** Values by the names of parameters. */
+export type NamedValues<P> = Readonly<Record<keyof P & string, Tensor>>;
 
 /** Draws of one quantity, [chains, draws, …shape]. */
 export interface PosteriorDraws {

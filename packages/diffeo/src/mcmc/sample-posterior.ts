@@ -23,6 +23,8 @@ import type { DrawChainsOptions } from "./draw-options.ts";
 import {
   type BoundModel,
   boundModel,
+  type NamedModel,
+  type Parameters,
   type PosteriorDraws,
   type PosteriorModel,
   placeInWords,
@@ -52,9 +54,9 @@ export interface PosteriorSamplerOptions extends Omit<OpenChainsOptions, "size">
 export interface SamplePosteriorOptions extends PosteriorSamplerOptions, CallOptions {}
 
 /** Draws from a posterior, with their summary and warnings. */
-export interface Posterior {
+export interface Posterior<Name extends string = string> {
   /** By name: parameters and derived quantities, [chains, draws, …]. */
-  readonly draws: Readonly<Record<string, PosteriorDraws>>;
+  readonly draws: Readonly<Record<Name, PosteriorDraws>>;
   readonly chains: readonly Chain[];
   /** How they were drawn. */
   readonly settings: ChainSettings;
@@ -216,10 +218,20 @@ const countOf = ({ chains = 4 }: PosteriorSamplerOptions): number => {
  * Draws from a model. Its data are constants of the graph: what depends on them alone is computed
  * once.
  */
-export async function samplePosterior(
+export function samplePosterior<const P extends Parameters, D extends string = never>(
+  model: NamedModel<P, D>,
+  options: SamplePosteriorOptions,
+): Promise<Posterior<(keyof P & string) | D>>;
+/** The same of a model of statements, or one whose parameters depend on the data. */
+export function samplePosterior(
   model: PosteriorModel,
   options: SamplePosteriorOptions,
+): Promise<Posterior>;
+export async function samplePosterior(
+  given: PosteriorModel | NamedModel<Parameters, string>,
+  options: SamplePosteriorOptions,
 ): Promise<Posterior> {
+  const model = given as PosteriorModel;
   const count = countOf(options);
   const bound = boundModel(
     model,

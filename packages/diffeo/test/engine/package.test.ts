@@ -99,6 +99,7 @@ function compiled(...programs: readonly string[]): {
       ...{
         noEmit: true,
         strict: true,
+        noUncheckedIndexedAccess: true,
         module: ts.ModuleKind.NodeNext,
         target: ts.ScriptTarget.ES2022,
       },
@@ -134,9 +135,37 @@ it("has types that strict programs compile against, the README's among them", ()
      // @ts-expect-error: one argument is missing
      f();`,
   );
+  // Values and draws are typed by the names of parameters, where entries of a record may be missing.
+  writeFileSync(
+    join(project.folder, "posterior.mts"),
+    `import { positive, real } from "diffeo/domain";
+     import { add, log, mul, neg, square } from "diffeo/graph";
+     import { samplePosterior } from "diffeo/mcmc";
+     import { key } from "diffeo/random";
+     const posterior = await samplePosterior(
+       {
+         parameters: { mu: real(), sigma: positive(), theta: [real(), 8] },
+         logDensity: ({ mu, sigma }) => neg(add(square(mu), log(sigma))),
+         derived: { twice: ({ mu }) => mul(mu, 2) },
+       },
+       { key: key(1) },
+     );
+     export const first: number | undefined = posterior.draws.mu.data[0];
+     export const shapes = [posterior.draws.theta.shape, posterior.draws.twice.shape];
+     // @ts-expect-error: there is no tau
+     posterior.draws.tau;
+     samplePosterior(
+       {
+         parameters: { mu: real() },
+         // @ts-expect-error: there is no sigma
+         logDensity: ({ sigma }) => neg(sigma),
+       },
+       { key: key(1) },
+     );`,
+  );
   expect(shown).toContain("sample(process");
   writeFileSync(join(project.folder, "readme.mts"), shown);
-  const { faults, checked } = compiled("program.mts", "readme.mts");
+  const { faults, checked } = compiled("program.mts", "posterior.mts", "readme.mts");
   expect(faults).toBe("");
   const types = paths.map((path) => join("node_modules", "diffeo", exports[path].types));
   expect(checked).toEqual(expect.arrayContaining(["program.mts", "readme.mts", ...types]));

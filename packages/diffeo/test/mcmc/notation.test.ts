@@ -248,6 +248,15 @@ describe("a wrong model", () => {
       'observe("y"): y[1]: 2.5 is no whole number, which poisson cannot have made',
     ],
     [
+      "that calculates as if tensors were numbers",
+      ({ parameter, observe }) => {
+        const b = parameter("b", normal(0, 1)) as unknown as number;
+        observe("y", normal(b * 2, 1));
+      },
+      y,
+      'in the model, after parameter("b"): a tensor stands where a plain number belongs, beside +, −, * or / or in a function of Math. Write mul(a, b)',
+    ],
+    [
       "with a parameter that is discrete",
       ({ parameter }) => {
         parameter("k", poisson(2));
