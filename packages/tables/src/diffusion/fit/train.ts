@@ -122,8 +122,8 @@ const [LEAST_TIMED, TIMED] = [2, 16];
 /** How far beyond its time a run may go whose steps turn out slower than at its beginning. */
 const OVERTIME = 1.15;
 
-/** Passes over the rows of training: a network of masked cells sees all of a row in each. */
-const [PASSES, MASKED_PASSES] = [400, 120];
+/** Passes over the rows of training; a network of masked cells learns rows by heart in as many. */
+const [PASSES, MASKED_PASSES] = [400, 240];
 
 /** Steps for so many rows of training: some passes, within bounds. */
 export const usualSteps = (rows: number, network: NetworkKind = "residual"): number =>
