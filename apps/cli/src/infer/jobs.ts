@@ -13,7 +13,7 @@ import { collectJobs, type JobOptions, planOrShard, type Work } from "../shell/j
 
 /** Where chains begin: at random, or at draws of an approximation. */
 export const starts = ["random", "approximation", "pathfinder"] as const;
-export type StartName = (typeof starts)[number];
+type StartName = (typeof starts)[number];
 
 export interface InferCommand extends JobOptions {
   readonly data?: readonly string[];

@@ -25,7 +25,7 @@ export class Run {
     this.#worker = worker;
     try {
       this.answer = await worker.call("run", ask, {
-        onTell: (told) => {
+        onReport: (told) => {
           if (this.#worker === worker) this.told = told;
         },
       });

@@ -101,7 +101,7 @@ export const run = task<Ask, Told, Answer>(async ({ model: text, data, seed }, c
       store,
       signal: context.signal,
     });
-    context.tell(told(posterior, draws));
+    context.report(told(posterior, draws));
   }
   const last = posterior as Posterior;
   return {
