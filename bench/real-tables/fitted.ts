@@ -36,7 +36,7 @@ export interface FittedFile {
 }
 
 /** Seconds of the processor that this process has spent. */
-export const processorSeconds = (): number => {
+const processorSeconds = (): number => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;
 };
