@@ -19,10 +19,12 @@ import { fold, key, normal, uniform } from "diffeo/random";
 import { afterAll, describe, expect, it } from "vitest";
 import {
   binsOfValues,
+  cellFinder,
   encodeRows,
-  heavyCells,
   placeIn,
+  placeOfShare,
   pointIn,
+  slopeIn,
 } from "../../src/diffusion/encode/index.ts";
 import { exportTable } from "../../src/diffusion/file/export.ts";
 import { parseTableModel, serializeTableModel } from "../../src/diffusion/file/model-bytes.ts";
@@ -65,7 +67,7 @@ describe("bins of a number", () => {
   const values = normal(key("values"), [2000], { dtype: "float64" }).data;
   it.each([
     [40, 2],
-    [2000, 64],
+    [2000, 63],
   ])("of %i values have places that go there and back, and a density of mass 1", (size, number) => {
     const bins = binsOfValues(values.slice(0, size));
     expect(bins.edges).toHaveLength(number - 1);
@@ -83,26 +85,41 @@ describe("bins of a number", () => {
     expect(worst).toBeLessThan(1e-6);
   });
 
-  it("are those of single values where these are heavy", () => {
+  it("are those of single values where these are heavy, and cut no value in two", () => {
     const shares = [0.01, 0.2, 0.5, 0.8, 0.99];
     const domain = empirical({ knots: [-0.5, 0.5, 1.5, 10.5, 11.5], shares, step: 1 });
     const [part] = product({ a: domain }).parts;
     const z = (share: number): number => normalPoint(share, 1 - share);
-    const ends = shares.map(z);
-    expect(heavyCells(part)).toEqual([
-      [ends[0], ends[1]],
-      [ends[1], ends[2]],
-      [ends[3], ends[4]],
-    ]);
-    const { edges } = binsOfValues(
-      Float64Array.from({ length: 6400 }, (_, i) => z((i + 0.5) / 6400)),
-      heavyCells(part),
+    const found = cellFinder(part)?.(Float64Array.of(z(0.3), z(0.49), z(0.9)));
+    expect(Array.from(found?.middle ?? [])).toEqual([z(0.35), z(0.35), z(0.895)]);
+    expect(found?.low[1]).toBeCloseTo(z(0.2), 6);
+    expect(found?.high[1]).toBeCloseTo(z(0.5), 6);
+    const values = Float64Array.from({ length: 6400 }, (_, i) =>
+      z(0.01 + (0.98 * (i + 0.5)) / 6400),
     );
-    for (const end of ends.slice(0, 4)) expect(edges).toContain(end);
-    // Values 2 to 10, 30 % of the rows, have 19 of 64 bins; others have one each, or are beyond.
-    expect(edges.length + 1).toBeGreaterThanOrEqual(19 + 4);
-    expect(edges.length + 1).toBeLessThanOrEqual(19 + 6);
-    expect(edges.every((v, i) => i === 0 || v > edges[i - 1])).toBe(true);
+    const { edges } = binsOfValues(values, cellFinder(part));
+    // Each of the values 0 to 11 has more than half of the rows of one of 64 bins; one more each is beyond.
+    const ends = [0.01, 0.2, ...Array.from({ length: 10 }, (_, k) => 0.5 + k / 30), 0.99].map(z);
+    expect(edges).toHaveLength(13);
+    edges.forEach((edge, k) => {
+      expect(edge).toBeCloseTo(ends[k], 5);
+    });
+  });
+
+  it("have a density that joins those of their neighbours, and places that follow it", () => {
+    const site = {
+      bins: { edges: [0, 1, 3, 4, 5], tails: [1, 1] as const },
+      isEven: [true, false, false, false, true, true],
+    };
+    // Densities 0.2, 0.1, 0.4 of the bins from 0, from 1 and from 3.
+    const logits = [0.1, 0.2, 0.2, 0.4, 0.05, 0.05].map(Math.log);
+    expect(slopeIn(site, 2, logits, 0)).toBeCloseTo((0.25 - 0.15) / (0.25 + 0.15), 12);
+    // Towards a bin that is even, or without end, there is nothing to join.
+    expect(slopeIn(site, 1, logits, 0)).toBeCloseTo((0.15 - 0.2) / (0.15 + 0.2), 12);
+    expect(slopeIn(site, 4, logits, 0)).toBe(0);
+    for (const s of [-0.9, 0, 0.4])
+      for (const u of [0.1, 0.5, 0.99])
+        expect(placeOfShare(u * (1 - s) + s * u ** 2, s)).toBeCloseTo(u, 12);
   });
 
   it("are as many as rows allow, and one where values are few", () => {
@@ -154,6 +171,30 @@ describe("words", () => {
     });
     expect(found.values.at(-1)).toBeGreaterThanOrEqual(0);
     expect(found.values[words.sites.length - 1]).toBe(-1);
+  });
+});
+
+describe("what the network sees", () => {
+  it("is the same however a value was spread over its interval", () => {
+    const shares = [0.01, 0.2, 0.5, 0.99];
+    const domain = product({ a: empirical({ knots: [-0.5, 0.5, 1.5, 10.5], shares, step: 1 }) });
+    const spread = [0.1, 0.9].map((u) =>
+      encodeRows(
+        [[0], [4], [9]],
+        domain,
+        Float64Array.from({ length: 3 }, () => u),
+        {},
+      ),
+    );
+    const at = { domain, standard: { mean: [], matrix: [] } };
+    const words = wordsOf(domain, {}, binsOf(at, spread[0]));
+    const [low, high] = spread.map((z) => readWords(words, z, 1));
+    expect(low.within).not.toEqual(high.within);
+    expect(low.values).toEqual(high.values);
+    low.middle.forEach((u, k) => {
+      expect(high.middle[k]).toBeCloseTo(u, 9);
+      expect(u).toBeGreaterThan(0);
+    });
   });
 });
 

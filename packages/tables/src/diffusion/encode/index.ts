@@ -72,11 +72,13 @@ export {
   type Bins,
   binCount,
   binsOfValues,
-  heavyCells,
+  cellFinder,
   labelFinder,
   placeIn,
+  placeOfShare,
   pointIn,
   type Site,
   sitesOf,
+  slopeIn,
 } from "./sites.ts";
 export { type Standard, standardMap, standardOf } from "./standard.ts";

@@ -8,8 +8,7 @@
  * Bins are some 64: with 512, in two digits, trees told synthetic rows from real ones better
  * (Magic: a score of .858 instead of .944), since what is learned of neighbouring bins is chance.
  */
-import type { Product, ProductPart } from "diffeo/domain";
-import { normalPoint } from "diffeo/host";
+import { empirical, type Product, type ProductPart } from "diffeo/domain";
 import { type Atoms, codesOf } from "./atoms.ts";
 import { mapRows } from "./map-rows.ts";
 import { plainSpec } from "./points.ts";
@@ -39,6 +38,10 @@ interface NumberSite {
   readonly part: number;
   readonly at: number;
   readonly bins: Bins;
+  /** Whether the density within a bin is even: it is one value, or without end. */
+  readonly isEven: readonly boolean[];
+  /** Finds the intervals of z that stand for one value each. */
+  readonly cells?: ReturnType<typeof cellFinder>;
   /** The label without which it has no value: "other" of a number with point masses. */
   readonly only?: { readonly site: number; readonly label: number };
 }
@@ -63,6 +66,16 @@ function codesInZ(domain: Product, part: number, points: readonly (readonly numb
   return { codes, width };
 }
 
+/** Which bins are even: the outermost, and those of one value. */
+function evenBins({ edges }: Bins, cells: ReturnType<typeof cellFinder>): boolean[] {
+  const place = (share: number): Float64Array =>
+    Float64Array.from(edges.slice(1), (to, k) => edges[k] + share * (to - edges[k]));
+  const [first, last] =
+    cells && edges.length > 1 ? [0.01, 0.99].map((v) => cells(place(v)).middle) : [];
+  const inside = edges.slice(1).map((_, k) => first !== undefined && first[k] === last[k]);
+  return [true, ...inside, true];
+}
+
 /** The sites of a table; `binsOf` has the bins of each coordinate that is no label's. */
 export function sitesOf(
   domain: Product,
@@ -83,16 +96,23 @@ export function sitesOf(
         ...{ codes, count: points.length },
       });
     }
+    const cells = cellFinder(part);
     for (let i = from; i < at.x + own.dimension; i++)
-      sites.push({ kind: "number", part: k, at: i, bins: binsOf(i), ...(only && { only }) });
+      sites.push({
+        ...{ kind: "number", part: k, at: i, bins: binsOf(i), isEven: evenBins(binsOf(i), cells) },
+        ...(cells && { cells }),
+        ...(only && { only }),
+      });
   });
   return sites;
 }
 
 export const binCount = ({ edges }: Bins): number => edges.length + 1;
 
-/** Bins of a coordinate without heavy cells at most, and rows of training in each at least. */
+/** Bins of a coordinate without heavy values at most, and rows of training in each at least. */
 const [MOST_BINS, LEAST_IN_BIN] = [64, 16];
+/** How far edges are apart at least: nearer ones differ by rounding. */
+const LEAST_WIDTH = 1e-6;
 
 /** The mean of numbers, or a little where there is none above 0. */
 function scaleOf(distances: Float64Array, range: number): number {
@@ -100,55 +120,91 @@ function scaleOf(distances: Float64Array, range: number): number {
   return sum > 0 ? sum / distances.length : 1e-3 * (range || 1);
 }
 
+/** The interval of z that stands for a value, and its middle. */
+interface Cells {
+  readonly low: Float64Array;
+  readonly middle: Float64Array;
+  readonly high: Float64Array;
+}
+
+/** Where in its interval a value is that stands for its least, its middle, its greatest z. */
+const [LOW, MIDDLE, HIGH] = [1e-9, 0.5, 1 - 1e-9];
+
 /**
- * Intervals of z that stand for one value each, which half a bin of rows or more have: those of a
- * distribution function that is steep there.
+ * The intervals that z of a coordinate are in: those of whole numbers, or of values that are
+ * recorded in steps. Undefined where every z is a value of its own.
  */
-export function heavyCells({ domain }: ProductPart): readonly (readonly [number, number])[] {
+export function cellFinder({ domain }: ProductPart): ((z: Float64Array) => Cells) | undefined {
   const spec = plainSpec(domain);
-  const known = spec?.kind === "mixed" ? spec.other : spec;
-  if (known?.kind !== "empirical" || known.step === undefined) return [];
-  const { knots, shares, step } = known;
-  const scoreOf = (share: number): number => normalPoint(share, 1 - share);
-  return shares.slice(1).flatMap((share, k) => {
-    const isOne = knots[k + 1] - knots[k] < 1.5 * step;
-    const isHeavy = share - shares[k] >= 0.5 / MOST_BINS;
-    return isOne && isHeavy ? [[scoreOf(shares[k]), scoreOf(share)] as const] : [];
+  const own = spec?.kind === "mixed" ? empirical(spec.other) : domain;
+  if (own.noise !== 1 || own.size !== 1 || own.cells !== 1) return undefined;
+  return (z) => {
+    const values = Array.from(mapRows(z, 1, own.map.forward), (y) => own.decode([y]));
+    const at = (u: number): Float64Array =>
+      mapRows(
+        Float64Array.from(values, (cells) => own.encode(cells, [u])[0]),
+        1,
+        own.map.inverse,
+      );
+    return { low: at(LOW), middle: at(MIDDLE), high: at(HIGH) };
+  };
+}
+
+interface Counted {
+  readonly low: number;
+  readonly high: number;
+  count: number;
+}
+
+/** The different intervals of z in order, and how many z each has. */
+function countedCells({ low, middle, high }: Cells): Counted[] {
+  const found = new Map<number, Counted>();
+  middle.forEach((key, i) => {
+    const one = found.get(key);
+    if (one) one.count++;
+    else found.set(key, { low: low[i], high: high[i], count: 1 });
   });
+  return [...found].sort(([a], [b]) => a - b).map(([, one]) => one);
 }
 
 /**
- * Between quantiles of so many bins, but around heavy cells: these are bins of their own, and what
- * is left between two of them is no bin if it has less than half of the rows of one.
+ * Between bins of about so many z: intervals of half as many or more are bins of their own, and
+ * none is cut in two.
  */
-function edgesOf(z: Float64Array, wanted: number, heavy: ReturnType<typeof heavyCells>): number[] {
-  const quantiles = Array.from({ length: wanted - 1 }, (_, i) => {
-    const at = Math.round(((i + 1) * z.length) / wanted);
-    return (z[Math.max(0, at - 1)] + z[Math.min(z.length - 1, at)]) / 2;
+function edgesOf(cells: readonly Counted[], size: number): number[] {
+  const isHeavy = ({ low, high, count }: Counted): boolean => high > low && count >= size / 2;
+  const edges: number[] = [];
+  let inside = 0;
+  cells.forEach((cell, k) => {
+    const before = cells[k - 1];
+    const [alone, wasAlone] = [isHeavy(cell), before !== undefined && isHeavy(before)];
+    const isFull = inside >= size || inside + cell.count > 1.5 * size;
+    if (!before) {
+      // What is below it is no bin of this value.
+      if (alone) edges.push(cell.low);
+    } else if (alone && wasAlone) edges.push(before.high, cell.low);
+    else if (wasAlone) edges.push(before.high);
+    else if (alone) edges.push(cell.low);
+    else if (isFull) edges.push((before.high + cell.low) / 2);
+    inside = alone || wasAlone || isFull ? 0 : inside;
+    inside += cell.count;
+    if (k === cells.length - 1 && alone) edges.push(cell.high);
   });
-  const below = (edge: number): number => binOf(z, edge);
-  const least = z.length / wanted / 2;
-  const ends = [...new Set(heavy.flat())].sort((a, b) => a - b);
-  const isFree = (edge: number): boolean =>
-    !heavy.some(([from, to]) => edge > from && edge < to) &&
-    !ends.some((end) => Math.abs(below(end) - below(edge)) < least);
-  const inside = [...ends, ...quantiles.filter(isFree)].filter(
-    (edge) => edge > z[0] && edge < z[z.length - 1],
-  );
-  return [...new Set(inside)].sort((a, b) => a - b);
+  return edges.filter((edge, i) => i === 0 || edge - edges[i - 1] > LEAST_WIDTH);
 }
 
 /**
- * The bins of the values that a coordinate has in training, some of which may be NaN; values of
- * heavy cells have bins of their own.
+ * The bins of the values that a coordinate has in training, some of which may be NaN; `cellsOf`
+ * are the intervals that stand for one value each.
  */
 export function binsOfValues(
   values: Float64Array,
-  heavy: ReturnType<typeof heavyCells> = [],
+  cellsOf: ReturnType<typeof cellFinder> = undefined,
 ): Bins {
   const z = values.filter((v) => !Number.isNaN(v)).sort();
   const wanted = Math.max(2, Math.min(MOST_BINS, Math.floor(z.length / LEAST_IN_BIN)));
-  const edges = edgesOf(z, wanted, heavy);
+  const cells = cellsOf?.(z) ?? { low: z, middle: z, high: z };
+  const edges = edgesOf(countedCells(cells), z.length / wanted);
   if (edges.length === 0) edges.push((z[0] + z[z.length - 1]) / 2);
   const range = z[z.length - 1] - z[0];
   const [low, high] = [edges[0], edges[edges.length - 1]];
@@ -198,6 +254,34 @@ export function pointIn({ edges, tails }: Bins, bin: number, u: number): number 
   if (bin > 0 && bin < edges.length) return edges[bin - 1] + u * (edges[bin] - edges[bin - 1]);
   return bin === 0 ? edges[0] + tails[0] * Math.log(u) : edges[bin - 1] - tails[1] * Math.log1p(-u);
 }
+
+/** Slopes at most: a density is nowhere 0. */
+const MOST_SLOPE = 0.999;
+
+/**
+ * The slope s of the density 1 + s (2u − 1) within a bin, by its logit and those of its neighbours:
+ * at an end it is half-way between the two bins, but for bins that are even.
+ */
+export function slopeIn(
+  { bins: { edges }, isEven }: Pick<NumberSite, "bins" | "isEven">,
+  bin: number,
+  logits: ArrayLike<number>,
+  from: number,
+): number {
+  if (isEven[bin]) return 0;
+  const own = 1 / (edges[bin] - edges[bin - 1]);
+  const half = (k: number): number => {
+    if (isEven[k]) return own;
+    const other = Math.exp(Math.min(logits[from + k] - logits[from + bin], 80));
+    return (own + other / (edges[k] - edges[k - 1])) / 2;
+  };
+  const [left, right] = [half(bin - 1), half(bin + 1)];
+  return Math.min(Math.max((right - left) / (right + left), -MOST_SLOPE), MOST_SLOPE);
+}
+
+/** The place below which a share of a bin of slope s is: u (1 − s) + s u² is that share. */
+export const placeOfShare = (share: number, s: number): number =>
+  Math.abs(s) < 1e-6 ? share : (2 * share) / (1 - s + Math.sqrt((1 - s) ** 2 + 4 * s * share));
 
 /** From z of a label to its place. */
 export function labelFinder({ codes, count, from, to }: LabelSite) {

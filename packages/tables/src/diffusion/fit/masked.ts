@@ -1,14 +1,15 @@
 /**
  * Training of the network of words (`words.ts`): rows of which some parts are masked, and the
  * log-probability of what is. A part is known with a chance that is itself uniform, or, in half of
- * the rows, if it comes before a place that is drawn: the order that rows are sampled in. One of the
- * masked parts is known up to a site of it, as it is in sampling. With m parts masked, and part c
- * of n sites known up to its site j,
+ * the rows, if it comes before a place that is drawn: the order that rows are sampled in. With m
+ * parts masked
  *
- *   loss = (1/m) Σ_{parts but c} −log p̂(site₀) − (n − 1) log p̂(siteⱼ)/m       j from 1 to n − 1
+ *   loss = (1/m) Σ_{masked parts} −log p̂(part)
  *
- * (a part c of one site is as the others, and a site without a value is in no sum), which is least where all conditionals are right. Missing
- * values are masked and in no sum.
+ * which is least where all conditionals are right. A label and the number that only one of its
+ * values has are one step: p̂(label) p̂(number), both seeing the same. Of other parts of n > 1 sites
+ * the first is in the sum, but for one part, which is known up to its site j, as it is in sampling:
+ * −n log p̂(siteⱼ), j uniform. Missing values are masked and in no sum.
  */
 import {
   concat,
@@ -22,9 +23,10 @@ import {
   type Tensor,
 } from "diffeo/graph";
 import { fold, integers, type Key, uniform } from "diffeo/random";
-import { binsOfValues, heavyCells } from "../encode/index.ts";
+import { binsOfValues, cellFinder } from "../encode/index.ts";
 import {
   type Coordinates,
+  hiddenFrom,
   NO_LEVEL,
   numberCoordinates,
   readWords,
@@ -47,7 +49,7 @@ export function binsOf({ domain, atoms = {} }: Coordinates, z: Float64Array): Ta
     numberCoordinates(domain, atoms).map((i) => {
       const part = domain.parts.findLast(({ at }) => at.x <= i);
       const values = Float64Array.from({ length: z.length / n }, (_, row) => z[row * n + i]);
-      return [String(i), binsOfValues(values, part && heavyCells(part))];
+      return [String(i), binsOfValues(values, part && cellFinder(part))];
     }),
   );
 }
@@ -71,6 +73,10 @@ function maskOf(there: readonly boolean[], u: Float64Array) {
   const current = inOrder < IN_ORDER ? masked[0] : masked[Math.floor(pick * masked.length)];
   return { known, masked, current };
 }
+
+/** Whether all sites of a part are drawn from what is known before the first. */
+const isOneStep = (sites: Words["sites"], own: readonly number[]): boolean =>
+  own.slice(1).every((s) => hiddenFrom(sites[s]) !== undefined);
 
 /** A batch: inputs, the weights of all logits as targets, and those of the sites. */
 function batchOf({ words, rows }: Source, key: Key): NdArray[] {
@@ -98,13 +104,17 @@ function batchOf({ words, rows }: Source, key: Key): NdArray[] {
     };
     for (const k of masked) {
       const list = sitesOf[k];
-      if (k !== current || list.length === 1) learn(list[0], 1 / masked.length);
-      else {
-        // Whatever the row has there: labels with a number after them must not count for less.
-        const j = 1 + Math.floor(cut * (list.length - 1));
-        for (const s of list.slice(0, j)) isKnown[s] = 1;
-        if (rows.values[i * n + list[j]] >= 0) learn(list[j], (list.length - 1) / masked.length);
+      if (isOneStep(sites, list)) {
+        for (const s of own[k]) learn(s, 1 / masked.length);
+        continue;
       }
+      if (k !== current) {
+        learn(list[0], 1 / masked.length);
+        continue;
+      }
+      const j = Math.floor(cut * list.length);
+      for (const s of list.slice(0, j)) isKnown[s] = 1;
+      learn(list[j], list.length / masked.length);
     }
     writeInput(words, rows, i, (s) => isKnown[s] === 1, x.subarray(b * inputs, (b + 1) * inputs));
   }
@@ -146,7 +156,7 @@ export function trainMasked(
   });
   const [seen, unseen] = [sourceOf(z), sourceOf(held)];
   const { inputs: channels, outputs, sites } = words;
-  const { width = 256, blocks = 3 } = options;
+  const { width = 192, blocks = 2 } = options;
   return trainTask(
     {
       network: { kind: "residual", channels, outputs, width, blocks, time: 1 },

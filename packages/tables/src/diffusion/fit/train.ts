@@ -52,7 +52,10 @@ export interface TrainingOptions extends EngineOptions {
    * both. Default residual.
    */
   readonly network?: NetworkKind;
-  /** Default 128, or 256 for many rows and outputs, and 3; of a transformer 64 and 2, of masked cells 256. */
+  /**
+   * Default 128, or 256 for many rows and outputs, and 3; of a transformer 64 and 2, of masked cells
+   * 192 and 2.
+   */
   readonly width?: number;
   readonly blocks?: number;
   /** Steps of 512 rows. Default 20,000, and fewer for small tables or masked cells. */
@@ -123,7 +126,7 @@ const [LEAST_TIMED, TIMED] = [2, 16];
 const OVERTIME = 1.15;
 
 /** Passes over the rows of training; a network of masked cells learns rows by heart in as many. */
-const [PASSES, MASKED_PASSES] = [400, 240];
+const [PASSES, MASKED_PASSES] = [400, 150];
 
 /** Steps for so many rows of training: some passes, within bounds. */
 export const usualSteps = (rows: number, network: NetworkKind = "residual"): number =>

@@ -30,10 +30,12 @@ export {
 } from "./model.ts";
 export { type NetworkKind, networkFor, networkKinds, type Weights } from "./network.ts";
 export {
+  hiddenFrom,
   logitsOf,
   NO_LEVEL,
   numberCoordinates,
   readWords,
+  settleSite,
   type TableBins,
   type WordRows,
   type Words,

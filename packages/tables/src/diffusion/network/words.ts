@@ -95,6 +95,11 @@ export interface WordRows {
   readonly values: Int32Array;
   /** The place of each number within its bin, [rows, sites]. */
   readonly within: Float64Array;
+  /**
+   * Where in its bin the middle of what stands for its value is, [rows, sites]: all that the
+   * network sees. How a value was spread over its interval is chance.
+   */
+  readonly middle: Float64Array;
   /** The log-density of each row's numbers within their bins, [rows]. */
   readonly logDensity: Float64Array;
 }
@@ -104,6 +109,7 @@ export function readWords({ sites, find }: Words, z: Float64Array, n: number): W
   const rows = z.length / n;
   const values = new Int32Array(rows * sites.length).fill(-1);
   const within = new Float64Array(rows * sites.length);
+  const middle = new Float64Array(rows * sites.length);
   const logDensity = new Float64Array(rows);
   for (let i = 0; i < rows; i++) {
     const own = z.subarray(i * n, (i + 1) * n);
@@ -123,7 +129,39 @@ export function readWords({ sites, find }: Words, z: Float64Array, n: number): W
       logDensity[i] += place.logDensity;
     });
   }
-  return { values, within, logDensity };
+  const read = { values, within, middle, logDensity };
+  sites.forEach((_, s) => {
+    settleSite(sites, read, s);
+  });
+  return read;
+}
+
+/**
+ * The site that is not shown where this one is drawn: the label of its number. That there is a
+ * number says it, and so both are learned wherever the part is masked.
+ */
+export const hiddenFrom = (site: Site): number | undefined =>
+  site.kind === "number" ? site.only?.site : undefined;
+
+/** Finds the middles of a site of rows. */
+export function settleSite(
+  sites: readonly Site[],
+  { values, within, middle }: Omit<WordRows, "logDensity">,
+  s: number,
+): void {
+  const site = sites[s];
+  if (site.kind === "label") return;
+  const places = Array.from(
+    { length: values.length / sites.length },
+    (_, i) => i * sites.length + s,
+  );
+  const there = places.filter((at) => values[at] >= 0);
+  const z = Float64Array.from(there, (at) => pointIn(site.bins, values[at], within[at]));
+  const settled = site.cells && z.length > 0 ? site.cells(z).middle : z;
+  there.forEach((at, k) => {
+    const { bin, u } = placeIn(site.bins, settled[k]);
+    middle[at] = bin === values[at] ? u : within[at];
+  });
 }
 
 /** Writes the z of a part of row i, all sites of which are known. */
@@ -165,7 +203,7 @@ function writePlace(out: Float32Array, at: number, v: number): void {
  */
 export function writeInput(
   { sites, sizes, inputAt }: Words,
-  { values, within }: WordRows,
+  { values, middle }: WordRows,
   i: number,
   isKnown: (site: number) => boolean,
   out: Float32Array,
@@ -175,10 +213,9 @@ export function writeInput(
     if (value < 0 || !isKnown(s)) continue;
     const [at, size] = [inputAt[s], sizes[s]];
     out[at] = 1;
-    // Of about unit variance, as the network expects it.
-    out[at + 1 + value] = Math.sqrt(size) / 2;
+    out[at + 1 + value] = 1;
     if (sites[s].kind === "number")
-      writePlace(out, at + 1 + size, (value + within[i * sites.length + s]) / size);
+      writePlace(out, at + 1 + size, (value + middle[i * sites.length + s]) / size);
   }
 }
 

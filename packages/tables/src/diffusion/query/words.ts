@@ -8,10 +8,13 @@ import { compile } from "diffeo/engine";
 import type { NdArray } from "diffeo/graph";
 import { batches } from "diffeo/host";
 import { fold, key as keyOf, sampleKeys, uniform } from "diffeo/random";
+import { placeOfShare, slopeIn } from "../encode/index.ts";
 import {
+  hiddenFrom,
   logitsOf,
   type OpenedTable,
   readWords,
+  settleSite,
   type WordRows,
   type Words,
   writeInput,
@@ -65,6 +68,8 @@ interface Walk {
   readonly isWanted: (row: number, site: number) => boolean;
   /** Is told them: where those of the site begin. */
   readonly visit: (row: number, site: number, logits: Float32Array, from: number) => void;
+  /** Is called when all rows have been visited at a site. */
+  readonly leave?: (site: number) => void;
 }
 
 /** Walks through the sites of rows, in order. */
@@ -72,7 +77,7 @@ async function walk(
   words: Words,
   rows: WordRows,
   logits: Logits,
-  { isKnown, isWanted, visit }: Walk,
+  { isKnown, isWanted, visit, leave }: Walk,
   signal?: AbortSignal,
 ): Promise<void> {
   const { sites, logitAt, inputs, outputs } = words;
@@ -81,17 +86,19 @@ async function walk(
     signal?.throwIfAborted();
     const some = Array.from({ length: count }, (_, i) => i).filter((i) => isWanted(i, s));
     if (some.length === 0) continue;
+    const hidden = hiddenFrom(sites[s]);
     const data = new Float32Array(count * inputs);
     for (const i of some)
       writeInput(
         words,
         rows,
         i,
-        (other) => other < s || isKnown(i, other),
+        (other) => (other < s && other !== hidden) || isKnown(i, other),
         data.subarray(i * inputs, (i + 1) * inputs),
       );
     const found = await logits({ shape: [count, inputs], dtype: "float32", data });
     for (const i of some) visit(i, s, found.data as Float32Array, i * outputs + logitAt[s]);
+    leave?.(s);
   }
 }
 
@@ -140,7 +147,12 @@ export async function filledWords(
           visit: (i, s, found, begin) => {
             const at = i * sites.length + s;
             rows.values[at] = drawnValue(found, begin, begin + sizes[s], u[2 * at]);
-            rows.within[at] = u[2 * at + 1];
+            const site = sites[s];
+            const slope = site.kind === "number" ? slopeIn(site, rows.values[at], found, begin) : 0;
+            rows.within[at] = placeOfShare(u[2 * at + 1], slope);
+          },
+          leave: (s) => {
+            settleSite(sites, rows, s);
           },
         },
         signal,
@@ -180,7 +192,12 @@ export async function wordLikelihood(
           isKnown: () => false,
           isWanted: (i, s) => rows.values[i * sites.length + s] >= 0,
           visit: (i, s, found, begin) => {
-            const value = rows.values[i * sites.length + s];
+            const [site, at] = [sites[s], i * sites.length + s];
+            const value = rows.values[at];
+            if (site.kind === "number")
+              out[from + i] += Math.log1p(
+                slopeIn(site, value, found, begin) * (2 * rows.within[at] - 1),
+              );
             out[from + i] += found[begin + value] - logSum(found, begin, begin + sizes[s]);
           },
         },
