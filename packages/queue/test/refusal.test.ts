@@ -113,6 +113,14 @@ describe.runIf(hasServer)("a server that refuses", () => {
     if (name !== "events") expect(asWorker).toMatch(/refuses: NOPERM/);
   });
 
+  it("ends both where the user's scripts may not use lists", async () => {
+    await client.call("ACL", "SETUSER", "partial", "reset", "on", ">pw", "~*", "+@all", "-@list");
+    for (const message of await outcomes("partial"))
+      expect(message).toMatch(
+        /refuses: .*(can't run this command|has no permissions).* Give the user/,
+      );
+  });
+
   it("ends both where it is full or only reads", async () => {
     await client.config("SET", "maxmemory", "1");
     for (const message of await outcomes())
@@ -196,7 +204,9 @@ it.runIf(hasServer)(
     const { port } = line.address() as AddressInfo;
     const said: string[] = [];
     const address = parseAddress(`redis://127.0.0.1:${port}`);
-    const { client, close } = await connect(address, (text) => said.push(text), 500);
+    const { client, close } = await connect(address, (text) => said.push(text), {
+      answerMs: 500,
+    });
     swallows = true;
     const question = client.set("a", "b");
     await new Promise((resolve) => setTimeout(resolve, 100));

@@ -14,6 +14,8 @@ export interface Connection {
 
 const FIRST_MS = 10_000;
 const GOODBYE_MS = 1000;
+/** Time for the other side to close; ioredis waits for it after each failed connection. */
+const CLOSE_MS = 100;
 const LONGEST_PAUSE_MS = 2000;
 /**
  * A server that takes this long to answer has not heard the question, as behind a firewall that
@@ -31,6 +33,13 @@ function adviceFor(message: string): string {
   return "start a Redis or Valkey server there, or mend the address";
 }
 
+const UNREADABLE = "its reply cannot be read";
+/** What connections fail with, in words. */
+const faults: readonly (readonly [RegExp, string])[] = [
+  [/^(EPIPE|ECONNRESET|Connection is closed\.)$/, "it closes the connection"],
+  [/^(Protocol error|Command queue state error)/, UNREADABLE],
+];
+
 /** Waits for `task`, at most a time: a server that is frozen answers no good-bye. */
 export async function atMost(task: Promise<unknown>, ms = GOODBYE_MS): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
@@ -41,29 +50,88 @@ export async function atMost(task: Promise<unknown>, ms = GOODBYE_MS): Promise<v
   clearTimeout(timer);
 }
 
+/** Closes a connection without waiting for the other side. */
+function drop(client: Redis): void {
+  client.disconnect();
+  client.stream?.destroy();
+}
+
+/**
+ * Mends two faults of ioredis 5.11. Its timer for an answer outlives the stream that it was started
+ * for, keeps the process alive, and ends the next stream (issue 2147 there). Its parser recurses
+ * into nested replies, and what it throws would end the process.
+ */
+function guard(client: Redis): void {
+  client.on("close", () => {
+    const timed = client as unknown as { socketTimeoutTimer?: NodeJS.Timeout | undefined };
+    clearTimeout(timed.socketTimeoutTimer);
+    timed.socketTimeoutTimer = undefined;
+  });
+  client.on("connect", () => {
+    const { stream } = client;
+    const parse = stream.listeners("data")[0] as (data: Buffer) => void;
+    stream.off("data", parse).prependListener("data", (data: Buffer) => {
+      try {
+        parse(data);
+      } catch (cause) {
+        stream.destroy(new Error(UNREADABLE, { cause }));
+      }
+    });
+  });
+}
+
+/** Waits for `task` at most a time, and until `signal` is set. */
+async function inTime(task: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<void> {
+  const ended = new AbortController();
+  const late = new Promise<never>((_, reject) => {
+    const silence = new Error(`no usable answer within ${ms / 1000} s`);
+    const timer = setTimeout(() => reject(silence), ms);
+    const onAbort = (): void => reject(signal?.reason);
+    signal?.addEventListener("abort", onAbort);
+    ended.signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    });
+  });
+  await Promise.race([task, late]).finally(() => ended.abort());
+}
+
+interface ConnectOptions {
+  /** Ends the wait for the first connection. */
+  readonly signal?: AbortSignal | undefined;
+  /** The most that the first connection may take. Default 10 seconds. */
+  readonly firstMs?: number;
+  /** The most that an answer may take. Default 30 seconds. */
+  readonly answerMs?: number;
+}
+
 /** @param say is told, once each time, that the connection is lost and that it is back */
 export async function connect(
   { options, shown }: Address,
   say: (line: string) => void,
-  answerMs = ANSWER_MS,
+  { signal, firstMs = FIRST_MS, answerMs = ANSWER_MS }: ConnectOptions = {},
 ): Promise<Connection> {
+  signal?.throwIfAborted();
   let ready = false;
   let lost = false;
   let reason: Error | undefined;
   const client = new Redis({
     ...options,
     lazyConnect: true,
-    connectTimeout: FIRST_MS,
+    connectTimeout: firstMs,
     socketTimeout: answerMs,
+    disconnectTimeout: CLOSE_MS,
     maxRetriesPerRequest: null,
     retryStrategy: (times) =>
       ready ? Math.min(LONGEST_PAUSE_MS, 50 * 2 ** Math.min(times, 10)) : null,
   });
+  guard(client);
   // BullMQ duplicates the connection for calls that block, and waits for them where it closes.
   const duplicates: Redis[] = [];
   const duplicate = client.duplicate.bind(client);
   client.duplicate = (override) => {
     const made = duplicate(override);
+    guard(made);
     duplicates.push(made);
     return made;
   };
@@ -80,16 +148,19 @@ export async function connect(
     [ready, lost] = [true, false];
   });
   try {
-    await client.connect();
-    await client.ping();
+    await inTime(
+      client.connect().then(() => client.ping()),
+      firstMs,
+      signal,
+    );
   } catch (error) {
     ready = false;
-    client.disconnect();
+    drop(client);
+    signal?.throwIfAborted();
     const cause = reason ?? (error as Error);
-    const { message, code } = cause as NodeJS.ErrnoException;
-    throw new DiffeoError("data", `cannot use ${shown} (${code ?? message})`, adviceFor(message), {
-      cause,
-    });
+    const { message, code = message } = cause as NodeJS.ErrnoException;
+    const what = faults.find(([pattern]) => pattern.test(code))?.[1] ?? code.replace(/\.$/, "");
+    throw new DiffeoError("data", `cannot use ${shown} (${what})`, adviceFor(message), { cause });
   }
   return {
     client,
@@ -97,7 +168,7 @@ export async function connect(
       ready = false;
       // A server that is gone is not told good-bye.
       if (client.status === "ready") await atMost(client.quit());
-      for (const each of [client, ...duplicates]) each.disconnect();
+      for (const each of [client, ...duplicates]) drop(each);
     },
   };
 }

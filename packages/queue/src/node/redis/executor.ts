@@ -277,8 +277,8 @@ class QueueExecutor {
 }
 
 export async function openQueue(options: QueueOptions): Promise<Executor> {
-  const { address, device, say } = options;
-  const connection = await connect(address, say);
+  const { address, device, say, signal } = options;
+  const connection = await connect(address, say, { signal });
   const { client } = connection;
   const queue = new Queue<JobDescription>(queueName(device), onPrefix(client));
   const events = new QueueEvents(queueName(device), onPrefix(client));

@@ -8,7 +8,8 @@ import type { Address } from "./address.ts";
 /** Answers that stay as they are until a person changes the server or its users. */
 const refusals = [
   {
-    answer: /^(NOPERM|NOAUTH|WRONGPASS|DENIED)|user .* has no permissions/i,
+    answer:
+      /^(NOPERM|NOAUTH|WRONGPASS|DENIED)|user .* (has no permissions|can't run this command)/i,
     remedy:
       "give the user and the password in the address, or DIFFEO_QUEUE_PASSWORD; the user needs all commands on the keys diffeo:*, as ACL SETUSER NAME ~diffeo:* +@all gives them",
   },

@@ -116,7 +116,7 @@ export async function serveQueue(
     once = false,
   } = options;
   const lease = (options.leaseSeconds ?? 20) * 1000;
-  const { client, close } = await connect(address, say);
+  const { client, close } = await connect(address, say, { signal: options.signal });
   const pool = openPool(script.url, {
     workers: jobs,
     limits,
@@ -187,7 +187,7 @@ export async function serveQueue(
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
-    if (once) whenDrained(queue, () => counts.active === 0, signal).then(resolve);
+    if (once) whenDrained(queue, () => counts.active === 0, signal, onError).then(resolve);
   });
   const leave = async (): Promise<void> => {
     await worker.close();
@@ -203,13 +203,21 @@ export async function serveQueue(
 }
 
 /** Fulfilled when this worker is at no job and none waits, or the signal is set. */
-async function whenDrained(queue: Queue, idle: () => boolean, signal: AbortSignal): Promise<void> {
+async function whenDrained(
+  queue: Queue,
+  idle: () => boolean,
+  signal: AbortSignal,
+  onError: (error: unknown) => void,
+): Promise<void> {
   while (!signal.aborted) {
     await new Promise((resolve) => setTimeout(resolve, 250));
     if (signal.aborted || !idle()) continue;
     const waiting = await queue
       .getJobCounts("wait", "delayed", "prioritized")
-      .catch(() => ({ wait: 1 }));
+      .catch((error: unknown) => {
+        onError(error);
+        return { wait: 1 };
+      });
     if (Object.values(waiting).every((n) => n === 0) && idle()) return;
   }
 }
