@@ -8,7 +8,7 @@ import type { Calibration } from "../measure/calibration.ts";
 import type { TableEvaluation } from "../measure/evaluate.ts";
 import type { PairOptions, PairPlots, PairSets } from "./pairs.ts";
 
-export type { PairPlots, PairSets } from "./pairs.ts";
+export type { PairSets } from "./pairs.ts";
 
 /** The plots of a pair plot one by one, for a page that must not stop while it draws them. */
 export const pairPlots = async (sets: PairSets): Promise<PairPlots> =>
