@@ -17,6 +17,7 @@
  */
 import { abs, add, clip, div, maximum, minimum, mul, square, sub } from "./arithmetic.ts";
 import { sum } from "./broadcast.ts";
+import { errors, nodes, stages } from "./dormand-prince.ts";
 import { greater, greaterEqual, lessEqual, logicalAnd, where } from "./logic.ts";
 import { sizeOf } from "./ndarray.ts";
 import { at } from "./pieces.ts";
@@ -35,19 +36,6 @@ export interface StepControl {
   readonly tolerance: number;
   readonly scale: number;
 }
-
-/** Times of the slopes 2 to 7 in steps, and what each is made of. */
-const nodes = [1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1];
-const stages = [
-  [1 / 5],
-  [3 / 40, 9 / 40],
-  [44 / 45, -56 / 15, 32 / 9],
-  [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729],
-  [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656],
-  [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
-];
-/** Weights of y₅ − ŷ₄. */
-const errors = [71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40];
 
 /** d, of the polynomial between the ends of a step. */
 const between = [
@@ -106,9 +94,9 @@ function stepFrom(
 ): Step {
   const slopes: (readonly Tensor[])[] = [first];
   let moved = state;
-  stages.forEach((weights, s) => {
+  stages.slice(1).forEach((weights, s) => {
     moved = state.map((part, i) => add(part, mul(combined(weights, slopes, i), h)));
-    slopes.push(f(add(time, mul(h, nodes[s])), moved));
+    slopes.push(f(add(time, mul(h, nodes[s + 1])), moved));
   });
   return { state, slopes, moved, h };
 }

@@ -5,6 +5,8 @@
  *
  * Dormand–Prince 5(4): seven stages, the last of which is the first of the next step.
  */
+
+import { errors, nodes, stages } from "../graph/dormand-prince.ts";
 import {
   abs,
   add,
@@ -25,18 +27,6 @@ export type State = readonly Tensor[];
 /** The slope of a state; `fixed` are tensors that the field knows beside it. */
 export type StateField = (state: State, t: Tensor, fixed: readonly Tensor[]) => State;
 
-const nodes = [0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1];
-const weights = [
-  [],
-  [1 / 5],
-  [3 / 40, 9 / 40],
-  [44 / 45, -56 / 15, 32 / 9],
-  [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729],
-  [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656],
-  [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
-];
-const errorWeights = [71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40];
-
 /** Score evaluations of a step whose first slope is known from the step before. */
 export const stagesPerStep = 6;
 
@@ -54,10 +44,10 @@ export function dormandPrince(
   const slopes: State[] = [slope];
   let next = state;
   for (let i = 1; i < nodes.length; i++) {
-    next = state.map((p, k) => add(p, mul(combine(slopes, weights[i], k), dt)));
+    next = state.map((p, k) => add(p, mul(combine(slopes, stages[i], k), dt)));
     slopes.push(field(next, add(t, mul(dt, nodes[i])), []));
   }
-  const error = state.map((_, k) => mul(combine(slopes, errorWeights, k), dt));
+  const error = state.map((_, k) => mul(combine(slopes, errors, k), dt));
   return { next, slope: slopes[slopes.length - 1], error };
 }
 

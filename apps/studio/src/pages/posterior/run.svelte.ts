@@ -6,12 +6,12 @@ import {
   type Trouble,
   troubleOf,
 } from "../../shell/rpc.ts";
-import type { Answer, Ask, Told } from "./shapes.ts";
+import type { Answer, Ask, Progress } from "./shapes.ts";
 
 type Tasks = typeof import("./tasks.ts");
 
 export class Run {
-  told = $state.raw<Told>();
+  progress = $state.raw<Progress>();
   answer = $state.raw<Answer>();
   trouble = $state.raw<Trouble>();
   running = $state(false);
@@ -19,14 +19,19 @@ export class Run {
 
   async start(ask: Ask): Promise<void> {
     this.stop();
-    [this.told, this.answer, this.trouble, this.running] = [undefined, undefined, undefined, true];
+    [this.progress, this.answer, this.trouble, this.running] = [
+      undefined,
+      undefined,
+      undefined,
+      true,
+    ];
     // Code that somebody typed: each run has a worker of its own, which ends with it.
     const worker = openWorker<Tasks>("posterior", 1);
     this.#worker = worker;
     try {
       this.answer = await worker.call("run", ask, {
-        onReport: (told) => {
-          if (this.#worker === worker) this.told = told;
+        onReport: (progress) => {
+          if (this.#worker === worker) this.progress = progress;
         },
       });
     } catch (error) {

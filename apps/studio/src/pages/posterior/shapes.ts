@@ -22,7 +22,7 @@ interface Row {
 }
 
 /** Chains on their way. */
-export interface Told {
+export interface Progress {
   readonly drawn: number;
   readonly rows: readonly Row[];
   /** Those with the fewest effective draws first. */
@@ -44,7 +44,7 @@ export interface Answer {
   readonly seconds: number;
 }
 
-/** Draws of a chain at which the page is told, the last one all of them. */
+/** Draws of a chain that are reported to the page; the last one is all of them. */
 export const STAGES = [100, 200, 400, 700, 1000];
 export const CHAINS = 4;
 export const WARMUP = 500;

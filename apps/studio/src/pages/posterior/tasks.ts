@@ -17,9 +17,9 @@ import {
   type Ask,
   CHAINS,
   type Predicted,
+  type Progress,
   type Quantity,
   STAGES,
-  type Told,
   WARMUP,
 } from "./shapes.ts";
 
@@ -29,7 +29,7 @@ const [MOST_ROWS, MOST_PICTURES] = [60, 6];
 /** Of a prediction: as many observations as can be seen. */
 const MOST_OBSERVED = 120;
 
-function told(posterior: Posterior, drawn: number): Told {
+function progressOf(posterior: Posterior, drawn: number): Progress {
   const rows = Object.entries(posterior.summary()).map(([name, of]) => ({
     name,
     mean: of.mean,
@@ -77,7 +77,7 @@ async function predictions(
   });
 }
 
-export const run = task<Ask, Told, Answer>(async ({ model: text, data, seed }, context) => {
+export const run = task<Ask, Progress, Answer>(async ({ model: text, data, seed }, context) => {
   const begun = performance.now();
   const [model, given] = [readModel(text), readData(data)];
   let kept: readonly ChainState[] | undefined;
@@ -101,7 +101,7 @@ export const run = task<Ask, Told, Answer>(async ({ model: text, data, seed }, c
       store,
       signal: context.signal,
     });
-    context.report(told(posterior, draws));
+    context.report(progressOf(posterior, draws));
   }
   const last = posterior as Posterior;
   return {
