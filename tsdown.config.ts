@@ -7,7 +7,7 @@ import { defineConfig } from "tsdown";
 export default defineConfig({
   workspace: ["packages/*", "apps/cli"],
   entry: [
-    "src/{index,web,chart,posterior,main,run}.ts",
+    "src/{index,density,web,chart,posterior,main,run}.ts",
     "src/*/index.ts",
     "src/*/worker.ts",
     "src/engine/web{.ts,-worker.js}",

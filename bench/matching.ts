@@ -15,7 +15,7 @@ import { dkefInit } from "diffeo/model";
 import { fold, key, normal } from "diffeo/random";
 import type { AdamState } from "diffeo/train";
 import { flatten } from "diffeo/train";
-import { type FitSteps, fitSteps } from "diffeo-tables";
+import { type FitSteps, fitSteps } from "diffeo-tables/density";
 import {
   type Comparison,
   compare,

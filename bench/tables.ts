@@ -14,7 +14,8 @@
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { type FlowKind, type NetworkKind, uciSets } from "diffeo-tables";
+import type { FlowKind, NetworkKind } from "diffeo-tables";
+import { uciSets } from "diffeo-tables/density";
 import { timedCalls } from "./tables/calls.ts";
 import { deviation, mean } from "./tables/distance.ts";
 import { likelihoodErrors } from "./tables/errors.ts";

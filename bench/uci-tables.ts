@@ -27,11 +27,15 @@ import { RunFolder } from "diffeo/node";
 import { fold, key } from "diffeo/random";
 import {
   type Cells,
-  type DensityModel,
   evaluateTable,
   fitTable,
-  likelihood,
   modelLaw,
+  type TableLaw,
+  tableBaselines,
+} from "diffeo-tables";
+import {
+  type DensityModel,
+  likelihood,
   type Prepared,
   parseRecords,
   prepare,
@@ -39,11 +43,9 @@ import {
   sampleRows,
   scoreRows,
   type Table,
-  type TableLaw,
-  tableBaselines,
   uciSets,
   whiteningMap,
-} from "diffeo-tables";
+} from "diffeo-tables/density";
 import { loadDensity, saveDensity, uciTable } from "diffeo-tables/node";
 
 type Name = keyof typeof uciSets;

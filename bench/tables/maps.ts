@@ -4,7 +4,8 @@
  */
 import type { Domain } from "diffeo/domain";
 import { fold, key } from "diffeo/random";
-import { type ChooseMapsOptions, chooseMaps, isUci, type Row, type TriedMap } from "diffeo-tables";
+import { type ChooseMapsOptions, chooseMaps, type Row, type TriedMap } from "diffeo-tables";
+import { isUci } from "diffeo-tables/density";
 import { uciRows } from "../uci-tables.ts";
 import { knownColumns, knownRows } from "./known.ts";
 import { rowsOf, tasks } from "./laws.ts";

@@ -50,14 +50,11 @@ import {
   literalOf,
   namedDomains,
   parseCells,
-  parseDensity,
-  parseRecords,
-  parseTable,
   parseTableModel,
   rowsIn,
-  serializeDensity,
   serializeTableModel,
 } from "diffeo-tables";
+import { parseDensity, parseRecords, parseTable, serializeDensity } from "diffeo-tables/density";
 import { parquetBytes } from "diffeo-tables/node";
 import fc from "fast-check";
 import { dataArrays } from "../../packages/diffeo/src/mcmc/data.ts";

@@ -17,14 +17,8 @@ import { join } from "node:path";
 import { between, category, positive } from "diffeo/domain";
 import { key } from "diffeo/random";
 import { sampleBoards, unpack } from "diffeo-chess";
-import {
-  fitTable,
-  generate,
-  likelihood,
-  prepare,
-  runDensity,
-  serializeTableModel,
-} from "diffeo-tables";
+import { fitTable, serializeTableModel } from "diffeo-tables";
+import { generate, likelihood, prepare, runDensity } from "diffeo-tables/density";
 import { build, defaultClientConditions } from "vite";
 import { afterAll, describe, expect, it } from "vitest";
 import { saveTinyModel, tinyModel } from "../../../packages/chess/test/tiny.ts";
@@ -45,6 +39,7 @@ import { arvizJson, samplePosterior } from "diffeo/mcmc";
 import { key } from "diffeo/random";
 import * as chess from "diffeo-chess";
 import * as tables from "diffeo-tables";
+import * as density from "diffeo-tables/density";
 const posterior = (options) =>
   samplePosterior(
     {
@@ -54,7 +49,7 @@ const posterior = (options) =>
     },
     options,
   );
-Object.assign(globalThis, { page: { configureWeb, parseModel, key, chess, tables, posterior, arvizJson } });`;
+Object.assign(globalThis, { page: { configureWeb, parseModel, key, chess, tables, density, posterior, arvizJson } });`;
 
 /** What the page puts on its global object. */
 interface OnPage {
@@ -67,6 +62,7 @@ interface OnPage {
       ) => Promise<import("diffeo/mcmc").Posterior>;
       readonly chess: typeof import("diffeo-chess");
       readonly tables: typeof import("diffeo-tables");
+      readonly density: typeof import("diffeo-tables/density");
     };
 }
 
@@ -159,7 +155,7 @@ describe("a page of all packages", () => {
     await page.waitForFunction(() => "page" in globalThis);
     const found = await page.evaluate(
       async ({ boards: { seed, ...call }, fit: { rows, options } }) => {
-        const { configureWeb, parseModel, key, chess, tables, posterior, arvizJson } = (
+        const { configureWeb, parseModel, key, chess, tables, density, posterior, arvizJson } = (
           globalThis as unknown as OnPage
         ).page;
         configureWeb({ threads: 1 });
@@ -171,16 +167,16 @@ describe("a page of all packages", () => {
         const read = tables.parseTableModel(file);
         const drawnRows = await read.sample({ count: 200 });
         const odd = await read.sample({ count: 5, given: { kind: "odd" } });
-        const table = tables.generate("two-moons", rows, key("table"));
-        const { fit, measures, spec } = await tables.runDensity(
-          tables.prepare(table, key("data")),
+        const table = density.generate("two-moons", rows, key("table"));
+        const { fit, measures, spec } = await density.runDensity(
+          density.prepare(table, key("data")),
           options,
         );
-        const parts = tables.serializeDensity(spec, fit.chosen);
-        const model = tables.parseDensity(
+        const parts = density.serializeDensity(spec, fit.chosen);
+        const model = density.parseDensity(
           new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer()),
         );
-        const { logDensity } = await tables.scoreRows(model, table);
+        const { logDensity } = await density.scoreRows(model, table);
         const drawn = await posterior({
           data: { y: [1.2, 0.7, 3.1, 2.2, 1.9, 0.4] },
           key: key(1),
@@ -194,7 +190,7 @@ describe("a page of all packages", () => {
           drawn: drawnRows.rows,
           odd: odd.rows,
           curve: fit.curve.loss,
-          likelihood: measures && tables.likelihood(measures.chosen),
+          likelihood: measures && density.likelihood(measures.chosen),
           scored: logDensity.length,
           mean: logDensity.reduce((sum, v) => sum + v, 0) / logDensity.length,
         };

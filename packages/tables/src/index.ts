@@ -1,6 +1,6 @@
 /**
- * diffeo-tables: tables of numbers fitted by score matching, measured and used; all of it runs in a
- * page too.
+ * diffeo-tables: generative models of tables, fitted, sampled, completed and measured; all of it runs in
+ * a page too. Densities of tables of numbers are in diffeo-tables/density.
  */
 
 export {
@@ -70,19 +70,6 @@ export {
   namedDomains,
   otherDomains,
 } from "./diffusion/schema/index.ts";
-export type { Annealed } from "./dkef/annealed.ts";
-export type { Normaliser } from "./dkef/evaluate.ts";
-export { type Fit, fitDensity } from "./dkef/fit.ts";
-export type { Fitted } from "./dkef/fitted.ts";
-export {
-  type DensityModel,
-  type DensitySpec,
-  parseDensity,
-  serializeDensity,
-} from "./dkef/model-bytes.ts";
-export { type RowSampleOptions, sampleRows } from "./dkef/sample.ts";
-export { type RowScores, scoreRows } from "./dkef/score-rows.ts";
-export type { DensityFitProgress, FitOptions } from "./dkef/settings.ts";
 export {
   type RowsInputs,
   type RowsJobsOptions,
@@ -120,22 +107,12 @@ export {
   type TableLaw,
 } from "./measure/law.ts";
 export type { Mean } from "./measure/mean.ts";
-export {
-  type DensityMeasureOptions,
-  type MeasureSummary,
-  type Measures,
-  measureFitted,
-} from "./measure/measure.ts";
 export { type PairSets, type TablePictureOptions, tablePicture } from "./picture/figures.ts";
-export { densityPicture } from "./picture/picture.ts";
 export { htmlReport, type ReportColumn, type ReportOptions } from "./report/html.ts";
 export { evaluationText } from "./report/text.ts";
 export { type CellTable, parseCells, serializeCells } from "./table/cells.ts";
 export { jsonLines } from "./table/json.ts";
 export type { Literal, WrittenCell } from "./table/literal.ts";
-export { type Prepared, type PrepareOptions, prepare } from "./table/prepare.ts";
-export { type Heading, parseTable, type Selection, type Table } from "./table/table.ts";
-export type { Whitening } from "./table/whitening.ts";
 
 // For other packages of this repository; published types leave them out.
 
@@ -168,33 +145,13 @@ export {
 /** @internal */
 export { formatRule, layoutOf } from "./diffusion/schema/index.ts";
 /** @internal */
-export { ENOUGH_SAMPLES, measurePoints, unitGaussian } from "./dkef/evaluate.ts";
-/** @internal */
-export { openGradientNoise } from "./dkef/gradient-noise.ts";
-/** @internal */
-export { modelColumns } from "./dkef/score-rows.ts";
-/** @internal */
-export { protocol } from "./dkef/settings.ts";
-/** @internal */
-export type { FitSteps } from "./dkef/steps.ts";
-/** @internal */
-export { fitSteps } from "./dkef/steps.ts";
-/** @internal */
 export { tableBaselines } from "./measure/baseline/baselines.ts";
 /** @internal */
 export { calibrate } from "./measure/calibration.ts";
 /** @internal */
 export { requireCompletable } from "./measure/completion.ts";
 /** @internal */
-export type { DensityEvaluation } from "./measure/density-evaluation.ts";
-/** @internal */
-export { runDensity } from "./measure/density-run.ts";
-/** @internal */
-export { evaluateDensityFit, fitDensitySeeds } from "./measure/density-seeds.ts";
-/** @internal */
 export { evaluateHeldOut } from "./measure/held-out.ts";
-/** @internal */
-export { likelihood, plainLikelihood } from "./measure/measure.ts";
 /** @internal */
 export { chosenPlaces } from "./picture/columns.ts";
 /** @internal */
@@ -204,30 +161,8 @@ export { completionLines } from "./report/completion.ts";
 /** @internal */
 export { faultsOf } from "./report/text.ts";
 /** @internal */
-export { studyFigures } from "./study/figures.ts";
-/** @internal */
-export { parseRecords } from "./study/record.ts";
-/** @internal */
-export { studyTable } from "./study/report.ts";
-/** @internal */
-export type { FitTask, RunRecord } from "./study/study.ts";
-/** @internal */
-export { fitTaskName, openFitTasks, recordOf } from "./study/study.ts";
-/** @internal */
 export { cellLines } from "./table/cells.ts";
 /** @internal */
 export { parseDate } from "./table/dates.ts";
 /** @internal */
 export { isLiteral, jsonLiteral, literalOf } from "./table/literal.ts";
-/** @internal */
-export { generate, synthetics } from "./table/synthetic.ts";
-/** @internal */
-export { without } from "./table/table.ts";
-/** @internal */
-export type { DatasetName, UciName } from "./table/uci.ts";
-/** @internal */
-export { isSynthetic, isUci, tableNames, uciSets } from "./table/uci.ts";
-/** @internal */
-export { preparedUci } from "./table/uci-table.ts";
-/** @internal */
-export { whiteningMap } from "./table/whitening.ts";

@@ -16,7 +16,7 @@ import {
   plainLikelihood,
   protocol,
   unitGaussian,
-} from "diffeo-tables";
+} from "diffeo-tables/density";
 import { preparedTable, saveDensity, sourceFile } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { forceOption, integer, MOST, nonNegative, positive, share } from "../shell/options.ts";

@@ -1,5 +1,5 @@
 /** diffeo density picture: how fitted densities of two columns look beside the data. */
-import { type DensityModel, densityPicture, modelColumns } from "diffeo-tables";
+import { type DensityModel, densityPicture, modelColumns } from "diffeo-tables/density";
 import { loadDensity, sourceFile, tableOf } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { forceOption } from "../shell/options.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { fail } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
-import { type RunRecord, studyFigures, studyTable } from "diffeo-tables";
+import { type RunRecord, studyFigures, studyTable } from "diffeo-tables/density";
 import { readFitRecords } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { outputs } from "../shell/outputs.ts";

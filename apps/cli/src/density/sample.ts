@@ -1,7 +1,7 @@
 /** diffeo density sample: rows drawn from a fitted model by a Markov chain each. */
 import { Option } from "commander";
 import { key } from "diffeo/random";
-import { sampleRows } from "diffeo-tables";
+import { sampleRows } from "diffeo-tables/density";
 import { loadDensity } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { forceOption, integer, MOST } from "../shell/options.ts";

@@ -1,5 +1,5 @@
 /** diffeo density score: what a fitted model says about every row of a table. */
-import { modelColumns, scoreRows } from "diffeo-tables";
+import { modelColumns, scoreRows } from "diffeo-tables/density";
 import { loadDensity, sourceFile, tableOf } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { forceOption } from "../shell/options.ts";

@@ -19,7 +19,7 @@ import {
   type RunRecord,
   synthetics,
   uciSets,
-} from "diffeo-tables";
+} from "diffeo-tables/density";
 import { densityFitJob, readFitRecords, saveFitRecord, uciFile } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import {

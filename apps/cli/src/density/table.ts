@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import { tableNames } from "diffeo-tables";
+import { tableNames } from "diffeo-tables/density";
 import { integer, MOST } from "../shell/options.ts";
 
 /** Where fit puts its model, and where score and sample look for it. */

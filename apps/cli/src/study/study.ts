@@ -18,7 +18,7 @@ import {
   taskJob,
 } from "diffeo-studies";
 import { readStudyRecords, saveStudyRecord, saveStudyRecords } from "diffeo-studies/node";
-import { isUci } from "diffeo-tables";
+import { isUci } from "diffeo-tables/density";
 import { uciFile } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import {

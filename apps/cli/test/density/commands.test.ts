@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fold, key } from "diffeo/random";
-import { fitDensity, parseTable, prepare, protocol, without } from "diffeo-tables";
+import { fitDensity, parseTable, prepare, protocol, without } from "diffeo-tables/density";
 import { readTable } from "diffeo-tables/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { measures, record } from "../../../../packages/tables/test/records.ts";

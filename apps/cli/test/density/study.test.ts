@@ -16,7 +16,7 @@ import {
   type RunRecord,
   recordOf,
   runDensity,
-} from "diffeo-tables";
+} from "diffeo-tables/density";
 import { densityFitJob } from "diffeo-tables/node";
 import { afterAll, describe, expect, it } from "vitest";
 import { record } from "../../../../packages/tables/test/records.ts";

@@ -18,7 +18,7 @@ import {
   sampleRows,
   scoreRows,
   type Table,
-} from "diffeo-tables";
+} from "diffeo-tables/density";
 import { loadDensity, saveDensity } from "diffeo-tables/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { diffeo } from "../run.ts";

@@ -1,16 +1,18 @@
-/** Trained denoisers on disk. */
+/** Trained denoisers on disk. Their code is loaded with the first: most commands do without it. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { type Model, parseModel, serializeModel } from "../categorical/index.ts";
+import type { Model } from "../categorical/index.ts";
 import type { StoredType } from "../train/index.ts";
 import { readBytes, writeFileAtomic } from "./atomic.ts";
 
+const modelBytes = () => import("../categorical/model-bytes.ts");
+
 /** Writes a model with its errors by time, parameters in half precision by default. */
-export const saveModel = (
+export const saveModel = async (
   path: string,
   model: Pick<Model, "spec" | "parameters" | "errors">,
   type: StoredType = "F16",
-): Promise<void> => writeFileAtomic(path, serializeModel(model, type));
+): Promise<void> => writeFileAtomic(path, (await modelBytes()).serializeModel(model, type));
 
 /**
  * Reads a trained denoiser.
@@ -18,7 +20,7 @@ export const saveModel = (
  * @throws DiffeoError of kind `data` where the file is missing or damaged
  */
 export const loadModel = async (path: string): Promise<Model> =>
-  parseModel(await readBytes(path), path);
+  (await modelBytes()).parseModel(await readBytes(path), path);
 
 /** What tells one model's file from another: the first twelve hexadecimal digits of its SHA-256. */
 export const modelDigest = async (path: string): Promise<string> =>

@@ -1,6 +1,6 @@
 /** The study gradient-noise: is the gradient of GSSM-VR less noisy than that of SSM-VR? */
 import type { ObjectiveName } from "diffeo/matching";
-import { type UciName, uciSets } from "diffeo-tables";
+import { type UciName, uciSets } from "diffeo-tables/density";
 import * as v from "valibot";
 import type { Study } from "../study/study.ts";
 import { type GradientNoiseResult, type GradientNoiseTask, gradientNoise, losses } from "./run.ts";

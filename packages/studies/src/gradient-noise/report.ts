@@ -1,7 +1,7 @@
 /** What follows from the records of gradient-noise: tables and a figure. */
 import type { ObjectiveName } from "diffeo/matching";
 import { COLOURS, chart } from "diffeo-picture/chart";
-import type { UciName } from "diffeo-tables";
+import type { UciName } from "diffeo-tables/density";
 import { linesPanel } from "../study/lines.ts";
 import { deviation, median, paired } from "../study/paired.ts";
 import type { StudyRecord, StudyReport } from "../study/study.ts";

@@ -15,7 +15,7 @@ import {
   type Prepared,
   preparedUci,
   type UciName,
-} from "diffeo-tables";
+} from "diffeo-tables/density";
 import { rounded } from "../study/records.ts";
 import type { TaskContext } from "../study/study.ts";
 

@@ -1,5 +1,5 @@
 /** The study gssm: which slices are good, by theory and on a UCI set? */
-import { type UciName, uciSets } from "diffeo-tables";
+import { type UciName, uciSets } from "diffeo-tables/density";
 import * as v from "valibot";
 import type { Study } from "../study/study.ts";
 import { type ModelName, models } from "./models.ts";

@@ -4,7 +4,7 @@
  */
 import { drawArrays } from "diffeo/matching";
 import { fold, type Key, key } from "diffeo/random";
-import { fitDensity, measureFitted, preparedUci, type UciName } from "diffeo-tables";
+import { fitDensity, measureFitted, preparedUci, type UciName } from "diffeo-tables/density";
 import { rounded } from "../study/records.ts";
 import type { TaskContext } from "../study/study.ts";
 import { type ModelName, models } from "./models.ts";

@@ -18,7 +18,7 @@ import type {
   MapStore,
   WeightChoice,
 } from "../diffusion/fit/index.ts";
-import { flowKinds, type NetworkKind } from "../diffusion/network/index.ts";
+import type { FlowKind, NetworkKind } from "../diffusion/network/index.ts";
 
 type Columns = Readonly<Record<string, Domain>>;
 
@@ -62,7 +62,7 @@ const number = v.union([
     v.transform(() => Number.NaN),
   ),
 ]);
-const mapsFile = {
+const mapsFile = (flowKinds: readonly FlowKind[]) => ({
   schema: v.strictObject({
     /** What they were chosen for. */
     data: v.string(),
@@ -83,14 +83,16 @@ const mapsFile = {
   }),
   what: "file of chosen maps",
   remedy: "move it away, and they are chosen again",
-};
+});
 
 /** Maps in a file, for the rows and settings that they were chosen for. */
 function mapStoreIn(path: string, now: Readonly<Record<string, unknown>>): MapStore {
   return {
     load: async () => {
       if (!existsSync(path)) return undefined;
-      const { columns, flow, maps: tried, ...before } = await readJson(path, mapsFile);
+      // Loaded here: whoever fits a density needs this package's files, and no networks.
+      const { flowKinds } = await import("../diffusion/network/index.ts");
+      const { columns, flow, maps: tried, ...before } = await readJson(path, mapsFile(flowKinds));
       if (!isDeepStrictEqual(before, JSON.parse(JSON.stringify(now))))
         fail(
           "usage",

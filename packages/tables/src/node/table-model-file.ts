@@ -1,19 +1,18 @@
-/** Models of tables on disk. */
+/** Models of tables on disk. Their code is loaded with the first: densities do without it. */
 import { readBytes, writeFileAtomic } from "diffeo/node";
-import {
-  type OpenTableOptions,
-  parseTableModel,
-  serializeTableModel,
-} from "../diffusion/file/index.ts";
+import type { OpenTableOptions } from "../diffusion/file/index.ts";
 import type { FittedTable } from "../diffusion/network/index.ts";
 import type { TableModel } from "../diffusion/query/index.ts";
 
+const modelBytes = () => import("../diffusion/file/index.ts");
+
 /** Writes a model of a table, whole or not at all. */
-export const saveTableModel = (path: string, model: FittedTable): Promise<void> =>
-  writeFileAtomic(path, serializeTableModel(model));
+export const saveTableModel = async (path: string, model: FittedTable): Promise<void> =>
+  writeFileAtomic(path, (await modelBytes()).serializeTableModel(model));
 
 /** The model in a file, opened. */
 export const loadTableModel = async (
   path: string,
   options?: OpenTableOptions,
-): Promise<TableModel> => parseTableModel(await readBytes(path), path, options);
+): Promise<TableModel> =>
+  (await modelBytes()).parseTableModel(await readBytes(path), path, options);

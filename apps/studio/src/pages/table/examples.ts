@@ -3,7 +3,8 @@
  * their name.
  */
 import { fold, key, normal, uniform } from "diffeo/random";
-import { generate, serializeCells } from "diffeo-tables";
+import { serializeCells } from "diffeo-tables";
+import { generate } from "diffeo-tables/density";
 
 interface Example {
   readonly columns: readonly string[];

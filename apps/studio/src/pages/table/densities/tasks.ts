@@ -18,7 +18,7 @@ import {
   prepare,
   scoreRows,
   type Table,
-} from "diffeo-tables";
+} from "diffeo-tables/density";
 import { task, turn } from "../../../shell/rpc.ts";
 import { type Frame, lattice } from "../../../view/frame.ts";
 import {
