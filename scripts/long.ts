@@ -1,0 +1,89 @@
+/**
+ * `npm run long` lists what has grown past the length where the style guide asks for a split:
+ * functions of more than 60 lines, files of more than 300 and lines of more than 100 columns, in
+ * the sources of all packages. `npm run long -- PATH…` looks at these files and folders alone.
+ *
+ * A function is counted with everything inside it, so a long closure also appears by itself.
+ */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import ts from "typescript";
+
+const FUNCTION_LINES = 60;
+const FILE_LINES = 300;
+const COLUMNS = 100;
+
+const root = join(import.meta.dirname, "..");
+
+interface LongFunction {
+  readonly name: string;
+  readonly line: number;
+  readonly lines: number;
+}
+
+/** The name of a function: its own, or that of what it is assigned to. */
+function nameOf(node: ts.SignatureDeclaration): string {
+  if (node.name) return node.name.getText();
+  const { parent } = node;
+  const named = ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent);
+  return named ? parent.name.getText() : "(anonymous)";
+}
+
+/** The functions of a source that are longer than the limit, outer ones first. */
+function longFunctions(source: ts.SourceFile): readonly LongFunction[] {
+  const found: LongFunction[] = [];
+  const lineOf = (position: number): number => source.getLineAndCharacterOfPosition(position).line;
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && "body" in node && node.body) {
+      const line = lineOf(node.getStart());
+      const lines = lineOf(node.end) - line + 1;
+      if (lines > FUNCTION_LINES) found.push({ name: nameOf(node), line: line + 1, lines });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+function sourcesBelow(path: string): readonly string[] {
+  if (statSync(path).isFile()) return [path];
+  const files = readdirSync(path, { recursive: true, encoding: "utf8" });
+  return files.filter((file) => /\.(ts|svelte)$/.test(file)).map((file) => join(path, file));
+}
+
+/** The TypeScript of a file; of a Svelte component the script alone, on its own lines. */
+function parse(path: string, text: string): ts.SourceFile {
+  const script = /<script[^>]*>([\s\S]*?)<\/script>/.exec(text);
+  const before = script ? text.slice(0, script.index).replace(/[^\n]/g, "") : "";
+  const code = path.endsWith(".svelte") ? before + (script?.[1] ?? "") : text;
+  return ts.createSourceFile(path, code, ts.ScriptTarget.Latest, true, ts.ScriptKind.TS);
+}
+
+function print(title: string, rows: readonly (readonly [number, string])[]): void {
+  console.log(`${rows.length} ${title}`);
+  const longestFirst = [...rows].sort(([a], [b]) => b - a);
+  for (const [length, place] of longestFirst)
+    console.log(`  ${String(length).padStart(5)}  ${place}`);
+}
+
+const paths = process.argv.slice(2);
+const workspaces = ["packages", "apps"].flatMap((folder) =>
+  readdirSync(join(root, folder)).map((name) => join(folder, name, "src")),
+);
+const folders = paths.length > 0 ? paths : workspaces;
+const functions: [number, string][] = [];
+const files: [number, string][] = [];
+const columns: [number, string][] = [];
+for (const path of folders.flatMap((folder) => sourcesBelow(join(root, folder)))) {
+  const text = readFileSync(path, "utf8");
+  const lines = text.trimEnd().split("\n");
+  const name = relative(root, path);
+  if (lines.length > FILE_LINES) files.push([lines.length, name]);
+  for (const [i, line] of lines.entries())
+    if (line.length > COLUMNS) columns.push([line.length, `${name}:${i + 1}`]);
+  for (const found of longFunctions(parse(path, text)))
+    functions.push([found.lines, `${name}:${found.line} ${found.name}`]);
+}
+print(`functions of more than ${FUNCTION_LINES} lines`, functions);
+print(`files of more than ${FILE_LINES} lines`, files);
+print(`lines of more than ${COLUMNS} columns`, columns);
