@@ -303,7 +303,7 @@ describe("local work", () => {
       good,
     ];
     expect(await Promise.all(jobs.map(said))).toEqual([
-      "this worker knows no jobs of kind test/unknown. It knows test/spin, test/still, test/reversed, test/failing, test/large, test/lines.",
+      "this worker knows no jobs of kind test/unknown. It knows test/spin, test/still, test/gated, test/reversed, test/failing, test/large, test/lines.",
       "the job is for version 9 of test/spin, this worker has version 1. Let the command and its workers have one release.",
       `the job is for release 9.9.9, this worker has ${RELEASE}. Let the command and its workers have one release.`,
       "parameters of test/spin are wrong at ms: expected number. Make the job with jobOf.",

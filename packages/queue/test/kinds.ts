@@ -3,6 +3,8 @@
  * are too large.
  */
 import { createHash } from "node:crypto";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fail } from "diffeo/graph";
 import type { Kind, Kinds } from "diffeo/job";
 import * as v from "valibot";
@@ -45,6 +47,26 @@ export const still: Kind<Spin, object, Uint8Array> = {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
     return resultOf(n);
   },
+};
+
+export interface Gate {
+  /** Where the job writes a file `began`, and then waits until there is a file `go`. */
+  readonly folder: string;
+  readonly n: number;
+}
+
+/** The same result, between two moments that a test chooses. */
+export const gated: Kind<Gate, object, Uint8Array> = {
+  name: "test/gated",
+  version: 1,
+  parameters: v.strictObject({ folder: v.string(), n: natural }),
+  inputs: {},
+  run: async ({ folder, n }) => {
+    writeFileSync(join(folder, "began"), "");
+    while (!existsSync(join(folder, "go"))) await new Promise((done) => setTimeout(done, 20));
+    return resultOf(n);
+  },
+  ...bytes,
 };
 
 /** Its input's bytes, backwards. */
@@ -98,5 +120,8 @@ export const lines: Kind<{ readonly count: number }, object, readonly string[]> 
 };
 
 export const kinds: Kinds = Object.fromEntries(
-  [spin, still, reversed, failing, large, lines].map((kind) => [kind.name, async () => kind]),
+  [spin, still, gated, reversed, failing, large, lines].map((kind) => [
+    kind.name,
+    async () => kind,
+  ]),
 ) as Kinds;

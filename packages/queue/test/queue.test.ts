@@ -2,6 +2,7 @@
  * Jobs on a real server: shared by commands, refused where they are hostile, handed back by a
  * worker that is stopped.
  */
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Queue, Worker } from "bullmq";
 import {
@@ -28,7 +29,7 @@ import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { getResult, putResult } from "../src/node/redis/store.ts";
 import { heartbeat } from "../src/node/redis/workers.ts";
-import { large, lines, RELEASE, reversed, spin, still } from "./kinds.ts";
+import { gated, large, lines, RELEASE, reversed, spin, still } from "./kinds.ts";
 import { scripts } from "./processes.ts";
 import { hasServer, type Server, startServer } from "./server.ts";
 
@@ -237,11 +238,12 @@ describe.runIf(hasServer)("a queue", () => {
   });
 
   it("keeps the first of two results that differ, and says so", async () => {
-    const own = jobOf(still, { ms: 1500, n: 70 }, setting);
+    const folder = mkdtempSync(join(server.folder, "gate-"));
+    const own = jobOf(gated, { folder, n: 70 }, setting);
     const job = described(own);
     await raw.add(job.kind, job, { jobId: digestOf(job) });
     worker();
-    await until(async () => (await raw.getJobCounts("active")).active === 1);
+    await until(() => existsSync(join(folder, "began")));
     const bytes = Uint8Array.of(1, 2);
     await putResult(client, digestOf(job), {
       bytes,
@@ -249,6 +251,7 @@ describe.runIf(hasServer)("a queue", () => {
       seconds: 1,
       worker: "another",
     });
+    writeFileSync(join(folder, "go"), "");
     await until(() =>
       said.some((line) =>
         /^job [0-9a-f]{12}… has another result here than where it was/.test(line),
