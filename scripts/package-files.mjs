@@ -20,6 +20,15 @@ const folders = [
  */
 const shown = (path) => !/\.(json|svg)$|\/runs$/.test(path);
 
+/**
+ * Of documents, the pages: not the machinery of the site, nor what it generates.
+ * @param {string} path
+ */
+const pages = (path) => !/\/docs\/(\.vitepress|repository|reference\/api)$/.test(path);
+
+/** @type {Readonly<Record<string, (path: string) => boolean>>} */
+const filters = { docs: pages, studies: shown };
+
 for (const folder of folders) {
   const { name } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const files =
@@ -29,6 +38,6 @@ for (const folder of folders) {
   for (const file of files)
     cpSync(join(root, file), join(folder, file), {
       recursive: true,
-      filter: file === "studies" ? shown : () => true,
+      filter: filters[file] ?? (() => true),
     });
 }

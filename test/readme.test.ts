@@ -9,7 +9,9 @@ const pages = [
   "README.md",
   "CONTRIBUTING.md",
   "SECURITY.md",
-  ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`),
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => !/^(\.vitepress|repository|reference\/api)(\/|$)/.test(name))
+    .map((name) => `docs/${name}`),
 ]
   .concat(
     "models/README.md",
