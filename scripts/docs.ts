@@ -1,13 +1,22 @@
 /**
- * Builds the documentation site into docs/.vitepress/dist.
+ * Builds the documentation site into docs/.vitepress/dist: the API reference from the sources, the
+ * pages of docs/, and the studio under /studio/.
  *
  *     npm run docs
  *
  * DIFFEO_SITE_BASE is the folder of the host that will serve it, "/" unless set.
  */
+import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "vitepress";
+import { builtStudio } from "../test/build.ts";
+import { writeApi } from "./api.ts";
 
 const docs = join(import.meta.dirname, "..", "docs");
+const machinery = join(docs, ".vitepress");
 
+await writeApi(join(docs, "reference", "api"), join(machinery, "cache", "api"));
 await build(docs);
+const studio = join(machinery, "dist", "studio");
+rmSync(studio, { recursive: true, force: true });
+cpSync(builtStudio(), studio, { recursive: true });

@@ -32,7 +32,8 @@ export default defineConfig({
   metaChunk: true,
   // Outside of what VitePress knows as pages: the studio, and copies of the repository's files.
   ignoreDeadLinks: [/^\/studio\//, /^\/files\//],
-  vite: { plugins: [woff2Only] },
+  // The largest chunk is the index of the search, which is fetched when somebody searches.
+  vite: { plugins: [woff2Only], build: { chunkSizeWarningLimit: 3000 } },
   markdown: {
     anchor: { slugify },
     theme: { light: "github-light-high-contrast", dark: "github-dark" },

@@ -39,7 +39,7 @@ function pagesOf(folder: string): Item[] {
   const path = join(docs, folder);
   if (!existsSync(path)) return [];
   return readdirSync(path)
-    .filter((name) => name.endsWith(".md") && !name.startsWith("["))
+    .filter((name) => name.endsWith(".md") && !/^\[|\.Namespace\./.test(name))
     .map((name) => {
       const { title, order } = pageOf(join(path, name));
       const rank = name === "index.md" ? Number.NEGATIVE_INFINITY : order;

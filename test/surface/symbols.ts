@@ -175,7 +175,8 @@ export const surfaceList = ({ entries }: Surface): string =>
 export function unmentioned(root: string, { entries }: Surface): string[] {
   const read = (folder: string, ending: string): string[] =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-      .filter((path) => path.endsWith(ending))
+      // Generated from the symbols themselves, it names all of them.
+      .filter((path) => path.endsWith(ending) && !path.startsWith(join("reference", "api")))
       .map((path) => readFileSync(join(root, folder, path), "utf8"));
   const documents = [...read("docs", ".md"), readFileSync(join(root, "README.md"), "utf8")];
   const code = documents.flatMap((text) => text.match(/```[\s\S]*?```|`[^`\n]+`/g) ?? []);
