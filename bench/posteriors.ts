@@ -1,9 +1,10 @@
 /**
- * npm run bench -- posteriors [PART [NAME …]]: posteriors beside published draws (agree), beside
- * closed forms (closed), ranks of the truth (calibration, hierarchies), approximations (approximate), metrics of chains
- * (metrics), effective draws beside
- * rstan (nineteen), and speed beside Stan, JAX and PyTorch (speed); all parts without one. What was measured is kept in studies/posteriors, a
- * piece a file, and docs/posteriors-results.md is written anew from it.
+ * npm run bench -- posteriors [PART [NAME …]]: posteriors compared with published draws (agree) and
+ * with closed forms (closed), ranks of the truth (calibration, hierarchies), approximations
+ * (approximate), metrics of chains (metrics), effective draws compared with rstan (nineteen), chains
+ * that start without mass (restarts), and speed compared with Stan, JAX and PyTorch (speed). Without
+ * PART, all of them. Measurements are kept in studies/posteriors, one file each, and the tables of
+ * docs/posteriors-results.md are written from them.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { agree } from "./posteriors/agree.ts";
@@ -13,6 +14,7 @@ import { closedForms } from "./posteriors/closed.ts";
 import { hierarchies } from "./posteriors/hierarchies.ts";
 import { metrics } from "./posteriors/metrics.ts";
 import { nineteen } from "./posteriors/nineteen.ts";
+import { restarts } from "./posteriors/restarts.ts";
 import { speed, stan } from "./posteriors/speed.ts";
 
 const DOCUMENT = "docs/posteriors-results.md";
@@ -25,6 +27,7 @@ const parts: Readonly<Record<string, (only?: readonly string[]) => Promise<strin
   approximate: approximations,
   metrics,
   nineteen,
+  restarts,
   speed,
 };
 

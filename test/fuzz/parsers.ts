@@ -243,6 +243,9 @@ function chainState(): ChainState {
     ...{
       undefinedCount: 0,
       undefinedAt: null,
+      restart: { done: 2, from: 1, logDensity: -8, logDensityThere: -2 },
+      compared: true,
+      region: { total: -1, diverged: 1, points: { count: 1, mean: two, squares: two } },
       done: 3,
       at: { x: two, slope: two, value: -1 },
       looks: false,

@@ -12,6 +12,7 @@ import { fold, type Key } from "../random/index.ts";
 import type { ChainSettings } from "./chain-settings.ts";
 import type { Chain, ChainState } from "./chain-state.ts";
 import { EuclideanMetric, formOf, type MetricForm, type MetricName } from "./metric.ts";
+import { comparisonOf, placesToTake, Region } from "./restart.ts";
 import { DualAverage } from "./step-size.ts";
 import type { EndedTransition } from "./trajectory.ts";
 import { type MetricLearner, metricLearner, shortWindows, windows } from "./warmup.ts";
@@ -42,6 +43,7 @@ function roomFor(state: ChainState, draws: number, n: number): Chain {
     divergedInWarmup: state.divergedInWarmup,
     undefinedCount: state.undefinedCount,
     undefinedAt: state.undefinedAt ?? undefined,
+    restart: state.restart ?? undefined,
   };
 }
 
@@ -69,6 +71,10 @@ export class AdaptiveChain {
   #sizeBefore = 1;
   /** Transitions done, warm-up included. */
   done: number;
+  readonly #comparison: number | undefined;
+  #region: Region;
+  /** Whether it was compared with the other chains. */
+  #compared: boolean;
   #looks: boolean;
   #search: Search | undefined;
 
@@ -88,11 +94,24 @@ export class AdaptiveChain {
     this.metric = new EuclideanMetric(state.inverseMass, n, this.#form);
     this.#learner = metricLearner(n, this.#form, state.covariance);
     this.#chain = roomFor(state, draws, n);
+    this.#comparison = settings.restart ? comparisonOf(warmup) : undefined;
+    this.#region = new Region(n, state.region);
+    this.#compared = state.compared;
     this.#prepare();
   }
 
   get finished(): boolean {
     return this.done === this.settings.warmup + this.settings.draws;
+  }
+
+  /** Whether it waits for a comparison with the other chains. */
+  get waits(): boolean {
+    return this.done === this.#comparison && !this.#compared;
+  }
+
+  /** Where it was in the quarter of the warm-up before the comparison. */
+  get region(): Pick<Region, "level" | "logMass" | "isStuck"> {
+    return this.#region;
   }
 
   get chain(): Chain {
@@ -111,6 +130,7 @@ export class AdaptiveChain {
       leaves,
       diverged,
       undefinedAt = null,
+      restart = null,
       stepSize: _,
       ...rest
     } = this.chain;
@@ -124,6 +144,9 @@ export class AdaptiveChain {
       leaves: leaves.subarray(0, drawn),
       diverged: diverged.subarray(0, drawn),
       undefinedAt,
+      restart,
+      compared: this.#compared,
+      region: this.#region.state,
       done: this.done,
       at: this.at,
       // A search is not a transition: it is made again, from the size it began with.
@@ -168,6 +191,29 @@ export class AdaptiveChain {
     this.#average.restart(this.size);
   }
 
+  /** Goes on from where it is after a comparison. */
+  stay(): void {
+    this.#compared = true;
+    this.#region = new Region(this.#n);
+  }
+
+  /** Goes on from the place of another chain of the block, with what that chain has learned. */
+  takePlaceOf(other: AdaptiveChain, number: number): void {
+    const { level: logDensity } = this.#region;
+    const { level: logDensityThere } = other.#region;
+    const { at, size, looks, average, covariance } = other.state;
+    this.#chain.restart = { done: this.done, from: number, logDensity, logDensityThere };
+    this.at = at;
+    this.size = size;
+    this.metric = other.metric;
+    this.#looks = looks;
+    this.#average.state = average;
+    this.#learner = metricLearner(this.#n, this.#form, covariance);
+    this.#search = undefined;
+    this.stay();
+    this.#prepare();
+  }
+
   /** The stream of the next transition. */
   get stream(): Key {
     return fold(fold(this.key, "transition"), this.done);
@@ -188,6 +234,8 @@ export class AdaptiveChain {
     const { warmup } = this.settings;
     const { from, ends } = this.#windows;
     if (diverged) this.#chain.divergedInWarmup++;
+    const half = this.#comparison ?? 0;
+    if (this.done <= half && 2 * this.done > half) this.#region.add(leaf.x, leaf.value, diverged);
     this.#average.add(acceptance);
     this.size = this.#average.size;
     if (this.done > from && this.done <= (ends.at(-1) ?? 0)) this.#learner.add(leaf.x, leaf.slope);
@@ -211,4 +259,34 @@ export class AdaptiveChain {
     chain.leaves[i] = leaves;
     chain.diverged[i] = diverged ? 1 : 0;
   }
+}
+
+/**
+ * Compares the chains of a block once all of them wait (restart.ts).
+ *
+ * @param first the number of the first chain
+ * @returns the chains that go on from another place; undefined where some are still on the way
+ */
+export function compareChains(
+  chains: readonly AdaptiveChain[],
+  first: number,
+): readonly number[] | undefined {
+  const waiting = chains.find((chain) => chain.waits);
+  if (!waiting || chains.some(({ done }) => done < waiting.done)) return undefined;
+  // A damaged file may hold chains that are beyond the comparison: nothing to compare then.
+  const places = chains.every((chain) => chain.waits)
+    ? placesToTake(
+        chains.map(({ region }) => region),
+        waiting.at.x.length,
+      )
+    : chains.map(() => undefined);
+  const moved = [...places.keys()].filter((c) => places[c] !== undefined);
+  for (const c of moved) {
+    const from = places[c] as number;
+    chains[c].takePlaceOf(chains[from], first + from);
+  }
+  chains.forEach((chain, c) => {
+    if (places[c] === undefined) chain.stay();
+  });
+  return moved;
 }

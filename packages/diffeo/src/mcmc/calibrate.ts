@@ -165,6 +165,8 @@ export async function calibrate(
     warmup,
     targetAcceptance,
     device,
+    // Chains are of different data.
+    restart: false,
   });
   const counts: Record<string, number[]> = {};
   let diverged = 0;

@@ -6,7 +6,7 @@ import { internal } from "../graph/error.ts";
 import type { NdArray } from "../graph/index.ts";
 import { fold } from "../random/index.ts";
 import { pauses } from "../sampler/pauses.ts";
-import { AdaptiveChain } from "./adaptive-chain.ts";
+import { AdaptiveChain, compareChains } from "./adaptive-chain.ts";
 import type { ChainSettings } from "./chain-settings.ts";
 import type { Chain, ChainState } from "./chain-state.ts";
 import { type ChainInputs, type ChainStep, leafOf, rowWidths } from "./chain-step.ts";
@@ -102,24 +102,31 @@ async function drawBlock(
   block: Block,
   chains: readonly SteppedChain[],
   keeper: Keeper,
+  first: number,
   onDraw: (c: number, chain: AdaptiveChain) => void,
 ): Promise<void> {
-  const [{ adaptive: first }] = chains;
-  const idle = { x: first.at.x, momentum: first.at.x.map(() => 0), slope: first.at.slope };
-  for (let c = chains.length; c < block.size; c++) block.put(c, idle, 0, first.metric.inverse);
+  const [{ adaptive: one }] = chains;
+  const idle = { x: one.at.x, momentum: one.at.x.map(() => 0), slope: one.at.slope };
+  for (let c = chains.length; c < block.size; c++) block.put(c, idle, 0, one.metric.inverse);
+  const moves = ({ adaptive }: SteppedChain): boolean => !(adaptive.finished || adaptive.waits);
   const pause = pauses();
   while (chains.some(({ adaptive }) => !adaptive.finished)) {
     await keeper.stopIfAborted();
+    if (
+      compareChains(
+        chains.map(({ adaptive }) => adaptive),
+        first,
+      )
+    )
+      for (const chain of chains) chain.proceed();
     chains.forEach((chain, c) => {
-      const { finished, metric } = chain.adaptive;
-      const { from: leaf, size } = finished ? { from: idle, size: 0 } : chain.step;
-      block.put(c, leaf, size, metric.inverse);
+      const { from: leaf, size } = moves(chain) ? chain.step : { from: idle, size: 0 };
+      block.put(c, leaf, size, chain.adaptive.metric.inverse);
     });
     await pause();
     const leaf = await block.run();
     chains.forEach((chain, c) => {
-      const { adaptive } = chain;
-      if (!adaptive.finished && chain.take(leaf(c))) onDraw(c, adaptive);
+      if (moves(chain) && chain.take(leaf(c))) onDraw(c, chain.adaptive);
     });
     await keeper.keepIfDue();
   }
@@ -150,7 +157,8 @@ export async function drawInBlocks(
         (state, c) =>
           new SteppedChain(new AdaptiveChain(fold(key, first + from + c), state, settings)),
       );
-    await drawBlock(block, chains, keeper, (c, { done }) => onDraw?.(first + from + c, done, of));
+    const number = first + from;
+    await drawBlock(block, chains, keeper, number, (c, { done }) => onDraw?.(number + c, done, of));
     if (store) await keeper.keep();
     drawn.push(...chains.map(({ adaptive }) => adaptive.chain));
     from += block.size;

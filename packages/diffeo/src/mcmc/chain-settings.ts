@@ -21,6 +21,11 @@ export interface ChainOptions extends Partial<MethodSettings> {
    * 0.8 for nuts and hmc.
    */
   readonly targetAcceptance?: number;
+  /**
+   * Whether chains that the warm-up left in a region without mass go on from the place of another
+   * chain (restart.ts). Default true.
+   */
+  readonly restart?: boolean;
   /** ε to begin with, kept as it is where there is no warm-up. Default: looked for. */
   readonly stepSize?: number;
 }
@@ -38,6 +43,7 @@ export function settingsOf(options: ChainOptions): ChainSettings {
     metric = "diagonal",
     maxDepth = 10,
     steps = 10,
+    restart = true,
   } = options;
   if (!Object.hasOwn(methods, method))
     fail(
@@ -71,6 +77,7 @@ export function settingsOf(options: ChainOptions): ChainSettings {
     metric,
     maxDepth,
     steps,
+    restart,
     targetAcceptance,
     stepSize,
   };

@@ -5,6 +5,7 @@
 import { fail } from "../graph/index.ts";
 import type { ChainSettings } from "./chain-settings.ts";
 import { firstMetric, formOf, inverseLength } from "./metric.ts";
+import { Region, type RegionState, type Restart } from "./restart.ts";
 import { DualAverage, type DualAverageState } from "./step-size.ts";
 import type { Leaf } from "./trajectory.ts";
 import { type LearnedState, metricLearner } from "./warmup.ts";
@@ -28,13 +29,19 @@ export interface Chain {
   /** How often, after the warm-up, log p or its slope was no number, and where it was first. */
   readonly undefinedCount: number;
   readonly undefinedAt?: Float64Array;
+  /** That it was moved to the place of another chain in the warm-up (restart.ts). */
+  readonly restart?: Restart;
 }
 
 /** A chain after a whole transition, as plain data. */
-export interface ChainState extends Omit<Chain, "undefinedAt" | "stepSize"> {
+export interface ChainState extends Omit<Chain, "undefinedAt" | "stepSize" | "restart"> {
   /** ε, by its name in files of chains. */
   readonly size: number;
   readonly undefinedAt: Float64Array | null;
+  readonly restart: Restart | null;
+  /** Whether it was compared with the others, and what it saw before that. */
+  readonly compared: boolean;
+  readonly region: RegionState;
   /** Transitions done, warm-up included. */
   readonly done: number;
   readonly at: Pick<Leaf, "x" | "slope" | "value">;
@@ -67,6 +74,9 @@ export function stateAt(
     divergedInWarmup: 0,
     undefinedCount: 0,
     undefinedAt: null,
+    restart: null,
+    compared: false,
+    region: new Region(x.length).state,
     done: 0,
     at: { x, slope, value },
     looks: stepSize === undefined,
@@ -79,6 +89,9 @@ export function stateAt(
 export function endedChain({
   size,
   undefinedAt,
+  restart,
+  compared: _compared,
+  region: _region,
   done: _,
   at: _at,
   looks: _looks,
@@ -86,7 +99,12 @@ export function endedChain({
   covariance: _covariance,
   ...chain
 }: ChainState): Chain {
-  return { ...chain, stepSize: size, undefinedAt: undefinedAt ?? undefined };
+  return {
+    ...chain,
+    stepSize: size,
+    undefinedAt: undefinedAt ?? undefined,
+    restart: restart ?? undefined,
+  };
 }
 
 /** Characters that the text of kept chains may have (checkpoint.ts): no longer text can be. */

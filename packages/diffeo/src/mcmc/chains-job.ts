@@ -57,7 +57,7 @@ const EVERY = 50;
 /** Chains as a kind of job; the result is each chain at its last draw. */
 export const chainsKind: Kind<ChainsParameters, ChainsInputs, readonly ChainState[]> = {
   name: "infer/chains",
-  version: 1,
+  version: 2,
   parameters,
   inputs: { step: (bytes) => bytes },
   run: async ({ seed, ...job }, { input, threads = 1, report, signal }) => {

@@ -172,9 +172,12 @@ export function chainsBy(
       const ended = kept?.every(({ done }) => done === settings.warmup + settings.draws) ?? false;
       if (store && !ended) requireRoom(count, n, settings);
       const states = [...(kept ?? (await begun()))];
+      // Where rows of the inputs may belong to chains, so may log p: nothing to compare.
+      const alike = !Object.values(inputs).some(({ shape: [size] }) => size === rows);
+      const walk = { ...settings, restart: settings.restart && alike };
       return session
-        ? drawInModule(states, session, settings, call)
-        : drawInBlocks(states, () => openBlock(inputs), settings, call);
+        ? drawInModule(states, session, walk, rows, call)
+        : drawInBlocks(states, () => openBlock(inputs), walk, call);
     },
     ...disposable(async () => step?.dispose()),
   };

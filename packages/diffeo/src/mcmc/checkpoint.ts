@@ -67,6 +67,15 @@ const stateSchema = v.pipe(
     divergedInWarmup: count,
     undefinedCount: count,
     undefinedAt: v.nullable(float64),
+    restart: v.nullable(
+      v.strictObject({ done: count, from: count, logDensity: number, logDensityThere: number }),
+    ),
+    compared: v.boolean(),
+    region: v.strictObject({
+      total: number,
+      diverged: count,
+      points: v.strictObject({ count, mean: float64, squares: float64 }),
+    }),
     done: count,
     at: v.strictObject({ x: float64, slope: float64, value: number }),
     looks: v.boolean(),
@@ -83,14 +92,16 @@ const stateSchema = v.pipe(
     ]),
   }),
   // What belongs to one point has n numbers, what belongs to draws one each.
-  v.check(({ at, value, inverseMass, covariance, undefinedAt, ...state }) => {
+  v.check(({ at, value, inverseMass, covariance, undefinedAt, region, ...state }) => {
     const [n, draws] = [at.x.length, value.length];
     const { x, energy, acceptance, depth, leaves, diverged } = state;
     return (
       n > 0 &&
       x.length === draws * n &&
       [energy, acceptance, depth, leaves, diverged].every(({ length }) => length === draws) &&
-      [at.slope, undefinedAt ?? at.x].every(({ length }) => length === n) &&
+      [at.slope, undefinedAt ?? at.x, region.points.mean, region.points.squares].every(
+        ({ length }) => length === n,
+      ) &&
       ("mean" in covariance
         ? covariance.mean.length === n &&
           [n, n * n].includes(inverseMass.length) &&

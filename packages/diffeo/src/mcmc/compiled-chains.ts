@@ -7,7 +7,7 @@
 import type { NdArray } from "../graph/index.ts";
 import { fold } from "../random/index.ts";
 import { pauses } from "../sampler/pauses.ts";
-import { AdaptiveChain } from "./adaptive-chain.ts";
+import { AdaptiveChain, compareChains } from "./adaptive-chain.ts";
 import { methodNumber } from "./chain-code.ts";
 import { MOST_DEPTH, RECORD_HEAD } from "./chain-layout.ts";
 import type { ChainModule } from "./chain-module.ts";
@@ -154,6 +154,13 @@ export class ChainSession {
     this.#integers(layout.maxDepth, 1)[0] = Math.min(MOST_DEPTH, settings.maxDepth);
   }
 
+  /** Puts away what is in memory of a chain, which goes on from another place. */
+  forget(chain: CompiledChain): void {
+    if (this.#user === chain) this.#user = undefined;
+    chain.kept = undefined;
+    chain.metric = undefined;
+  }
+
   /** One step of a search, one transition of the warm-up, or a turn's draws of a chain. */
   advance(chain: CompiledChain): void {
     const { layout } = this.#module;
@@ -223,17 +230,27 @@ class CompiledChain {
     this.#session = session;
   }
 
+  /** Goes on from another place than the one in memory. */
+  relocate(): void {
+    this.#session.forget(this);
+  }
+
   /** Moves on by a call of the module. */
   advance(): void {
     this.#session.advance(this);
   }
 }
 
-/** All chains in turns, from where they are to their last draw. */
+/**
+ * All chains in turns, from where they are to their last draw.
+ *
+ * @param rows chains of a block, which are compared with each other in the warm-up
+ */
 export async function drawInModule(
   states: readonly ChainState[],
   session: ChainSession,
   settings: ChainSettings,
+  rows: number,
   options: DrawChainsOptions,
 ): Promise<Chain[]> {
   const { key, first = 0, onDraw, store } = options;
@@ -247,20 +264,29 @@ export async function drawInModule(
   /** Moves a chain until its turn is over; after each call the caller may stop it or keep it. */
   const turn = async (chain: CompiledChain, c: number): Promise<void> => {
     const until = performance.now() + TURN;
-    while (!chain.adaptive.finished && performance.now() < until) {
+    const { adaptive } = chain;
+    while (!(adaptive.finished || adaptive.waits) && performance.now() < until) {
       await keeper.stopIfAborted();
-      const before = chain.adaptive.done;
+      const before = adaptive.done;
       chain.advance();
-      for (let done = before + 1; done <= chain.adaptive.done; done++)
-        onDraw?.(first + c, done, of);
+      for (let done = before + 1; done <= adaptive.done; done++) onDraw?.(first + c, done, of);
       await keeper.keepIfDue();
     }
   };
-  while (chains.some(({ adaptive }) => !adaptive.finished))
+  while (chains.some(({ adaptive }) => !adaptive.finished)) {
+    for (let from = 0; from < chains.length; from += rows) {
+      const block = chains.slice(from, from + rows);
+      const moved = compareChains(
+        block.map(({ adaptive }) => adaptive),
+        first + from,
+      );
+      for (const c of moved ?? []) block[c].relocate();
+    }
     for (const [c, chain] of chains.entries()) {
       await turn(chain, c);
       await pause();
     }
+  }
   if (store) await keeper.keep();
   return chains.map(({ adaptive }) => adaptive.chain);
 }

@@ -41,6 +41,7 @@ export {
   posteriorPredictive,
   priorPredictive,
 } from "./predict.ts";
+export type { Restart } from "./restart.ts";
 export {
   type CallOptions,
   collectPosterior,

@@ -56,11 +56,16 @@ export class SteppedChain {
     return true;
   }
 
+  /** Goes on after a comparison with other chains. */
+  proceed(): void {
+    this.#prepare();
+  }
+
   /** What comes next: a step of a search, the next transition, or nothing. */
   #prepare(): void {
     const chain = this.adaptive;
     this.#start = undefined;
-    if (chain.finished) return;
+    if (chain.finished || chain.waits) return;
     const { search } = chain;
     if (search) this.#start = this.#kicked(search);
     else this.#begin();

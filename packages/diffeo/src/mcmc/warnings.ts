@@ -36,6 +36,12 @@ export function warningsOf(
     warnings.push(
       `the log-density or its slope was no number ${total(chains, (chain) => chain.undefinedCount)} times, first at ${where}: such points are refused. See what it does there: the logarithm of a negative number, 0/0, or ∞ − ∞.`,
     );
+  chains.forEach(({ restart }, c) => {
+    if (restart)
+      warnings.push(
+        `chain ${c + 1} was restarted from chain ${restart.from + 1} after ${restart.done} transitions of the warm-up: the log-density was about ${restart.logDensity.toPrecision(4)} where it was, and ${restart.logDensityThere.toPrecision(4)} where chain ${restart.from + 1} was. Look for a narrower prior or another start, such as \`start: await approximate(…)\`.`,
+      );
+  });
   const diverged = total(chains, (chain) => chain.diverged.reduce((a, b) => a + b, 0));
   if (diverged > 0)
     warnings.push(
@@ -50,7 +56,7 @@ export function warningsOf(
     const share = energyFraction(chain);
     if (share < 0.3)
       warnings.push(
-        `chain ${c} moves slowly through the energies (E-BFMI ${share.toFixed(2)}): its tails are not to be trusted. Warm up longer, or write the model in other parameters.`,
+        `chain ${c + 1} moves slowly through the energies (E-BFMI ${share.toFixed(2)}): its tails are not to be trusted. Warm up longer, or write the model in other parameters.`,
       );
   });
   const rows = Object.entries(summary);
