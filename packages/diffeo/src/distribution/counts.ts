@@ -13,17 +13,22 @@ import {
   exp,
   expm1,
   floor,
+  greater,
   greaterEqual,
   less,
   log,
   log1p,
   logGamma,
+  logicalAnd,
+  logicalNot,
+  logicalOr,
   maximum,
   mul,
   neg,
   type Operand,
   sigmoid,
   softplus,
+  stopGradient,
   sub,
   type Tensor,
   where,
@@ -76,10 +81,49 @@ const trialTails = (x: Tensor, n: Tensor, p: Tensor, q: Tensor): Tails =>
     return { lower: where(all, 1, lower), upper: where(all, 0, upper) };
   });
 
-/** Both functions of a rule. */
-const tailsOf = (tails: (x: Tensor, ...p: Tensor[]) => Tails): Pick<Rule, "cdf" | "survival"> => ({
+/** The largest counts that a quantile looks for are below 2 to the power of this. */
+const BITS = 40;
+/** Relative errors of distribution functions that a quantile forgives, so that it inverts them. */
+const ROUNDING = 2e-12;
+
+/**
+ * The least count k with P(X ≤ k) ≥ u. The largest k with P(X ≤ k) < u is found bit by bit, from
+ * the highest on; above the median P(X > k) is compared with 1 − u, which keeps its digits.
+ */
+function countQuantile(u: Tensor, most: Operand, tailsAt: (k: Tensor) => Tails): Tensor {
+  const rest = sub(1, u);
+  const low = less(u, rest);
+  const wanted = mul(u, 1 - ROUNDING);
+  const allowed = add(mul(rest, 1 + ROUNDING), 2 ** -52);
+  const isBelow = (k: Tensor): Tensor => {
+    const { lower, upper } = tailsAt(k);
+    return logicalOr(
+      logicalAnd(low, less(lower, wanted)),
+      logicalAnd(logicalNot(low), greater(upper, allowed)),
+    );
+  };
+  let k = sub(mul(u, 0), 1);
+  for (let bit = BITS - 1; bit >= 0; bit--) {
+    const next = add(k, 2 ** bit);
+    k = stopGradient(where(isBelow(next), next, k));
+  }
+  return where(less(u, 1), add(k, 1), most);
+}
+
+/** Distribution function, its complement and the quantile of a rule. */
+const tailsOf = (
+  tails: (x: Tensor, ...p: Tensor[]) => Tails,
+  most: (...p: Tensor[]) => Operand = () => Number.POSITIVE_INFINITY,
+): Pick<Rule, "cdf" | "survival" | "quantile"> => ({
   cdf: (x, ...p) => tails(x, ...p).lower,
   survival: (x, ...p) => tails(x, ...p).upper,
+  quantile: (u, ...p) => countQuantile(u, most(...p), (k) => tails(k, ...p)),
+});
+
+/** Of 0 and 1. */
+const yesOrNo = (p: Tensor, q: Tensor) => (x: Tensor) => ({
+  lower: where(less(x, 0), 0, where(less(x, 1), q, 1)),
+  upper: where(less(x, 0), 1, where(less(x, 1), p, 0)),
 });
 
 const bernoulliRule: Rule = {
@@ -90,6 +134,9 @@ const bernoulliRule: Rule = {
   logDensity: (x, p) => add(mul(x, log(p)), mul(sub(1, x), log1p(neg(p)))),
   mean: (p) => p,
   variance: (p) => mul(p, sub(1, p)),
+  cdf: (x, p) => yesOrNo(p, sub(1, p))(x).lower,
+  survival: (x, p) => yesOrNo(p, sub(1, p))(x).upper,
+  quantile: (u, p) => where(greater(u, sub(1, p)), 1, mul(u, 0)),
   variate: (random, p) => (random.uniform() < p ? 1 : 0),
 };
 
@@ -99,6 +146,9 @@ const bernoulliLogitRule: Rule = {
   logDensity: (x, l) => sub(mul(x, l), softplus(l)),
   mean: (l) => sigmoid(l),
   variance: spread,
+  cdf: (x, l) => yesOrNo(sigmoid(l), sigmoid(neg(l)))(x).lower,
+  survival: (x, l) => yesOrNo(sigmoid(l), sigmoid(neg(l)))(x).upper,
+  quantile: (u, l) => where(greater(u, sigmoid(neg(l))), 1, mul(u, 0)),
   variate: (random, l) => (random.uniform() < inverseLogit(l) ? 1 : 0),
 };
 
@@ -116,7 +166,10 @@ const binomialRule: Rule = {
   logDensity: (x, n, p) => add(logChoose(n, x), add(mul(x, log(p)), mul(sub(n, x), log1p(neg(p))))),
   mean: (n, p) => mul(n, p),
   variance: (n, p) => mul(n, mul(p, sub(1, p))),
-  ...tailsOf((x, n, p) => trialTails(x, n, p, sub(1, p))),
+  ...tailsOf(
+    (x, n, p) => trialTails(x, n, p, sub(1, p)),
+    (n) => n,
+  ),
   variate: binomialVariate,
 };
 
@@ -126,7 +179,10 @@ const binomialLogitRule: Rule = {
   logDensity: (x, n, l) => add(logChoose(n, x), sub(mul(x, l), mul(n, softplus(l)))),
   mean: (n, l) => mul(n, sigmoid(l)),
   variance: (n, l) => mul(n, spread(l)),
-  ...tailsOf((x, n, l) => trialTails(x, n, sigmoid(l), sigmoid(neg(l)))),
+  ...tailsOf(
+    (x, n, l) => trialTails(x, n, sigmoid(l), sigmoid(neg(l))),
+    (n) => n,
+  ),
   variate: (random, n, l) => binomialVariate(random, n, inverseLogit(l)),
 };
 
@@ -245,6 +301,12 @@ const geometricRule: Rule = {
   variance: (p) => div(sub(1, p), mul(p, p)),
   cdf: (x, p) => neg(expm1(mul(log1p(neg(p)), maximum(add(floor(x), 1), 0)))),
   survival: (x, p) => exp(mul(log1p(neg(p)), maximum(add(floor(x), 1), 0))),
+  // 1 − (1 − p)^{k+1} ≥ u. Where u is a value of the distribution function, the root may be an
+  // integer to rounding.
+  quantile: (u, p) => {
+    const root = div(log1p(neg(u)), log1p(neg(p)));
+    return maximum(sub(neg(floor(neg(mul(root, 1 - ROUNDING)))), 1), 0);
+  },
   variate: (random, p) => Math.floor(Math.log(random.uniform()) / Math.log1p(-p)),
 };
 

@@ -65,7 +65,7 @@ export interface Distribution extends Density {
   readonly cdf?: (x: Operand) => Tensor;
   /** P(X > x), where 1 − cdf would lose digits. */
   readonly survival?: (x: Operand) => Tensor;
-  /** The x at which the cdf is u. */
+  /** The x at which the cdf is u; of integers the least one at which it is at least u. */
   readonly quantile?: (u: Operand) => Tensor;
   /**
    * Location and scale, where x = location + scale·ε with an ε that does not depend on parameters.

@@ -5,11 +5,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
+  bernoulli,
   beta,
   binomial,
   censored,
   type Distribution,
   gamma,
+  geometric,
   negativeBinomial,
   poisson,
   studentT,
@@ -78,6 +80,54 @@ it("quantiles at 0 and 1 are the ends of the support", () => {
   expect(at(beta(2.5, 0.7), "quantile", [0, 1])).toEqual([0, 1]);
   const [low, middle, high] = at(studentT(3.5), "quantile", [0, 0.5, 1]);
   expect([low, middle + 0, high]).toEqual([Number.NEGATIVE_INFINITY, 0, Number.POSITIVE_INFINITY]);
+});
+
+describe("the quantile of counts", () => {
+  const families = {
+    bernoulli: bernoulli(0.3),
+    "bernoulli of a logit": bernoulli({ logit: -1 }),
+    binomial: binomial(12, 0.3),
+    "binomial of a logit": binomial(400, { logit: 2 }),
+    poisson: poisson(3.7),
+    "poisson of a large rate": poisson({ logRate: 11 }),
+    "poisson of a small rate": poisson(1e-6),
+    successes: negativeBinomial({ successes: 3.5, probability: 0.01 }),
+    dispersion: negativeBinomial({ mean: 40, dispersion: 0.2 }),
+    geometric: geometric(0.03),
+  };
+
+  it.each(Object.entries(families))("%s: is the least k with P(X ≤ k) ≥ u", (_, family) => {
+    const low = [1e-12, 1e-3, 0.2, 0.45];
+    const high = [0.55, 0.9, 0.999, 1 - 1e-9];
+    const found = at(family, "quantile", [...low, ...high]);
+    expect(found.every((k) => Number.isInteger(k) && k >= 0)).toBe(true);
+    const tails = (f: "cdf" | "survival", less: number, from: number, to?: number) =>
+      at(
+        family,
+        f,
+        found.slice(from, to).map((k) => k - less),
+      );
+    low.forEach((u, i) => {
+      expect(tails("cdf", 0, 0)[i]).toBeGreaterThanOrEqual(u);
+      expect(tails("cdf", 1, 0)[i]).toBeLessThan(u);
+    });
+    high.forEach((u, i) => {
+      expect(tails("survival", 0, low.length)[i]).toBeLessThanOrEqual(1 - u);
+      expect(tails("survival", 1, low.length)[i]).toBeGreaterThan(1 - u);
+    });
+  });
+
+  it.each(Object.entries(families))("%s: inverts the distribution function", (_, family) => {
+    const counts = at(family, "quantile", [0.01, 0.3, 0.6, 0.97]);
+    const below = counts.filter((k) => at(family, "cdf", [k])[0] < 1);
+    expect(at(family, "quantile", at(family, "cdf", below))).toEqual(below);
+  });
+
+  it("is at 0 and 1 the end of the support", () => {
+    expect(at(poisson(3.7), "quantile", [0, 1])).toEqual([0, Number.POSITIVE_INFINITY]);
+    expect(at(binomial(12, 0.3), "quantile", [0, 1])).toEqual([0, 12]);
+    expect(at(geometric(0.2), "quantile", [0, 1])).toEqual([0, Number.POSITIVE_INFINITY]);
+  });
 });
 
 it("distributions are truncated and censored by them", () => {
