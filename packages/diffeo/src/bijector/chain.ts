@@ -4,8 +4,8 @@
  *   J = J_k ⋯ J₁     log|det J| = Σ log|det Jᵢ|(xᵢ₋₁)     ∇(ℓ₁ + ℓ₂∘φ₁) = ∇ℓ₁ + J₁ᵀ∇ℓ₂
  *   D²(φ₂∘φ₁)[g, g] = D²φ₂[J₁g, J₁g] + J₂ D²φ₁[g, g]     ∂ₜ(φ₂∘φ₁) = ∂ₜφ₂ + J₂ ∂ₜφ₁
  *
- * Only the last map may embed: how another stretches the image, which is thinner than its space,
- * log|det J₂| cannot tell.
+ * Only the last map may embed. A map after an embedding acts on an image of lower dimension, where
+ * log|det J₂| is not the volume factor.
  */
 import { add, addAll, fail, logicalAnd, showShape, type Tensor } from "../graph/index.ts";
 import { sameShape } from "../graph/ndarray.ts";
@@ -28,8 +28,8 @@ import { eventOf } from "./event.ts";
  * The composition of maps, the first one first.
  *
  * @throws DiffeoError of kind `usage` where there are no maps, and of kind `shape` where their event
- * ranks differ. A map that changes the number of coordinates belongs at the end: elsewhere,
- * log-determinants and derivatives of the chain are errors of kind `shape`
+ * ranks differ. Only the last map may change the number of coordinates: with such a map elsewhere,
+ * every function of the chain throws an error of kind `shape`
  */
 export function chain(...maps: readonly Bijector[]): Bijector {
   if (maps.length === 0)
@@ -45,6 +45,15 @@ export function chain(...maps: readonly Bijector[]): Bijector {
   const times = (phi: Bijector, t?: Tensor): Tensor | undefined =>
     phi.timeDependent ? t : undefined;
   const forward = (phi: Bijector, x: Tensor, t?: Tensor): Tensor => phi.forward(x, times(phi, t));
+  /** log|det J| of the map after an embedding does not hold on the image, so none may follow. */
+  const requireSameEvent = (phi: Bijector, x: Tensor, y: Tensor): void => {
+    if (!sameShape(eventOf(x, eventRank), eventOf(y, eventRank)))
+      fail(
+        "shape",
+        `chain: "${phi.name}" maps events of shape ${showShape(eventOf(x, eventRank))} to ${showShape(eventOf(y, eventRank))} and is not the last map`,
+        "put the map that changes the number of coordinates at the end",
+      );
+  };
   /** Each map with the point it acts on. */
   const path = (x: Tensor, t?: Tensor): { readonly phi: Bijector; readonly x: Tensor }[] => {
     let point = x;
@@ -52,22 +61,26 @@ export function chain(...maps: readonly Bijector[]): Bijector {
       const here = { phi, x: point };
       if (i === maps.length - 1) return here;
       point = forward(phi, point, t);
-      if (!sameShape(eventOf(point, eventRank), eventOf(here.x, eventRank)))
-        fail(
-          "shape",
-          `chain: "${phi.name}" takes events ${showShape(here.x.shape)} to ${showShape(point.shape)} and is not the last`,
-          "put a map that changes the number of coordinates at the end",
-        );
+      requireSameEvent(phi, here.x, point);
       return here;
     });
+  };
+  /** φᵢ⁻¹ of a point. */
+  const back = (i: number, y: Tensor, t?: Tensor): Tensor => {
+    const x = maps[i].inverse(y, times(maps[i], t));
+    if (i < maps.length - 1) requireSameEvent(maps[i], x, y);
+    return x;
   };
   return {
     name: maps.map((phi) => phi.name).join(" → "),
     eventRank,
     timeDependent: maps.some((phi) => phi.timeDependent),
     coordinatewise: maps.every((phi) => phi.coordinatewise),
-    forward: (x, t) => maps.reduce((point, phi) => forward(phi, point, t), x),
-    inverse: (y, t) => maps.reduceRight((point, phi) => phi.inverse(point, times(phi, t)), y),
+    forward: (x, t) => {
+      const last = path(x, t).at(-1) as { readonly phi: Bijector; readonly x: Tensor };
+      return forward(last.phi, last.x, t);
+    },
+    inverse: (y, t) => maps.reduceRight((point, _, i) => back(i, point, t), y),
     logDet: (x, t) => addAll(path(x, t).map(({ phi, x: at }) => phi.logDet(at, times(phi, t)))),
     pushVector: (x, v, t) => path(x, t).reduce((w, { phi, x: at }) => pushVector(phi, at, w, t), v),
     pushCovector: (x, u, t) =>
@@ -112,9 +125,9 @@ export function chain(...maps: readonly Bijector[]): Bijector {
       }, undefined) as Tensor,
     contains: (y, t) => {
       let point = y;
-      return maps.reduceRight<Tensor | undefined>((inside, phi) => {
+      return maps.reduceRight<Tensor | undefined>((inside, phi, i) => {
         const here = contains(phi, point, t);
-        point = phi.inverse(point, times(phi, t));
+        point = back(i, point, t);
         return inside ? logicalAnd(inside, here) : here;
       }, undefined) as Tensor;
     },

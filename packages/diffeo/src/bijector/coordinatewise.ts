@@ -22,6 +22,8 @@ export interface Coordinate {
   readonly logSlope: (x: Tensor, t?: Tensor) => Tensor;
   /** f′. Absent: e^ℓ, an increasing f. */
   readonly slope?: (x: Tensor, t?: Tensor) => Tensor;
+  /** 1/f′. Absent: 1 divided by `slope`, or e^−ℓ. */
+  readonly inverseSlope?: (x: Tensor, t?: Tensor) => Tensor;
   /** ℓ′. Absent: by autodiff. */
   readonly logSlopeDerivative?: (x: Tensor, t?: Tensor) => Tensor;
   readonly timeDependent?: boolean;
@@ -36,7 +38,7 @@ export function coordinatewise(f: Coordinate): Bijector {
     add(filled(x.shape, 0, x.dtype), f.logSlope(x, t));
   const slope = f.slope ?? ((x: Tensor, t?: Tensor) => exp(f.logSlope(x, t)));
   const inverseSlope = (x: Tensor, t?: Tensor): Tensor =>
-    f.slope ? div(1, f.slope(x, t)) : exp(neg(f.logSlope(x, t)));
+    f.inverseSlope?.(x, t) ?? (f.slope ? div(1, f.slope(x, t)) : exp(neg(f.logSlope(x, t))));
   const derivative = (x: Tensor, t?: Tensor): Tensor =>
     f.logSlopeDerivative?.(x, t) ?? grad((z: Tensor) => sum(everywhere(z, t)))(x);
   const along = (x: Tensor, v: Tensor, t?: Tensor): Tensor => mul(slope(x, t), v);

@@ -1,6 +1,7 @@
 /** y = a + (b − a) σ(x): R → (a, b). */
 import {
   add,
+  exp,
   fail,
   greater,
   less,
@@ -11,13 +12,12 @@ import {
   neg,
   sigmoid,
   sub,
-  tanh,
 } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 
-// f′ = (b − a) σ(x)σ(−x), so ℓ = log(b − a) + log σ(x) + log σ(−x) and ℓ′ = σ(−x) − σ(x) =
-// −tanh(x/2): no difference of nearly equal numbers at either end.
+// f′ = (b − a) σ(x)σ(−x), so ℓ = log(b − a) + log σ(x) + log σ(−x) and ℓ′ = σ(−x) − σ(x):
+// no difference of nearly equal numbers at either end, and σ is shared with f′. 1/f′ = (1 + eˣ)(1 + e⁻ˣ)/(b − a).
 
 /** y = a + (b − a) σ(x), onto numbers between two bounds; coordinate by coordinate. */
 export function sigmoidMap(low = 0, high = 1): Bijector {
@@ -32,7 +32,9 @@ export function sigmoidMap(low = 0, high = 1): Bijector {
     forward: (x) => add(mul(sigmoid(x), high - low), low),
     inverse: (y) => sub(log(sub(y, low)), log(sub(high, y))),
     logSlope: (x) => add(add(logSigmoid(x), logSigmoid(neg(x))), Math.log(high - low)),
+    slope: (x) => mul(mul(sigmoid(x), sigmoid(neg(x))), high - low),
+    inverseSlope: (x) => mul(add(add(exp(x), exp(neg(x))), 2), 1 / (high - low)),
     contains: (y) => logicalAnd(greater(y, low), less(y, high)),
-    logSlopeDerivative: (x) => neg(tanh(mul(x, 0.5))),
+    logSlopeDerivative: (x) => sub(sigmoid(neg(x)), sigmoid(x)),
   });
 }

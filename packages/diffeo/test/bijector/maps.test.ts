@@ -475,9 +475,19 @@ describe("bad input is refused, with what to do", () => {
       /acts on events of 1 axes.* on 2/,
     ],
     [
-      "an embedding that is not the last of a chain",
+      "the log-determinant of a chain with an embedding in the middle",
       () => chain(stereographic(), expMap()).logDet(x),
-      /takes events \[4\] to \[5\] and is not the last/,
+      /events of shape \[4\] to \[5\] and is not the last/,
+    ],
+    [
+      "a point through a chain with an embedding in the middle",
+      () => chain(stereographic(), expMap()).forward(x),
+      /events of shape \[4\] to \[5\] and is not the last/,
+    ],
+    [
+      "a point back through a chain with an embedding in the middle",
+      () => chain(expMap(), stereographic(), expMap()).inverse(x),
+      /events of shape \[3\] to \[4\] and is not the last/,
     ],
     [
       "blocks that do not add up",
