@@ -8,6 +8,8 @@
  * nobody has touched yet, page by page. Here they are one function, whose results lie where those
  * that were released did.
  */
+
+import { runsOf } from "../graph/concat.ts";
 import {
   input,
   type NdArray,
@@ -19,7 +21,7 @@ import {
   topological,
 } from "../graph/index.ts";
 import { sameShape } from "../graph/ndarray.ts";
-import { runsOf, sliceNode } from "../graph/pieces.ts";
+import { sliceNode } from "../graph/slice.ts";
 import { is, isInput, rebuild, uniformValue } from "../graph/tensor.ts";
 import { reusable } from "./device-array.ts";
 import { type Expression, isInstruction, kernelOf } from "./kernel.ts";

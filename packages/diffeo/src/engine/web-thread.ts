@@ -1,7 +1,7 @@
 /**
- * Sessions in a worker of the page, so that the page itself never waits: one worker for all of
- * them, started with the first, because each has its own copy of the runtime. Arrays go there as
- * copies and come back without one.
+ * Sessions in a worker of the page, so that the page itself never waits. All sessions share one
+ * worker, started with the first session, because every worker loads its own copy of the runtime.
+ * Arrays are copied on the way to the worker and transferred on the way back.
  */
 import { DiffeoError, type ErrorKind, type NdArray, type OnnxModel } from "../graph/index.ts";
 import type { Create, Session, SessionOptions } from "./session.ts";
@@ -51,7 +51,7 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-/** An error of the worker, as it was there. */
+/** The worker's error, with its kind and remedy. */
 function revived({ message, kind, remedy }: NonNullable<Reply["error"]>): Error {
   if (kind === undefined || remedy === undefined) return new Error(message);
   const error = new DiffeoError(kind, "", remedy);
@@ -59,51 +59,56 @@ function revived({ message, kind, remedy }: NonNullable<Reply["error"]>): Error 
   return error;
 }
 
-/** Starts sessions in a worker. */
-export function inWorker(page: () => WebOptions): Create {
-  let worker: Worker | undefined;
-  let nextSession = 0;
-  let nextCall = 0;
-  const calls = new Map<number, Call>();
+/** The one worker, and the calls that wait for its replies. */
+class WorkerCalls {
+  #worker: Worker | undefined;
+  #next = 0;
+  readonly #waiting = new Map<number, Call>();
 
-  const open = (): Worker => {
-    const made = new Worker(new URL("./web-worker.js", import.meta.url), { type: "module" });
-    made.onmessage = ({ data: { call, results, error } }: MessageEvent<Reply>) => {
-      const pending = calls.get(call);
-      calls.delete(call);
+  /** Sends a request; the worker is started with the first. */
+  send(
+    request: Request,
+    transfer: readonly ArrayBufferLike[] = [],
+  ): Promise<Record<string, NdArray>> {
+    this.#worker ??= this.#open();
+    const worker = this.#worker;
+    const call = this.#next++;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(call, { resolve, reject });
+      worker.postMessage({ call, request }, transfer as ArrayBuffer[]);
+    });
+  }
+
+  #open(): Worker {
+    const worker = new Worker(new URL("./web-worker.js", import.meta.url), { type: "module" });
+    worker.onmessage = ({ data: { call, results, error } }: MessageEvent<Reply>) => {
+      const pending = this.#waiting.get(call);
+      this.#waiting.delete(call);
       if (error) pending?.reject(revived(error));
       else pending?.resolve(results ?? {});
     };
-    made.onerror = ({ message }) => {
+    worker.onerror = ({ message }) => {
       const error = new DiffeoError(
         "device",
-        `the page's worker did not start or ended: ${message}`,
-        "see that the page may load module workers from where its scripts are",
+        `the page's worker did not start or stopped: ${message}`,
+        "check that the page may load module workers from the address of its scripts",
       );
-      for (const { reject } of calls.values()) reject(error);
-      calls.clear();
-      worker = undefined;
+      for (const { reject } of this.#waiting.values()) reject(error);
+      this.#waiting.clear();
+      this.#worker = undefined;
     };
-    return made;
-  };
+    return worker;
+  }
+}
 
-  const ask = (
-    request: Request,
-    transfer: readonly ArrayBufferLike[] = [],
-  ): Promise<Record<string, NdArray>> => {
-    worker ??= open();
-    const call = nextCall++;
-    const to = worker;
-    return new Promise((resolve, reject) => {
-      calls.set(call, { resolve, reject });
-      to.postMessage({ call, request }, transfer as ArrayBuffer[]);
-    });
-  };
-
+/** Starts sessions in a worker. */
+export function inWorker(page: () => WebOptions): Create {
+  const calls = new WorkerCalls();
+  let nextSession = 0;
+  const ports = (list: OnnxModel["inputs"]): OnnxModel["inputs"] =>
+    list.map(({ name, shape, dtype }) => ({ name, shape, dtype }));
   return async (model, device, { keep: _, worker: __, ...options }): Promise<Session> => {
     const number = nextSession++;
-    const ports = (list: OnnxModel["inputs"]): OnnxModel["inputs"] =>
-      list.map(({ name, shape, dtype }) => ({ name, shape, dtype }));
     const bytes = model.bytes.slice();
     const sent = {
       bytes,
@@ -111,21 +116,20 @@ export function inWorker(page: () => WebOptions): Create {
       inputs: ports(model.inputs),
       outputs: ports(model.outputs),
     };
-    await ask({ kind: "create", number, model: sent, device, options, page: page() }, [
-      bytes.buffer,
-    ]);
+    const create = { kind: "create", number, model: sent, device, options, page: page() } as const;
+    await calls.send(create, [bytes.buffer]);
     return {
       run: (feeds) => {
         const copies = Object.entries(feeds).map(
           ([name, a]) => [name, { ...a, data: a.data.slice() }] as const,
         );
-        return ask(
+        return calls.send(
           { kind: "run", number, feeds: Object.fromEntries(copies) },
           copies.map(([, { data }]) => data.buffer),
         );
       },
       dispose: async () => {
-        await ask({ kind: "dispose", number });
+        await calls.send({ kind: "dispose", number });
       },
     };
   };

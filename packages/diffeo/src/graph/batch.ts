@@ -3,8 +3,9 @@
  * axis that the operation treats entry by entry, or one node per entry.
  */
 import { repeated } from "./broadcast.ts";
-import { at, stack } from "./pieces.ts";
+import { stack } from "./concat.ts";
 import { reshape } from "./shape.ts";
+import { at } from "./slice.ts";
 import { rebuild, type Tensor } from "./tensor.ts";
 
 /**

@@ -18,13 +18,14 @@ export {
 export { type AttentionOptions, attention } from "./attention.ts";
 export { grad, gradEach, hvp, jvp, valueAndGrad, vjp } from "./autodiff.ts";
 export { expand, sum } from "./broadcast.ts";
+export { columns, concat, split, stack } from "./concat.ts";
 export { averagePool, type ConvOptions, conv2d, maxPool, upsampleNearest } from "./conv.ts";
 export type { OnnxModel, Port } from "./emitter.ts";
 export { erf, erfc } from "./erf.ts";
 export { DiffeoError, type ErrorKind } from "./error.ts";
 export { reference } from "./evaluate.ts";
 export { logGamma, polygamma } from "./gamma.ts";
-export { argmax, argsort, argTop, oneHot, sort, take, takeAlong, top } from "./gather.ts";
+export { oneHot, take, takeAlong } from "./gather.ts";
 export { type Jacobian, jacobian, laplacian, traceJacobian } from "./jacobian.ts";
 export { type LayerNormOptions, layerNorm } from "./layer-norm.ts";
 export { dot, matmul, matvec, squaredNorm } from "./linalg.ts";
@@ -52,13 +53,14 @@ export {
 export { groupNorm } from "./norm.ts";
 export { type OdeOptions, solveOde } from "./ode.ts";
 export { writeOnnx } from "./onnx.ts";
+export { argmax, argsort, argTop, sort, top } from "./order.ts";
 export { type DifferentiableBy, type OutsideFunction, outside } from "./outside.ts";
-export { at, columns, concat, flip, pad, slice, split, stack } from "./pieces.ts";
 export { erfInverse, normalQuantile } from "./quantile.ts";
 export { cumsum, logSoftmax, logSumExp, max, mean, softmax } from "./reduce.ts";
 export { rotary } from "./rotary.ts";
 export { combineAll, linearRecurrence, scan } from "./scan.ts";
 export { expandDims, reshape, squeeze, swapAxes, transpose } from "./shape.ts";
+export { at, flip, pad, slice } from "./slice.ts";
 export { inverse, logAbsDet, solve } from "./solve.ts";
 export {
   type Attributes,

@@ -12,10 +12,11 @@
  * (runge-kutta.ts), whose lengths follow their own errors.
  */
 import { add, div, mul, sub } from "./arithmetic.ts";
+import { stack } from "./concat.ts";
 import { fail } from "./error.ts";
 import { showShape } from "./ndarray.ts";
-import { at, stack } from "./pieces.ts";
 import { adaptiveSteps, type Slopes } from "./runge-kutta.ts";
+import { at } from "./slice.ts";
 import { asTensor, type Operand, type Tensor } from "./tensor.ts";
 import { leavesOf, type Tree, withLeaves } from "./tree.ts";
 

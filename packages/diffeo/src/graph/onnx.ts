@@ -1,34 +1,24 @@
 /**
  * Writes a graph as an ONNX model: opset 17 with IR version 8, plus com.microsoft where a primitive
- * needs it. Deterministic: the same program gives the same bytes. Field numbers are those of
- * onnx.proto.
+ * needs it. Deterministic: the same program gives the same bytes.
  */
-import { PbfWriter } from "pbf";
-import {
-  type Emitter,
-  type OnnxAttribute,
-  type OnnxModel,
-  onnxType,
-  type Port,
-} from "./emitter.ts";
+import type { Emitter, OnnxAttribute, OnnxModel, Port } from "./emitter.ts";
 import { fail } from "./error.ts";
 import { convert, type DType, type NdArray, type Shape, sameShape } from "./ndarray.ts";
+import { modelBytes, type OnnxNode } from "./onnx-message.ts";
 import { bytesOf, lower } from "./simplify.ts";
 import { constantValue, isInput, type Target, type Tensor } from "./tensor.ts";
 import { topological } from "./topological.ts";
 
-const OPSET = 17;
-const IR_VERSION = 8;
-
 /**
- * Constants up to this size are written once, however many nodes ask for them: also what asks for
- * two results of one operator.
+ * Constants up to this size are written once, however many nodes use them, so that two results of
+ * one operator share its inputs.
  */
 const SMALL = 4096;
 
 /**
- * From this many entries on, an array of one number only is written as that number, which the
- * runtime repeats.
+ * An array of at least this many equal entries is written as one number, which the runtime
+ * repeats.
  */
 const LARGE = 2 ** 16;
 
@@ -37,15 +27,7 @@ function isRepeated({ data }: NdArray): boolean {
   return true;
 }
 
-interface OnnxNode {
-  readonly type: string;
-  readonly domain: string;
-  readonly inputs: readonly string[];
-  readonly outputs: string[];
-  readonly attributes: Readonly<Record<string, OnnxAttribute>>;
-}
-
-class Writer implements Emitter {
+export class Writer implements Emitter {
   readonly nodes: OnnxNode[] = [];
   readonly initializers: { readonly name: string; readonly value: NdArray }[] = [];
   readonly #known = new Map<string, string>();
@@ -53,7 +35,7 @@ class Writer implements Emitter {
   readonly #reserved: ReadonlySet<string>;
   #next = 0;
 
-  /** Names the caller gave to inputs and outputs are not for inner values. */
+  /** Inner values do not take the names of inputs and outputs. */
   constructor(reserved: readonly string[]) {
     this.#reserved = new Set(reserved);
   }
@@ -76,13 +58,12 @@ class Writer implements Emitter {
       this.nodes.push({ ...made, outputs: [name] });
       return name;
     }
-    // The outputs of one node are asked for one at a time.
+    // The outputs of one node are requested one at a time.
     const key = JSON.stringify(made);
     const node = this.#several.get(key) ?? { ...made, outputs: [] };
     if (!this.#several.has(key)) this.nodes.push(node);
     this.#several.set(key, node);
-    // Earlier outputs that nobody wants still need names: an empty one is allowed for optional
-    // outputs alone.
+    // Earlier outputs need names even if unused: only optional outputs may have an empty one.
     while (node.outputs.length <= output) node.outputs.push(this.#fresh(type));
     return node.outputs[output];
   }
@@ -119,79 +100,14 @@ class Writer implements Emitter {
   }
 }
 
-function writeAttribute(value: OnnxAttribute, pbf: PbfWriter): void {
-  const INT = 2;
-  const FLOAT = 1;
-  const STRING = 3;
-  const INTS = 7;
-  if (typeof value === "number") {
-    pbf.writeVarintField(3, value);
-    pbf.writeVarintField(20, INT);
-  } else if (typeof value === "string") {
-    pbf.writeStringField(4, value);
-    pbf.writeVarintField(20, STRING);
-  } else if (Array.isArray(value)) {
-    for (const v of value as readonly number[]) pbf.writeVarintField(8, v);
-    pbf.writeVarintField(20, INTS);
-  } else {
-    pbf.writeFloatField(2, (value as { float: number }).float);
-    pbf.writeVarintField(20, FLOAT);
-  }
-}
-
-function writeNode(node: OnnxNode, pbf: PbfWriter): void {
-  for (const name of node.inputs) pbf.writeStringField(1, name);
-  for (const name of node.outputs) pbf.writeStringField(2, name);
-  pbf.writeStringField(3, node.outputs.at(-1) as string);
-  pbf.writeStringField(4, node.type);
-  for (const [name, value] of Object.entries(node.attributes))
-    pbf.writeMessage(
-      5,
-      (_, p) => {
-        p.writeStringField(1, name);
-        writeAttribute(value, p);
-      },
-      undefined,
-    );
-  if (node.domain) pbf.writeStringField(7, node.domain);
-}
-
-function writeTensor({ name, value }: { name: string; value: NdArray }, pbf: PbfWriter): void {
-  for (const d of value.shape) pbf.writeVarintField(1, d);
-  pbf.writeVarintField(2, onnxType[value.dtype]);
-  pbf.writeStringField(8, name);
-  const { data } = value;
-  pbf.writeBytesField(9, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
-}
-
-function writePort(port: Port, pbf: PbfWriter): void {
-  pbf.writeStringField(1, port.name);
-  pbf.writeMessage(
-    2,
-    (_, type) =>
-      type.writeMessage(
-        1,
-        (__, tensor) => {
-          tensor.writeVarintField(1, onnxType[port.dtype]);
-          tensor.writeMessage(
-            2,
-            (___, shape) => {
-              for (const d of port.shape)
-                shape.writeMessage(1, (____, dim) => dim.writeVarintField(1, d), undefined);
-            },
-            undefined,
-          );
-        },
-        undefined,
-      ),
-    undefined,
-  );
-}
-
 /**
- * ONNX bytes of the graph under `outputs`. Inputs must have distinct names; output names are given.
- * `metadata` goes into the file, for whoever loads it. `inputs` come first among the file's, in
- * this order.
+ * The ONNX model of a graph.
+ *
+ * @param outputs the results, with their names in the file
+ * @param target the device whose lowerings and fusions are applied
+ * @param metadata text entries of the file
+ * @param inputs the inputs that come first among the file's, in this order
+ * @throws DiffeoError of kind `usage` where two inputs or outputs have one name
  */
 export function writeOnnx(
   outputs: readonly { readonly name: string; readonly tensor: Tensor }[],
@@ -276,50 +192,4 @@ function withPublicNames(
     inputs: node.inputs.map(publicName),
     outputs: node.outputs.map(publicName),
   }));
-}
-
-interface OnnxGraph extends Pick<OnnxModel, "inputs" | "outputs">, Pick<Writer, "initializers"> {
-  readonly nodes: readonly OnnxNode[];
-}
-
-function writeGraphMessage(
-  { nodes, initializers, inputs, outputs }: OnnxGraph,
-  pbf: PbfWriter,
-): void {
-  for (const node of nodes) pbf.writeMessage(1, writeNode, node);
-  pbf.writeStringField(2, "diffeo");
-  for (const initializer of initializers) pbf.writeMessage(5, writeTensor, initializer);
-  for (const port of inputs) pbf.writeMessage(11, writePort, port);
-  for (const port of outputs) pbf.writeMessage(12, writePort, port);
-}
-
-function modelBytes(graph: OnnxGraph, metadata: Readonly<Record<string, string>>): Uint8Array {
-  // Room for all of it: a writer that grows would copy a network's weights again and again.
-  const weights = graph.initializers.reduce(
-    (sum, { value }) => sum + value.data.byteLength + 256,
-    0,
-  );
-  const pbf = new PbfWriter(new Uint8Array(weights + 256 * graph.nodes.length + 1024));
-  pbf.writeVarintField(1, IR_VERSION);
-  pbf.writeStringField(2, "diffeo");
-  pbf.writeMessage(7, writeGraphMessage, graph);
-  for (const domain of new Set(["", ...graph.nodes.map((n) => n.domain)]))
-    pbf.writeMessage(
-      8,
-      (_, opset) => {
-        if (domain) opset.writeStringField(1, domain);
-        opset.writeVarintField(2, domain ? 1 : OPSET);
-      },
-      undefined,
-    );
-  for (const [name, value] of Object.entries(metadata))
-    pbf.writeMessage(
-      14,
-      (_, entry) => {
-        entry.writeStringField(1, name);
-        entry.writeStringField(2, value);
-      },
-      undefined,
-    );
-  return pbf.finish();
 }

@@ -9,10 +9,11 @@
  */
 import { add, mul, neg, sub } from "./arithmetic.ts";
 import { merged } from "./batch.ts";
+import { concat } from "./concat.ts";
 import { fail } from "./error.ts";
 import { type NdArray, showShape, toFloat64 } from "./ndarray.ts";
-import { concat, slice } from "./pieces.ts";
 import { reshape } from "./shape.ts";
+import { slice } from "./slice.ts";
 import {
   asTensor,
   constant,

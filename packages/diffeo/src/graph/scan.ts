@@ -12,8 +12,9 @@
  * compute them.
  */
 import { add, mul } from "./arithmetic.ts";
+import { concat } from "./concat.ts";
 import { normaliseAxis } from "./ndarray.ts";
-import { at, concat, slice } from "./pieces.ts";
+import { at, slice } from "./slice.ts";
 import { asTensor, type Operand, type Tensor } from "./tensor.ts";
 import { leavesOf, mapTree, withLeaves } from "./tree.ts";
 

@@ -8,9 +8,9 @@ import { fail, internal } from "./error.ts";
 import { batchShape, matmul } from "./linalg.ts";
 import { equal, where } from "./logic.ts";
 import { type FloatType, showShape, sizeOf } from "./ndarray.ts";
-import { slice } from "./pieces.ts";
 import { max } from "./reduce.ts";
 import { expandDims, reshape, transpose } from "./shape.ts";
+import { slice } from "./slice.ts";
 import {
   asTensor,
   asTensors,

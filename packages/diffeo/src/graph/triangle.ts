@@ -7,12 +7,13 @@
  */
 import { add, div, mul, sub } from "./arithmetic.ts";
 import { expand } from "./broadcast.ts";
+import { concat } from "./concat.ts";
 import { fail, internal } from "./error.ts";
 import { take } from "./gather.ts";
 import { batchShape, matmul } from "./linalg.ts";
 import { showShape, sizeOf } from "./ndarray.ts";
-import { concat, pad, slice } from "./pieces.ts";
 import { transpose } from "./shape.ts";
+import { pad, slice } from "./slice.ts";
 import { inverse, requireSquare, solve } from "./solve.ts";
 import {
   asTensor,

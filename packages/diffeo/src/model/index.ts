@@ -23,7 +23,7 @@ export {
 } from "./networks.ts";
 export type { ResidualOptions } from "./residual.ts";
 export type { Transformer, TransformerOptions } from "./transformer.ts";
-export type { UNet, UNetOptions } from "./unet.ts";
+export type { UNet, UNetOptions } from "./unet-parameters.ts";
 
 // For other packages of this repository; published types leave them out.
 
@@ -40,4 +40,6 @@ export { velocityScore } from "./residual.ts";
 /** @internal */
 export { transformer } from "./transformer.ts";
 /** @internal */
-export { unet, unetInit } from "./unet.ts";
+export { unet } from "./unet.ts";
+/** @internal */
+export { unetInit } from "./unet-parameters.ts";

@@ -38,7 +38,8 @@ import {
   transformerFrom,
   transformerSchema,
 } from "./transformer.ts";
-import { type UNetOptions, unet, unetFrom, unetSchema } from "./unet.ts";
+import { unet } from "./unet.ts";
+import { type UNetOptions, unetFrom, unetSchema } from "./unet-parameters.ts";
 
 /** Parameters as any network has them; one's own network knows their structure. */
 export type Parameters<T> = Tree<T>;

@@ -29,8 +29,8 @@ export type {
   SampleResult,
   Samples,
 } from "./options.ts";
+export type { OpenParticleOptions } from "./particle-graphs.ts";
 export {
-  type OpenParticleOptions,
   type OpenParticles,
   openParticles,
   type ParticleCall,

@@ -1,7 +1,4 @@
-/**
- * Which options there are, so that one that nobody reads is refused by its name instead of being
- * passed over.
- */
+/** The names of all options, so that an unknown option is refused instead of being ignored. */
 import { fail } from "../graph/index.ts";
 import type { DrawOptions, OpenOptions, SampleOptions } from "./options.ts";
 
@@ -62,21 +59,24 @@ function refuse(
         "usage",
         `${where} has no option "${name}"`,
         has(solverNames, name)
-          ? `it belongs to a solver: give solver: ${solverNames[name]}`
+          ? `it belongs to a solver: set solver: ${solverNames[name]}`
           : (elsewhere(name) ?? `use those of ${Object.keys(names).join(", ")}`),
       );
 }
 
+/** Refuses an option that `openSampler` does not have. */
 export const refuseUnknownOpening = (options: object): void =>
   refuse("openSampler", options, openNames, (name) =>
-    has(drawNames, name) ? `give it to each call: draw({ ${name} })` : undefined,
+    has(drawNames, name) ? `pass it to each call: draw({ ${name} })` : undefined,
   );
 
+/** Refuses an option that a call of a sampler does not have. */
 export const refuseUnknownDraw = (options: object): void =>
   refuse("a call of a sampler", options, drawNames, (name) =>
-    has(openNames, name) ? `give it to openSampler(process, { ${name} })` : undefined,
+    has(openNames, name) ? `pass it to openSampler(process, { ${name} })` : undefined,
   );
 
+/** Refuses an option that `sample` does not have. */
 export const refuseUnknownSample = (options: object): void =>
   refuse(
     "sample",
@@ -84,3 +84,12 @@ export const refuseUnknownSample = (options: object): void =>
     { ...openNames, ...drawNames } satisfies Record<keyof SampleOptions, true>,
     () => undefined,
   );
+
+/** The options of `sample` as those of opening, without the shape, and those of a call. */
+export function splitOptions(options: SampleOptions): [Omit<OpenOptions, "shape">, DrawOptions] {
+  const { shape: _, ...rest } = options;
+  const entries = Object.entries(rest);
+  const opening = entries.filter(([name]) => has(openNames, name));
+  const call = entries.filter(([name]) => !has(openNames, name));
+  return [Object.fromEntries(opening), Object.fromEntries(call) as unknown as DrawOptions];
+}

@@ -89,41 +89,12 @@ export async function logDensity(
   if (!(tStart >= 0 && tStart < horizon))
     fail("usage", `tStart is ${tStart}`, `give a time from 0 to below the horizon, ${horizon}`);
   const type = floatType(options);
-
   const { build, dispose } = compiler(options, type);
+  const run = { process, prior, build, type, tStart, tolerance, mostSteps, signal };
   try {
-    const results: { density: NdArray; steps: number; evaluations: number }[] = [];
-    for (const [from, count] of batches(y.shape[0], options.batch)) {
-      const { x, volume } = await entered(
-        process,
-        build,
-        rowsOf(y, from, count),
-        tStart,
-        type,
-        from,
-      );
-      const start = [x, { shape: [count], dtype: type, data: allocate(type, count) }];
-      const { state, times, rejected } = await followFlow({
-        build,
-        field: withDivergence(process),
-        fixed: probesFor(options.divergence, x, from, type),
-        start,
-        from: tStart,
-        to: horizon,
-        tolerance,
-        mostSteps,
-        signal,
-      });
-      const leave = build(
-        "density",
-        (end: Tensor, gained: Tensor, logDet: Tensor) =>
-          sub(add(prior.logDensity(end), gained), logDet),
-        [[null, ...x.shape.slice(1)], [null], [null]],
-      );
-      const density = await leave(state[0], state[1], volume);
-      const steps = times.length - 1;
-      results.push({ density, steps, evaluations: 1 + stagesPerStep * (steps + rejected) });
-    }
+    const results: BatchDensity[] = [];
+    for (const [first, count] of batches(y.shape[0], options.batch))
+      results.push(await densityOf(run, rowsOf(y, first, count), first, options.divergence));
     return {
       logDensity: stackArrays(results.map((r) => r.density)),
       steps: Math.max(...results.map((r) => r.steps)),
@@ -132,6 +103,54 @@ export async function logDensity(
   } finally {
     await dispose();
   }
+}
+
+/** What batches of points share. */
+interface DensityRun extends Pick<DensityOptions, "mostSteps" | "signal"> {
+  readonly process: ReverseProcess;
+  readonly prior: NonNullable<ReverseProcess["prior"]>;
+  readonly build: Build;
+  readonly type: FloatType;
+  readonly tStart: number;
+  readonly tolerance: number;
+}
+
+/** Log-densities of a batch, with its steps and score evaluations. */
+interface BatchDensity {
+  readonly density: NdArray;
+  readonly steps: number;
+  readonly evaluations: number;
+}
+
+/** log q of the points `first`, `first` + 1, …, by the flow from `tStart` to the prior. */
+async function densityOf(
+  { process, prior, build, type, tStart, tolerance, mostSteps, signal }: DensityRun,
+  points: NdArray,
+  first: number,
+  divergence: DensityOptions["divergence"],
+): Promise<BatchDensity> {
+  const { x, volume } = await entered(process, build, points, tStart, type, first);
+  const [count] = points.shape;
+  const { state, times, rejected } = await followFlow({
+    build,
+    field: withDivergence(process),
+    fixed: probesFor(divergence, x, first, type),
+    start: [x, { shape: [count], dtype: type, data: allocate(type, count) }],
+    from: tStart,
+    to: process.horizon,
+    tolerance,
+    mostSteps,
+    signal,
+  });
+  const leave = build(
+    "density",
+    (end: Tensor, gained: Tensor, logDet: Tensor) =>
+      sub(add(prior.logDensity(end), gained), logDet),
+    [[null, ...x.shape.slice(1)], [null], [null]],
+  );
+  const density = await leave(state[0], state[1], volume);
+  const steps = times.length - 1;
+  return { density, steps, evaluations: 1 + stagesPerStep * (steps + rejected) };
 }
 
 /** The points in x, and log|det J_φ| there. */

@@ -1,17 +1,17 @@
 /**
- * A sampler opened once and called often:
+ * A sampler that is opened once and called often:
  *
  *     const draw = await openSampler(process, { shape: [2] });
  *     const { samples } = await draw({ key: key(7), count: 100, driftScale: 1.02 });
  *     await draw.dispose();
  *
- * Its graphs, the network in them, are compiled at the first call that needs them: one set for each
- * size of a batch and each set of controls, which are w ≠ 1, c ≠ 1, `known`, a likelihood of what
- * is known, and the names of aims. Keys, times, the values of controls and of what is known are
- * inputs, so that a slider over them compiles at its first move alone. A call of one step to a
- * `tEnd` just before T compiles ahead. A smaller batch is not filled up to a size that is there:
- * one sample would cost as much as 64, at every call, to save one compilation, and rounding differs
- * with the size. With `batch: b` there are at most b sizes.
+ * Its graphs, the network included, are compiled at the first call that needs them: one set for
+ * each batch size and each set of controls in use (w ≠ 1, c ≠ 1, `known`, a likelihood of known
+ * values, the names of aims). Keys, times, and the values of controls and known coordinates are
+ * inputs of the graphs, so a slider over them compiles only at its first move. A call of one step
+ * to a `tEnd` just before T compiles ahead. A smaller batch is not padded to a size that is already
+ * compiled: one sample would cost as much as 64 at every call to save one compilation, and rounding
+ * differs with the size. With `batch: b` there are at most b sizes.
  */
 import {
   constant,
@@ -28,7 +28,12 @@ import { type Process, requireScoreOfState } from "../sde/index.ts";
 import type { Batch, OpenedSampler } from "./batch.ts";
 import { compiler, floatType } from "./compiler.ts";
 import { controlsOf } from "./controls.ts";
-import { refuseUnknownDraw, refuseUnknownOpening, refuseUnknownSample } from "./known-options.ts";
+import {
+  refuseUnknownDraw,
+  refuseUnknownOpening,
+  refuseUnknownSample,
+  splitOptions,
+} from "./known-options.ts";
 import type {
   DrawOptions,
   Exactly,
@@ -76,8 +81,8 @@ export async function openSampler<const O extends OpenOptions>(
   if (event.length !== process.eventRank)
     fail(
       "shape",
-      `an event of shape ${showShape(event)} in a process whose events have rank ${process.eventRank}`,
-      "give the shape of one event, without the batch",
+      `an event of shape ${showShape(event)} in a process of events of rank ${process.eventRank}`,
+      "set the shape of one event, without the batch",
     );
   const solver = solverOf(chosen);
   solver.require?.(stageOf(process, solver.stepIn));
@@ -112,70 +117,48 @@ export async function openSampler<const O extends OpenOptions>(
 }
 
 /**
- * Samples of a process, by default with the domain-preserving solver: one call of a sampler that is
- * opened for it.
+ * Samples of a process, by default with the domain-preserving solver. Opens a sampler for one call;
+ * to sample more than once, use `openSampler`.
+ *
+ * @throws DiffeoError of kind `usage` or `shape` where options do not fit, `numerical` where a
+ *   sample is no longer a finite number
  */
 export async function sample<const O extends SampleOptions>(
   process: Process,
   options: Exactly<O, SampleOptions>,
 ): Promise<SampleResult<TypeOf<O>>> {
   refuseUnknownSample(options);
-  const {
-    solver,
-    denoise,
-    energy,
-    likelihood,
-    given,
-    aim,
-    device,
-    type,
-    threads,
-    worker,
-    checkFinite,
-    shape,
-    ...call
-  } = options as SampleOptions;
-  const event = shape ?? (call.start && startEvent(process, call.start, floatType(options)));
+  const all = options as SampleOptions;
+  const [opening, call] = splitOptions(all);
+  const event = all.shape ?? (call.start && startEvent(process, call.start, floatType(all)));
   if (!event)
-    fail("usage", "the shape of an event is not known", "give shape, as in shape: [2], or start");
-  const draw = await openSampler(process, {
-    shape: event,
-    solver,
-    denoise,
-    energy,
-    likelihood,
-    given,
-    aim,
-    device,
-    type,
-    threads,
-    worker,
-    checkFinite,
-  });
+    fail("usage", "the shape of an event is not known", "set shape, as in shape: [2], or start");
+  const draw = await openSampler(process, { ...opening, shape: event });
   return draw(call).finally(() => draw.dispose()) as Promise<SampleResult<TypeOf<O>>>;
 }
 
-/** What one array of a result may hold: 2 GB of float32. */
+/** The most numbers in one array of a result: 2 GB of float32. */
 const MOST_NUMBERS = 2 ** 29;
 
-/** Batch after batch of a call. */
+/** Runs the batches of a call, one after the other. */
 async function inBatches(opened: OpenedSampler, options: DrawOptions): Promise<SampleResult> {
   const { start, first = 0 } = options;
   const { solver, process } = opened;
   const count = options.count ?? start?.shape[0];
-  if (count === undefined) fail("usage", "count is missing", "say how many samples, or give start");
+  if (count === undefined) fail("usage", "count is missing", "set the number of samples, or start");
   if (start && start.shape[0] !== count)
     fail(
       "shape",
       `start has ${start.shape[0]} points, count is ${count}`,
-      "leave count out, or make them agree",
+      "leave count out, or make both equal",
     );
   const numbers = count * sizeOf(opened.event);
   if (numbers > MOST_NUMBERS)
     fail(
       "usage",
-      `count is ${count}: samples of shape ${showShape(opened.event)} would be ${numbers} numbers, more than ${MOST_NUMBERS}`,
-      "ask for fewer in a call; the next one goes on with first",
+      `count is ${count}: samples of shape ${showShape(opened.event)} would be ${numbers} numbers, ` +
+        `more than ${MOST_NUMBERS}`,
+      "request fewer per call; the next call continues with first",
     );
   const controls = controlsOf(options, opened, solver);
   solver.require?.(stageOf(process, solver.stepIn));
@@ -190,16 +173,13 @@ async function inBatches(opened: OpenedSampler, options: DrawOptions): Promise<S
   return joinResults(parts);
 }
 
-/** The shape in x of one of the points to start from: that of y, unless φ embeds. */
+/** The shape in x of one of the points in `start`: that of y, unless φ embeds. */
 function startEvent({ chart, horizon }: Process, { shape }: NdArray, dtype: FloatType): Shape {
   const y = input("y", [1, ...shape.slice(1)], dtype);
   return (chart ? chart.phi.inverse(y, constant(horizon, y.dtype)) : y).shape.slice(1);
 }
 
-/**
- * What follows each other as one result: steps are the most of any part, exits and clamps those of
- * all.
- */
+/** Results of batches as one: the most steps of any batch, and the exits and clamps of all. */
 export const joinReports = <R extends Omit<SampleResult, "samples">>(
   parts: readonly R[],
 ): Omit<SampleResult, "samples"> => {

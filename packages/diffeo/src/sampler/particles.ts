@@ -1,37 +1,22 @@
 /**
- * Posteriors by many particles that are weighed on the way: the twisted diffusion sampler of L. Wu
- * et al. ("Practical and asymptotically exact conditional sampling in diffusion models", NeurIPS
- * 2023), in x, for any process, map and twist.
+ * Posterior samples by weighted particles: the twisted diffusion sampler of L. Wu et al.
+ * ("Practical and asymptotically exact conditional sampling in diffusion models", NeurIPS 2023), in
+ * x, for any process, map and twist.
  *
- * Particles move by the twisted process, x′ = x + (f̄ − GGᵀδ) dt + √h G z with h = |dt|, and carry
- * the weight by which the path of the process itself, seen by ψ, was likelier than the path they
- * took:
+ * Particles move by the twisted process, x′ = x + (f̄ − GGᵀδ) dt + √h G z with h = |dt|. Their
+ * weight is the ratio of the density of their path under the process itself, times ψ, to its
+ * density under the twisted process:
  *
  *   w′ = w · p(x′ | x)/p̃(x′ | x) · ψ′(x′)/ψ(x),      log p/p̃ = −√h z·a − ½ h |a|²,   a = Gᵀδ
  *
- * since x′ is √h G(z + √h a) away from where p puts its middle; G need not be invertible. The last
- * ψ is the likelihood of what is returned. So for any δ and ψ the weighted particles are draws of
- * (the law of the sampler's steps) × likelihood, the more of them the better, and the mean weight
- * is p(observation). Where the effective sample size (Σw)²/Σw² falls below a share of their number
- * they are drawn anew in proportion to their weights, systematically, with a number that is a
- * function of (key, step).
+ * since x′ is √h G(z + √h a) away from the mean of p; G need not be invertible. The last ψ is the
+ * likelihood of the points that are returned. So for any δ and ψ the weighted particles converge to
+ * (the distribution of the sampler's steps) × likelihood as their number grows, and the mean weight
+ * to p(observation). Where the effective sample size (Σw)²/Σw² falls below a share of their number
+ * the particles are resampled in proportion to their weights, by systematic resampling with a
+ * random number that is a function of (key, step).
  */
-import { eventOf } from "../bijector/event.ts";
-import { sumEvent } from "../bijector/index.ts";
-import type { CompileOptions } from "../engine/index.ts";
-import {
-  add,
-  type DType,
-  fail,
-  input,
-  mul,
-  type NdArray,
-  neg,
-  type Shape,
-  sqrt,
-  square,
-  type Tensor,
-} from "../graph/index.ts";
+import { fail, input, type NdArray } from "../graph/index.ts";
 import {
   batches,
   type Closable,
@@ -42,62 +27,42 @@ import {
   stackArrays,
 } from "../host/index.ts";
 import { fold } from "../random/index.ts";
-import {
-  applyDiffusion,
-  applyTransposed,
-  multipliedOut,
-  type TwistedProcess,
-  timesOf,
-} from "../sde/index.ts";
+import type { TwistedProcess } from "../sde/index.ts";
 import { requireUnchanged } from "../sde/twist.ts";
 import type { Batch } from "./batch.ts";
 import { compiler, floatType, type NamedTensors } from "./compiler.ts";
-import { finalPoints, firstNotFinite, startingPoints } from "./exits.ts";
-import { independentNoise } from "./noise.ts";
+import { firstNotFinite, startingPoints } from "./exits.ts";
 import { type DrawOptions, gridOf, type Progress, type Samples } from "./options.ts";
+import { graphsOf, type Opened, type OpenParticleOptions } from "./particle-graphs.ts";
 import { pauses } from "./pauses.ts";
-import { drawnShape, stageOf } from "./solver.ts";
 import { domainPreserving } from "./stochastic.ts";
 import { aboveZero, Cloud, type Weighed } from "./weights.ts";
 
-/** What decides the graphs. */
-export interface OpenParticleOptions extends Omit<CompileOptions, "keep"> {
-  /** The shape of one event in x. */
-  readonly shape: Shape;
-  /** Ends with the mean of x₀ given x at the last time. Default false. */
-  readonly denoise?: boolean;
-  /**
-   * Shapes and types, by name, of what each call brings: arrays that are the same for all
-   * particles. Default none.
-   */
-  readonly observed?: Readonly<Record<string, { readonly shape: Shape; readonly dtype: DType }>>;
-}
-
-/** What a call may choose. */
+/** Options of a call. */
 export interface ParticleCall
   extends Pick<DrawOptions, "key" | "steps" | "grid" | "tEnd" | "signal"> {
-  /** How many. */
+  /** The number of particles. */
   readonly particles: number;
   /**
-   * They are drawn anew where the effective sample size falls below this share of their number; 0:
-   * never. Default ½.
+   * Particles are resampled where the effective sample size falls below this share of their number;
+   * 0: never. Default ½.
    */
   readonly threshold?: number;
   /** How many run at once. Default: all. It changes memory and speed, not the samples. */
   readonly batch?: number;
-  /** The arrays that were announced. */
+  /** The arrays whose shapes were given as `observed` when the sampler was opened. */
   readonly observed?: Readonly<Record<string, NdArray>>;
   readonly onStep?: (
     progress: Omit<Progress, "points" | "first" | "count"> & { readonly ess: number },
   ) => void | Promise<void>;
 }
 
-/** Both at once, for one call. */
+/** Options of `particles`: those of opening and of one call. */
 export interface ParticleOptions
   extends Omit<OpenParticleOptions, "observed">,
     Omit<ParticleCall, "observed"> {}
 
-/** Particles with their weights, and how well the weights were spread. */
+/** Particles with their weights and effective sample sizes. */
 export interface ParticleResult extends Weighed {
   /** Score evaluations for each particle. */
   readonly scoreEvaluations: number;
@@ -111,7 +76,7 @@ export interface OpenParticles extends Closable {
   dispose(): Promise<void>;
 }
 
-/** A process that is conditioned, or how it is by what a call observed. */
+/** A conditioned process, or a function that makes it from the observed arrays of a call. */
 type Conditioned = TwistedProcess | ((observed: NamedTensors) => TwistedProcess);
 
 /**
@@ -203,15 +168,6 @@ function requireCall(
     );
 }
 
-/** What the calls of open particles share. */
-interface Opened {
-  readonly of: (observed: NamedTensors) => TwistedProcess;
-  /** One of them, for all that does not depend on what is observed. */
-  readonly probe: TwistedProcess;
-  readonly observed: NonNullable<OpenParticleOptions["observed"]>;
-  readonly denoise: boolean;
-}
-
 type Arrays = Readonly<Record<string, NdArray>>;
 
 /** Something of every particle, part after part. */
@@ -291,57 +247,4 @@ function requireFinite(
     `${name}: particle ${Math.floor(bad / (points.data.length / count))} is no longer a finite number after ${where}`,
     "use smaller steps, a wider likelihood, a smaller strength, or compute in float64",
   );
-}
-
-/** What a step sees of a point, how it moves it, and what the last ones are worth. */
-function graphsOf({ of, probe, observed }: Opened, batch: Batch) {
-  const { event, build, type } = batch;
-  const { eventRank } = probe;
-  const stage = stageOf(probe.twist.of, "x");
-  const draws = drawnShape(stage, event, type);
-  const open = [null, ...event];
-  const look = build(
-    "look",
-    (x: Tensor, t: Tensor, values: NamedTensors) => {
-      const { twist } = of(values);
-      const each = timesOf(x, t, eventRank);
-      return {
-        psi: twist.log(x, each),
-        drift: stage.motion.drift(x, t),
-        delta: twist.delta(x, each),
-      };
-    },
-    [open, [], observed],
-  );
-  const move = build(
-    "move",
-    (x: Tensor, drift: Tensor, delta: Tensor, z: Tensor, t: Tensor, dt: Tensor) => {
-      const h = neg(dt);
-      const g = multipliedOut(stage.motion.diffusion(x, t));
-      const a = applyTransposed(g, delta, eventOf(x, eventRank));
-      const push = applyDiffusion(g, add(mul(z, sqrt(h)), mul(a, h)), eventOf(x, eventRank));
-      const noise = (v: Tensor): Tensor => sumEvent(v, draws.length);
-      return {
-        next: add(add(x, mul(drift, dt)), push),
-        ratio: neg(add(mul(noise(mul(z, a)), sqrt(h)), mul(noise(square(a)), mul(h, 0.5)))),
-      };
-    },
-    [open, open, open, [null, ...draws], [], []],
-  );
-  const finish = build(
-    "finish",
-    (x: Tensor, t: Tensor, values: NamedTensors) => {
-      const { twist } = of(values);
-      const y = finalPoints(batch, twist.of, x, t);
-      return { y, weight: twist.end ? twist.end(y) : twist.log(x, timesOf(x, t, eventRank)) };
-    },
-    [open, [], observed],
-  );
-  const noise = independentNoise(batch.options.key);
-  const draw = (step: number, from: number, to: number, first: number, count: number): NdArray => ({
-    shape: [count, ...draws],
-    dtype: type,
-    data: noise({ step, index: 0, from, to, first, count, shape: draws, dtype: type }),
-  });
-  return { look, move, finish, draw };
 }

@@ -155,72 +155,97 @@ function firstNotFinite(data: Float32Array): number {
   return -1;
 }
 
-/**
- * Arrays of a file's bytes; half precision is widened to float32. `where` names the file in errors.
- */
-export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
-  const broken: (what: string) => never = (what) =>
-    fail(
-      "data",
-      `${where}: ${what}`,
-      "the file is damaged or not a safetensors file; use another checkpoint",
-    );
-  if (bytes.length < 8) broken(`only ${bytes.length} bytes long`);
+const DAMAGED = "the file is damaged or not a safetensors file; use another checkpoint";
+
+/** Refuses the file. */
+type Refuse = (what: string) => never;
+
+/** Where an array is among the bytes after the header. */
+interface Place {
+  readonly name: string;
+  readonly dtype: StoredType;
+  readonly shape: readonly number[];
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The header's JSON object, and the number of its bytes. */
+function readHeader(bytes: Uint8Array, where: string, refuse: Refuse) {
+  if (bytes.length < 8) refuse(`only ${bytes.length} bytes long`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const length = Number(view.getBigUint64(0, true));
   if (length > bytes.length - 8)
-    broken(`its header claims ${length} bytes, the file has ${bytes.length - 8} left`);
+    refuse(`its header claims ${length} bytes, the file has ${bytes.length - 8} left`);
   let header: unknown;
   try {
     header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
   } catch (error) {
-    throw new DiffeoError(
-      "data",
-      `${where}: its header is no JSON`,
-      "the file is damaged or not a safetensors file",
-      {
-        cause: error,
-      },
-    );
+    throw new DiffeoError("data", `${where}: its header is not JSON`, DAMAGED, { cause: error });
   }
-  if (!isObject(header)) broken("its header is no object");
-  const { __metadata__: metadata = {}, ...entries } = header;
-  if (!isObject(metadata)) broken("its metadata are no object");
-  if (!Object.values(metadata).every((value) => typeof value === "string"))
-    broken("its metadata are not all text");
-  const places = Object.entries(entries).map(([name, value]) => {
-    if (!isEntry(value)) broken(`array "${name}" has no type, shape and place`);
-    const {
-      dtype,
-      shape,
-      data_offsets: [from, to],
-    } = value;
-    const size =
-      sizes.get(dtype) ?? broken(`array "${name}" has type ${dtype}, only F32 and F16 are read`);
-    if (to - from !== size * sizeOf(shape) || 8 + length + to > bytes.length)
-      broken(`array "${name}" of shape [${shape.join(", ")}] does not fit bytes ${from} to ${to}`);
-    return { name, dtype, shape, from, to };
-  });
-  // Every byte is that of one array, so that arrays together are no larger than the file.
+  if (!isObject(header)) return refuse("its header is not an object");
+  return { header, length };
+}
+
+/** The place of one array, by its entry in the header. */
+function placeOf(name: string, entry: unknown, room: number, refuse: Refuse): Place {
+  if (!isEntry(entry)) return refuse(`array "${name}" has no type, shape and place`);
+  const {
+    dtype,
+    shape,
+    data_offsets: [from, to],
+  } = entry;
+  const size =
+    sizes.get(dtype) ?? refuse(`array "${name}" has type ${dtype}, only F32 and F16 are read`);
+  if (to - from !== size * sizeOf(shape) || to > room)
+    refuse(`array "${name}" of shape [${shape.join(", ")}] does not fit bytes ${from} to ${to}`);
+  return { name, dtype: dtype as StoredType, shape, from, to };
+}
+
+/** Every byte belongs to one array, so that arrays together are no larger than the file. */
+function requireTiling(places: readonly Place[], room: number, refuse: Refuse): void {
   let end = 0;
   for (const { name, from, to } of places.toSorted((a, b) => a.from - b.from || a.to - b.to)) {
     if (from !== end)
-      broken(`array "${name}" begins at byte ${from}, the one before it ends at ${end}`);
+      refuse(`array "${name}" begins at byte ${from}, the one before it ends at ${end}`);
     end = to;
   }
-  const left = bytes.length - 8 - length - end;
-  if (left > 0) broken(`${left} bytes after the last array belong to none`);
+  if (room > end) refuse(`${room - end} bytes after the last array belong to none`);
+}
+
+function readArray(data: Uint8Array, { name, dtype, shape, from, to }: Place, refuse: Refuse) {
+  // A copy of its own: Node's Buffer.slice would be a view, at any offset.
+  const own = new Uint8Array(data.subarray(from, to));
+  const values =
+    dtype === "F32" ? new Float32Array(own.buffer) : fromHalf(new Uint16Array(own.buffer));
+  const bad = firstNotFinite(values);
+  if (bad >= 0) refuse(`array "${name}" holds ${values[bad]} at flat position ${bad}`);
+  return { shape, dtype: "float32", data: values } as const;
+}
+
+/**
+ * Arrays of a file's bytes; half precision is widened to float32.
+ *
+ * @param where the name of the file, for errors
+ * @throws DiffeoError of kind `data` where the file is damaged or holds a number that is not finite
+ */
+export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
+  const refuse: Refuse = (what) => fail("data", `${where}: ${what}`, DAMAGED);
+  const { header, length } = readHeader(bytes, where, refuse);
+  const { __metadata__: metadata = {}, ...entries } = header;
+  if (!isObject(metadata)) return refuse("its metadata are not an object");
+  if (!Object.values(metadata).every((value) => typeof value === "string"))
+    refuse("its metadata are not all text");
+  const data = bytes.subarray(8 + length);
+  const places = Object.entries(entries).map(([name, entry]) =>
+    placeOf(name, entry, data.length, refuse),
+  );
+  requireTiling(places, data.length, refuse);
   const wrong = checksumProblem(metadata, bytes);
-  if (wrong !== undefined) broken(wrong);
+  if (wrong !== undefined) refuse(wrong);
   const { [CHECKSUM]: _, ...own } = metadata;
-  const arrays = places.map(({ name, dtype, shape, from, to }): [string, NdArray] => {
-    // A copy of its own: Node's Buffer.slice would be a view, wherever it begins.
-    const own = new Uint8Array(bytes.subarray(8 + length + from, 8 + length + to));
-    const data =
-      dtype === "F32" ? new Float32Array(own.buffer) : fromHalf(new Uint16Array(own.buffer));
-    const bad = firstNotFinite(data);
-    if (bad >= 0) broken(`array "${name}" holds ${data[bad]} at flat position ${bad}`);
-    return [name, { shape, dtype: "float32", data }];
-  });
+  const arrays = places.map((place): [string, NdArray] => [
+    place.name,
+    readArray(data, place, refuse),
+  ]);
   return { arrays: Object.fromEntries(arrays), metadata: own as Record<string, string> };
 }

@@ -5,7 +5,8 @@
 import { expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";
 import { constant, isNdArray, mapTree, type NdArray, type Tensor } from "../../src/graph/index.ts";
-import { type UNet, type UNetOptions, unet, unetInit } from "../../src/model/unet.ts";
+import { unet } from "../../src/model/unet.ts";
+import { type UNet, type UNetOptions, unetInit } from "../../src/model/unet-parameters.ts";
 import { fold, key, normal, uniform } from "../../src/random/index.ts";
 
 type Image = number[][][];

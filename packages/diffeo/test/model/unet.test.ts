@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";
 import { type NdArray, square, sum, type Tensor, valueAndGrad } from "../../src/graph/index.ts";
-import { type UNet, type UNetOptions, unet, unetInit } from "../../src/model/unet.ts";
+import { unet } from "../../src/model/unet.ts";
+import { type UNet, type UNetOptions, unetInit } from "../../src/model/unet-parameters.ts";
 import { key, normal, uniform } from "../../src/random/index.ts";
 import { flatten, unflatten } from "../../src/train/index.ts";
 

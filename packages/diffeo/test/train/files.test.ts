@@ -94,13 +94,13 @@ describe("safetensors", () => {
     );
     const noise = Buffer.from(whole);
     noise[8] = 0x20;
-    expect(() => parseSafetensors(noise, "f")).toThrow(/no JSON/);
+    expect(() => parseSafetensors(noise, "f")).toThrow(/not JSON/);
   });
 
   const place = { dtype: "F32", shape: [1], data_offsets: [0, 4] };
   it.each<[unknown, RegExp]>([
-    [null, /f: its header is no object/],
-    [{ __metadata__: 1 }, /f: its metadata are no object/],
+    [null, /f: its header is not an object/],
+    [{ __metadata__: 1 }, /f: its metadata are not an object/],
     [{ a: null }, /"a" has no type, shape and place/],
     [{ a: { ...place, data_offsets: undefined } }, /"a" has no type, shape and place/],
     [{ a: { ...place, data_offsets: [-4, 0] } }, /"a" has no type, shape and place/],

@@ -8,7 +8,7 @@ import { apply, type Code, type Expr, i32, int, type Local, long, memory, select
 import { lanes } from "./lanes.ts";
 import type { Module } from "./module.ts";
 import { elements, floatOf, literal } from "./operations.ts";
-import { choleskyBlock, inverseBlock, logAbsDetBlock } from "./solve.ts";
+import { choleskyBlock, inverseBlock, logAbsDetBlock, type System } from "./solve.ts";
 import { count, Stored } from "./stored.ts";
 
 interface Site {
@@ -157,12 +157,8 @@ function lines(
 }
 
 function cumsum(site: Site): void {
-  const {
-    code,
-    node,
-    inputs: [x],
-    out,
-  } = site;
+  const { code, node, inputs, out } = site;
+  const [x] = inputs;
   const { axis, exclusive, reverse } = node.attributes as Record<string, never>;
   const [, size, inner] = around(node.shape, axis);
   lines(site, node.shape, axis, (start) => {
@@ -179,12 +175,8 @@ function cumsum(site: Site): void {
 }
 
 function argmax(site: Site): void {
-  const {
-    code,
-    node,
-    inputs: [x],
-    out,
-  } = site;
+  const { code, node, inputs, out } = site;
+  const [x] = inputs;
   const axis = node.attributes.axis as number;
   const [, size, inner] = around(x.shape, axis);
   lines(site, x.shape, axis, (start, line) => {
@@ -208,12 +200,8 @@ function argmax(site: Site): void {
  * extreme than, so that equals keep their order. k·n steps per line.
  */
 function argTop(site: Site): void {
-  const {
-    code,
-    node,
-    inputs: [x],
-    out,
-  } = site;
+  const { code, node, inputs, out } = site;
+  const [x] = inputs;
   const { k, axis, largest } = node.attributes as { k: number; axis: number; largest: boolean };
   const [, size, inner] = around(x.shape, axis);
   lines(site, x.shape, axis, (start, line) => {
@@ -250,10 +238,10 @@ function argTop(site: Site): void {
 }
 
 const system =
-  (f: (code: Code, module: Module, n: number, input: Stored, out: Stored, batch: number) => void) =>
+  (write: (system: System) => void) =>
   ({ code, module, inputs: [x], out }: Site): void => {
     const n = x.shape.at(-1) as number;
-    f(code, module, n, x, out, sizeOf(x.shape.slice(0, -2)));
+    write({ code, module, n, x, out, batch: sizeOf(x.shape.slice(0, -2)) });
   };
 
 const blocks: Readonly<Record<string, (site: Site) => void>> = {
@@ -269,9 +257,10 @@ const blocks: Readonly<Record<string, (site: Site) => void>> = {
   cholesky: system(choleskyBlock),
 };
 
+/** Whether a node is computed by a routine of its own. */
 export const isBlock = ({ op }: Tensor): boolean => Object.hasOwn(blocks, op.name);
 
-/** Writes the loops of a node; `address` tells where it and what it takes are stored. */
+/** Writes the loops of a node; `address` gives the address of its result and of its inputs. */
 export function writeBlock(
   code: Code,
   module: Module,

@@ -8,8 +8,9 @@ import { encodeModule, type FunctionBody, type Segment, unsigned } from "./encod
 import { exp, expm1, log, log1p, sigmoid, softplus, tanh } from "./exponential.ts";
 import { digamma, logGamma } from "./gamma.ts";
 import { eachLane, type Lanes, lanes } from "./lanes.ts";
+import { pow } from "./power.ts";
 import { hasVectors, withoutVectors } from "./scalar.ts";
-import { erf, erfc, pow } from "./special.ts";
+import { erf, erfc } from "./special.ts";
 import { atan, circular, circularFar, twoOverPi } from "./trigonometry.ts";
 
 export type Operands = readonly Expr[];

@@ -20,7 +20,8 @@ import { Emitter } from "./kernel.ts";
 import { lowering } from "./lowering.ts";
 import { layOut } from "./memory.ts";
 import { Module } from "./module.ts";
-import { type Buffer, isSupported, planOf } from "./plan.ts";
+import { type Buffer, isSupported } from "./plan.ts";
+import { planOf } from "./planner.ts";
 
 interface Compiled {
   readonly bytes: Uint8Array<ArrayBuffer>;

@@ -54,17 +54,27 @@ function load(code: Code, from: Stored, at: Expr, to: Stored, n: number): void {
   count(code, n * n, (i) => to.set(i, from.get(int.add(at, i))));
 }
 
-export function inverseBlock(
-  code: Code,
-  module: Module,
-  n: number,
-  x: Stored,
-  out: Stored,
-  batch: number,
-): void {
+/** The place of an entry in a matrix of n columns. */
+const cellOf =
+  (n: number) =>
+  (r: Expr, j: Expr): Expr =>
+    int.add(int.mul(r, i32(n)), j);
+
+/** Matrices of n × n numbers, one after the other, and where the result is stored. */
+export interface System {
+  readonly code: Code;
+  readonly module: Module;
+  readonly n: number;
+  readonly x: Stored;
+  readonly out: Stored;
+  readonly batch: number;
+}
+
+/** x⁻¹ by elimination with row pivots. */
+export function inverseBlock({ code, module, n, x, out, batch }: System): void {
   const l = lanesOf(x);
   const a = copyOf(module, code, x, n);
-  const cell = (r: Expr, j: Expr): Expr => int.add(int.mul(r, i32(n)), j);
+  const cell = cellOf(n);
   count(code, batch, (q) => {
     const at = code.let(int.mul(q, i32(n * n)));
     load(code, x, at, a, n);
@@ -98,17 +108,11 @@ export function inverseBlock(
   });
 }
 
-export function logAbsDetBlock(
-  code: Code,
-  module: Module,
-  n: number,
-  x: Stored,
-  out: Stored,
-  batch: number,
-): void {
+/** log|det x| by elimination with row pivots. */
+export function logAbsDetBlock({ code, module, n, x, out, batch }: System): void {
   const l = lanesOf(x);
   const a = copyOf(module, code, x, n);
-  const cell = (r: Expr, j: Expr): Expr => int.add(int.mul(r, i32(n)), j);
+  const cell = cellOf(n);
   count(code, batch, (q) => {
     load(code, x, code.let(int.mul(q, i32(n * n))), a, n);
     const total = code.local(l.type);
@@ -132,16 +136,10 @@ export function logAbsDetBlock(
   });
 }
 
-export function choleskyBlock(
-  code: Code,
-  _: Module,
-  n: number,
-  x: Stored,
-  out: Stored,
-  batch: number,
-): void {
+/** L with L Lᵀ = (x + xᵀ)/2. */
+export function choleskyBlock({ code, n, x, out, batch }: System): void {
   const l = lanesOf(x);
-  const cell = (r: Expr, j: Expr): Expr => int.add(int.mul(r, i32(n)), j);
+  const cell = cellOf(n);
   out.clear();
   count(code, batch, (q) => {
     const at = code.let(int.mul(q, i32(n * n)));

@@ -10,7 +10,11 @@
  */
 import { apply, type Code, type Expr, f64, i32, i64, long, memory, select, simd } from "./code.ts";
 import { horner, withSign } from "./exponential.ts";
-import { bitsOf, type Lanes, lane, withLane } from "./lanes.ts";
+import { bitsOf, type Lanes, lane, lanes, withLane } from "./lanes.ts";
+import { product } from "./pair.ts";
+
+/** Arithmetic on one float64. */
+const l = lanes.f64.one;
 
 const SHIFTER = 6755399441055744;
 const SHIFTER_BITS = 0x4338000000000000n;
@@ -117,33 +121,33 @@ export function twoOverPi(): Uint8Array {
   );
 }
 
+const low32 = (a: Expr): Expr => long.and(a, i64(0xffffffffn));
+const high32 = (a: Expr): Expr => long.shrU(a, i64(32));
+const float = (a: Expr): Expr => apply("f64", 0xba, a);
+
 /**
- * The function (x) → (r, t, quadrant) for |x| ≥ 2²⁰: its code writes the three through `set`.
- * `table` is the address of `twoOverPi`.
+ * The 192 binary digits of 2/π that matter for x = m·2ᴱ, E = exponent − 1075, in 32-bit numbers,
+ * the lowest first. They begin with the digit of weight 2^{2−E}, so the lowest one is bit
+ * DIGITS − (E − 2) − 192 of the table, and 64 more for the zeros below it.
  */
-function reduceFar(code: Code, x: Expr, table: number): Reduced {
-  const bits = code.let(apply("i64", 0xbd, x));
-  const exponent = code.let(long.wrap(long.and(long.shrU(bits, i64(52)), i64(0x7ff))));
-  const m = code.let(long.or(long.and(bits, i64((1n << 52n) - 1n)), i64(1n << 52n)));
-  // x = m·2ᴱ, E = exponent − 1075. The window begins with the digit of weight 2^{2−E}; its lowest bit is bit
-  // N + E − 2 − ... of the table: N − (E − 2) − 192, and 64 for the zeros below.
+function digitsFor(code: Code, exponent: Expr, table: number): readonly Expr[] {
   const lowest = code.let(apply("i32", 0x6b, i32(DIGITS + 1075 + 2 - 192 + 64), exponent));
   const at = code.let(apply("i32", 0x76, lowest, i32(3)));
   const shift = code.let(long.extend(apply("i32", 0x71, lowest, i32(7))));
   const word = (i: number): Expr => code.let(apply("i64", memory(0x29, table + 8 * i), at));
   const words = [0, 1, 2, 3].map(word);
-  const halves: Expr[] = [];
-  const low32 = (a: Expr): Expr => long.and(a, i64(0xffffffffn));
-  const high32 = (a: Expr): Expr => long.shrU(a, i64(32));
-  for (let i = 0; i < 3; i++) {
+  return [0, 1, 2].flatMap((i) => {
     const upper = long.shl(long.shl(words[i + 1], i64(1)), long.sub(i64(63), shift));
     const limb = code.let(long.or(long.shrU(words[i], shift), upper));
-    halves.push(code.let(low32(limb)), code.let(high32(limb)));
-  }
-  // m·V mod 2¹⁹², in columns of 32 bits.
+    return [code.let(low32(limb)), code.let(high32(limb))];
+  });
+}
+
+/** m·V mod 2¹⁹² in columns of 32 bits, as three 64-bit integers, the lowest first. */
+function timesDigits(code: Code, m: Expr, digits: readonly Expr[]): readonly Expr[] {
   const [m0, m1] = [code.let(low32(m)), code.let(high32(m))];
-  const p = halves.map((h) => code.let(long.mul(h, m0)));
-  const q = halves.map((h) => code.let(long.mul(h, m1)));
+  const p = digits.map((h) => code.let(long.mul(h, m0)));
+  const q = digits.map((h) => code.let(long.mul(h, m1)));
   const columns: Expr[] = [];
   let carry: Expr = i64(0);
   for (let i = 0; i < 6; i++) {
@@ -154,58 +158,56 @@ function reduceFar(code: Code, x: Expr, table: number): Reduced {
     columns.push(code.let(low32(total)));
     carry = code.let(high32(total));
   }
-  const pair = (i: number): Expr =>
-    code.let(long.or(columns[i], long.shl(columns[i + 1], i64(32))));
-  const [low, middle, high] = [pair(0), pair(2), pair(4)];
-  // Two bits of the quadrant, then the fraction, as a number with a sign.
+  return [0, 2, 4].map((i) => code.let(long.or(columns[i], long.shl(columns[i + 1], i64(32)))));
+}
+
+/** |fraction| of a turn as (s + e)·2^{−zeros}, s and e float64, and whether it is negative. */
+interface Fraction {
+  readonly s: Expr;
+  readonly e: Expr;
+  readonly zeros: Expr;
+  readonly down: Expr;
+  /** Quarter turns, with the fraction between −½ and ½. */
+  readonly turns: Expr;
+}
+
+/** Splits the product into two bits of the quadrant and a fraction with a sign. */
+function fractionOf(code: Code, [low, middle, high]: readonly Expr[]): Fraction {
   const f1 = code.let(long.or(long.shl(high, i64(2)), long.shrU(middle, i64(62))));
   const f0 = code.let(long.or(long.shl(middle, i64(2)), long.shrU(low, i64(62))));
   const down = code.let(long.lt(f1, i64(0)));
   const turns = code.let(long.add(long.shrU(high, i64(62)), long.extendU(down)));
+  const borrow = long.extendU(apply("i32", 0x45, long.eqz(f0)));
   const n0 = code.let(select(down, long.sub(i64(0), f0), f0));
-  const n1 = code.let(
-    select(
-      down,
-      long.sub(long.sub(i64(0), f1), long.extendU(apply("i32", 0x45, long.eqz(f0)))),
-      f1,
-    ),
-  );
+  const n1 = code.let(select(down, long.sub(long.sub(i64(0), f1), borrow), f1));
   const zeros = code.let(long.clz(n1));
-  const top = code.let(
-    long.or(long.shl(n1, zeros), long.shrU(long.shrU(n0, i64(1)), long.sub(i64(63), zeros))),
-  );
+  const rest = long.shrU(long.shrU(n0, i64(1)), long.sub(i64(63), zeros));
+  const top = code.let(long.or(long.shl(n1, zeros), rest));
   const next = code.let(long.shl(n0, zeros));
-  const float = (a: Expr): Expr => apply("f64", 0xba, a);
-  const times = (a: Expr, b: Expr): Expr => apply("f64", 0xa2, a, b);
-  const plus = (a: Expr, b: Expr): Expr => apply("f64", 0xa0, a, b);
-  const minus = (a: Expr, b: Expr): Expr => apply("f64", 0xa1, a, b);
-  const a = code.let(times(float(high32(top)), f64(2 ** -32)));
-  const b = code.let(times(float(low32(top)), f64(2 ** -64)));
-  const c = times(float(high32(next)), f64(2 ** -96));
-  const s = code.let(plus(a, b));
-  const e = code.let(plus(plus(minus(a, s), b), c));
-  // s·π/2 exactly, by halves of 26 bits (T. Dekker, 1971).
-  const splitter = 134217729;
-  const big = code.let(times(s, f64(splitter)));
-  const s1 = code.let(minus(big, minus(big, s)));
-  const s2 = code.let(minus(s, s1));
-  const h = PIO2_HIGH * splitter;
-  const h1 = h - (h - PIO2_HIGH);
-  const h2 = PIO2_HIGH - h1;
-  const product = code.let(times(s, f64(PIO2_HIGH)));
-  const error = plus(
-    plus(plus(minus(times(s1, f64(h1)), product), times(s1, f64(h2))), times(s2, f64(h1))),
-    times(s2, f64(h2)),
-  );
-  const tail = plus(plus(error, times(s, f64(PIO2_LOW))), times(e, f64(PIO2_HIGH)));
+  const a = code.let(l.mul(float(high32(top)), f64(2 ** -32)));
+  const b = code.let(l.mul(float(low32(top)), f64(2 ** -64)));
+  const c = l.mul(float(high32(next)), f64(2 ** -96));
+  const s = code.let(l.add(a, b));
+  const e = code.let(l.add(l.add(l.sub(a, s), b), c));
+  return { s, e, zeros, down, turns };
+}
+
+/** x − k·π/2 for |x| ≥ 2²⁰. `table` is the address of `twoOverPi`. */
+function reduceFar(code: Code, x: Expr, table: number): Reduced {
+  const bits = code.let(apply("i64", 0xbd, x));
+  const exponent = code.let(long.wrap(long.and(long.shrU(bits, i64(52)), i64(0x7ff))));
+  const m = code.let(long.or(long.and(bits, i64((1n << 52n) - 1n)), i64(1n << 52n)));
+  const digits = digitsFor(code, exponent, table);
+  const { s, e, zeros, down, turns } = fractionOf(code, timesDigits(code, m, digits));
+  const { high, low } = product(code, s, f64(PIO2_HIGH));
+  const tail = l.add(l.add(low, l.mul(s, f64(PIO2_LOW))), l.mul(e, f64(PIO2_HIGH)));
   // 2^{−zeros}, with the signs of the fraction and of x.
   const negative = code.let(long.lt(bits, i64(0)));
   const scale = code.let(apply("f64", 0xbf, long.shl(long.sub(i64(1023), zeros), i64(52))));
-  const sign = select(apply("i32", 0x73, down, negative), apply("f64", 0x9a, scale), scale);
-  const factor = code.let(sign);
+  const factor = code.let(select(apply("i32", 0x73, down, negative), l.neg(scale), scale));
   return {
-    r: code.let(times(product, factor)),
-    t: code.let(times(tail, factor)),
+    r: code.let(l.mul(high, factor)),
+    t: code.let(l.mul(tail, factor)),
     quadrant: code.let(select(negative, long.sub(i64(0), turns), turns)),
   };
 }

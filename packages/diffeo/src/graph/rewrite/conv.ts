@@ -7,8 +7,8 @@
 import { convInputNode, convNode, convWeightNode, type Geometry, meetings } from "../conv.ts";
 import { take } from "../gather.ts";
 import { matmul } from "../linalg.ts";
-import { pad } from "../pieces.ts";
 import { reshape, transpose } from "../shape.ts";
+import { pad } from "../slice.ts";
 import { constant, is, type Make, type Tensor } from "../tensor.ts";
 import type { Lowering } from "./rule.ts";
 import { winogradImage, winogradKernel, winogradOutput } from "./winograd.ts";

@@ -1,9 +1,10 @@
 /** Identities between families of primitives: what derivatives leave behind, made smaller. */
 import { addNode, mul, unscaled } from "../arithmetic.ts";
 import { expand, sumNode, unexpanded } from "../broadcast.ts";
+import { concat } from "../concat.ts";
 import { sameShape } from "../ndarray.ts";
-import { concat, pad, padNode } from "../pieces.ts";
 import { reshape, reshapeNode } from "../shape.ts";
+import { pad, padNode } from "../slice.ts";
 import { is, type Make, type Tensor } from "../tensor.ts";
 import type { Identity } from "./rule.ts";
 

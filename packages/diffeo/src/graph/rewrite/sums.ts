@@ -1,10 +1,11 @@
 /** Long sums, as the CPU and a GPU run them best. */
 import { add, addAll, mul, mulNode } from "../arithmetic.ts";
 import { sum, sumNode } from "../broadcast.ts";
+import { runsOf } from "../concat.ts";
 import { matmul } from "../linalg.ts";
 import { divisorNear, type Shape, sizeOf } from "../ndarray.ts";
-import { runsOf, slice } from "../pieces.ts";
 import { reshape } from "../shape.ts";
+import { slice } from "../slice.ts";
 import { constant, is, type Make, type Tensor } from "../tensor.ts";
 import type { Lowering } from "./rule.ts";
 

@@ -1,0 +1,231 @@
+/** The options and parameters of a U-Net (`unet.ts`). */
+import * as v from "valibot";
+import { fail, type NdArray } from "../graph/index.ts";
+import { whole } from "../host/named.ts";
+import type { Key } from "../random/index.ts";
+import {
+  type Affine,
+  convInit,
+  initialise,
+  linearInit,
+  type Norm,
+  normInit,
+  type Source,
+  times,
+} from "./layers.ts";
+
+export const unetSchema = v.strictObject({
+  channels: whole,
+  width: whole,
+  multipliers: v.array(v.pipe(v.number(), v.minValue(0))),
+  blocks: whole,
+  groups: whole,
+  attention: v.optional(v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(0)))),
+  heads: v.optional(whole),
+  position: v.optional(v.tuple([whole, whole])),
+  outputs: v.optional(whole),
+});
+
+/** Options of the U-Net, as plain data. */
+export interface UNetOptions {
+  /** Channels of the image in and out. */
+  readonly channels: number;
+  /** Channels at full resolution. */
+  readonly width: number;
+  /** Width of every level as a multiple of `width`; each level halves the image. */
+  readonly multipliers: readonly number[];
+  /** Residual blocks a level and direction. */
+  readonly blocks: number;
+  readonly groups: number;
+  /** Levels (0 is full resolution) whose blocks are followed by self-attention. Default none. */
+  readonly attention?: readonly number[];
+  /** Attention heads. Default 4. */
+  readonly heads?: number;
+  /** Height and width of the image, for a learned offset at every pixel. Default none. */
+  readonly position?: readonly [number, number];
+  /** Channels out, where they differ from those in. */
+  readonly outputs?: number;
+}
+
+export interface ResidualBlock<T> {
+  readonly norm1: Norm<T>;
+  readonly conv1: Affine<T>;
+  readonly time: Affine<T>;
+  readonly norm2: Norm<T>;
+  readonly conv2: Affine<T>;
+  /** 1×1, where the number of channels changes. */
+  readonly skip: readonly Affine<T>[];
+  /** Self-attention over the pixels, at the levels that have it. */
+  readonly attention: readonly Attention<T>[];
+}
+
+export interface Attention<T> {
+  readonly norm: Norm<T>;
+  readonly query: Affine<T>;
+  readonly key: Affine<T>;
+  readonly value: Affine<T>;
+  readonly out: Affine<T>;
+}
+
+/** The parameters of a U-Net. */
+export interface UNet<T> {
+  readonly time1: Affine<T>;
+  readonly time2: Affine<T>;
+  readonly stem: Affine<T>;
+  readonly position: readonly T[];
+  readonly down: readonly (readonly ResidualBlock<T>[])[];
+  readonly middle: readonly ResidualBlock<T>[];
+  readonly up: readonly (readonly ResidualBlock<T>[])[];
+  readonly norm: Norm<T>;
+  readonly head: Affine<T>;
+}
+
+const embeddingSize = (width: number): number => 4 * width;
+
+const attentionInit = <T>(source: Source<T>, channels: number): Attention<T> => ({
+  norm: normInit(source, channels),
+  query: linearInit(source.at("query"), channels, channels),
+  key: linearInit(source.at("key"), channels, channels),
+  value: linearInit(source.at("value"), channels, channels),
+  out: linearInit(source.at("out"), channels, channels, 0),
+});
+
+function residualInit<T>(
+  source: Source<T>,
+  inputs: number,
+  outputs: number,
+  embedding: number,
+  attends: boolean,
+): ResidualBlock<T> {
+  return {
+    norm1: normInit(source, inputs),
+    conv1: convInit(source.at("conv1"), 3, inputs, outputs),
+    time: linearInit(source.at("time"), embedding, outputs),
+    norm2: normInit(source, outputs),
+    // Zero at first: a fresh block passes its input on.
+    conv2: convInit(source.at("conv2"), 3, outputs, outputs, 0),
+    skip: inputs === outputs ? [] : [convInit(source.at("skip"), 1, inputs, outputs)],
+    attention: attends ? [attentionInit(source.at("attention"), outputs)] : [],
+  };
+}
+
+/** Channels that enter and leave every block of the way up, mirrored from the way down. */
+function upChannels({ width, multipliers, blocks }: UNetOptions): [number, number][][] {
+  let current = width * multipliers[multipliers.length - 1];
+  return multipliers.toReversed().map((m) =>
+    Array.from({ length: blocks }, (): [number, number] => {
+      const pair: [number, number] = [current + width * m, width * m];
+      current = width * m;
+      return pair;
+    }),
+  );
+}
+
+/** Refuses options that make no network. */
+function check({
+  channels,
+  width,
+  multipliers,
+  blocks,
+  groups,
+  attention = [],
+  heads = 4,
+  ...rest
+}: UNetOptions): void {
+  const counts = { channels, width, blocks, groups, heads, outputs: rest.outputs ?? channels };
+  for (const [name, value] of Object.entries(counts))
+    if (!(Number.isInteger(value) && value > 0))
+      fail("usage", `a U-Net of ${name} ${value}`, "give a whole number from 1");
+  if (width % 2 !== 0)
+    fail(
+      "usage",
+      `a U-Net of width ${width}`,
+      "give an even one: half its features of time are sines",
+    );
+  if (multipliers.length === 0)
+    fail("usage", "a U-Net without levels", "give one multiplier or more");
+  for (const m of multipliers)
+    if (!(m > 0 && (width * m) % groups === 0))
+      fail(
+        "usage",
+        `a level of ${width} × ${m} channels in ${groups} groups`,
+        "give levels that are multiples of `groups`",
+      );
+  for (const level of attention) {
+    const m = multipliers[level];
+    if (m === undefined)
+      fail(
+        "usage",
+        `attention at level ${level} of ${multipliers.length}`,
+        `give levels 0 to ${multipliers.length - 1}`,
+      );
+    if ((width * m) % heads !== 0)
+      fail(
+        "usage",
+        `${width * m} channels at level ${level} in ${heads} heads`,
+        "give `heads` that divide them",
+      );
+  }
+}
+
+/** What a U-Net is made of. */
+export function unetFrom<T>(source: Source<T>, options: UNetOptions): UNet<T> {
+  check(options);
+  const {
+    channels,
+    width,
+    multipliers,
+    blocks,
+    attention = [],
+    position,
+    outputs: out = channels,
+  } = options;
+  const embedding = embeddingSize(width);
+  let current = width;
+  const down = multipliers.map((m, level) =>
+    times(blocks, (i) => {
+      const block = residualInit(
+        source.at(`down.${level}.${i}`),
+        current,
+        width * m,
+        embedding,
+        attention.includes(level),
+      );
+      current = width * m;
+      return block;
+    }),
+  );
+  return {
+    time1: linearInit(source.at("time1"), width, embedding),
+    time2: linearInit(source.at("time2"), embedding, embedding),
+    stem: convInit(source.at("stem"), 3, channels, width),
+    position: position ? [source.at("position").normal([...position, width], 0.01)] : [],
+    down,
+    middle: [0, 1].map((i) =>
+      residualInit(
+        source.at(`middle.${i}`),
+        current,
+        current,
+        embedding,
+        attention.includes(multipliers.length - 1),
+      ),
+    ),
+    up: upChannels(options).map((level, l) =>
+      level.map(([inputs, outputs], i) =>
+        residualInit(
+          source.at(`up.${l}.${i}`),
+          inputs,
+          outputs,
+          embedding,
+          attention.includes(multipliers.length - 1 - l),
+        ),
+      ),
+    ),
+    norm: normInit(source, width * multipliers[0]),
+    head: convInit(source.at("head"), 3, width * multipliers[0], out, 0),
+  };
+}
+
+/** Initial parameters of a U-Net. */
+export const unetInit = (key: Key, options: UNetOptions): UNet<NdArray> =>
+  unetFrom(initialise(key), options);
