@@ -27,7 +27,7 @@ function isRepeated({ data }: NdArray): boolean {
   return true;
 }
 
-export class Writer implements Emitter {
+class Writer implements Emitter {
   readonly nodes: OnnxNode[] = [];
   readonly initializers: { readonly name: string; readonly value: NdArray }[] = [];
   readonly #known = new Map<string, string>();

@@ -70,7 +70,7 @@ function overPixelsTurned({ down, across, points, tiles }: Plan, side: Side): Te
 }
 
 /** A x or C g: [batch, h, w, c] to [points, tiles · batch, c]. */
-export function spread(x: Tensor, side: Side, plan: Plan, target: Target): Tensor {
+function spread(x: Tensor, side: Side, plan: Plan, target: Target): Tensor {
   const [b, h, w, c] = x.shape;
   const { down } = plan;
   const pixelsFirst = transpose(reshape(x, [b, h * w, c]), [1, 0, 2]);
