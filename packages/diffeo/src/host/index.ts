@@ -37,4 +37,6 @@ export {
 /** @internal */
 export { sortedWithOrder } from "./sorted.ts";
 /** @internal */
-export { rightSvd, type Svd } from "./svd.ts";
+export { finish, finishInTurns, type Steps, takeTurn } from "./steps.ts";
+/** @internal */
+export { rightSvd, rightSvdSteps, type Svd } from "./svd.ts";

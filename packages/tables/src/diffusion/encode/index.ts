@@ -81,4 +81,4 @@ export {
   sitesOf,
   slopeIn,
 } from "./sites.ts";
-export { type Standard, standardMap, standardOf } from "./standard.ts";
+export { type Standard, standardMap, standardSteps } from "./standard.ts";

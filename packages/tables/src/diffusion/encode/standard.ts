@@ -16,7 +16,7 @@
  */
 import { affineMatrix, type Bijector } from "diffeo/bijector";
 import { fail } from "diffeo/graph";
-import { rightSvd } from "diffeo/host";
+import { finish, rightSvdSteps, type Steps } from "diffeo/host";
 
 export interface Standard {
   readonly mean: readonly number[];
@@ -27,13 +27,13 @@ export interface Standard {
 const LEAST = 1e-4;
 
 /**
- * Mean and covariance of rows of n numbers, the latter row-major; NaN is a hole, and a pair counts
- * where both are there.
+ * Mean and covariance of rows of n numbers, the latter row-major. NaN is a missing value; a pair
+ * counts where both of its values are there.
  */
-function moments(
+function* moments(
   z: Float64Array,
   n: number,
-): { readonly mean: Float64Array; readonly covariance: Float64Array } {
+): Steps<{ readonly mean: Float64Array; readonly covariance: Float64Array }> {
   const rows = z.length / n;
   const seen = new Float64Array(n);
   for (let i = 0; i < z.length; i++) if (!Number.isNaN(z[i])) seen[i % n]++;
@@ -41,7 +41,7 @@ function moments(
   for (let i = 0; i < z.length; i++) if (!Number.isNaN(z[i])) mean[i % n] += z[i] / seen[i % n];
   const covariance = new Float64Array(n * n);
   const pairs = new Float64Array(n * n);
-  for (let row = 0; row < rows; row++)
+  for (let row = 0; row < rows; row++) {
     for (let i = 0; i < n; i++) {
       const a = z[row * n + i] - mean[i];
       if (Number.isNaN(a)) continue;
@@ -52,6 +52,8 @@ function moments(
         pairs[i * n + j]++;
       }
     }
+    yield;
+  }
   for (let i = 0; i < n; i++)
     for (let j = i; j < n; j++)
       covariance[j * n + i] = covariance[i * n + j] /= Math.max(1, pairs[i * n + j]);
@@ -62,13 +64,13 @@ function moments(
  * γ of rows z of n numbers, NaN for those that are missing, of whose correlations only some are
  * asked for.
  */
-function chanceOf(
+function* chanceOf(
   z: Float64Array,
   mean: Float64Array,
   deviation: readonly number[],
   correlation: Float64Array,
   asked: readonly (readonly [i: number, j: number])[],
-): number {
+): Steps<number> {
   const n = mean.length;
   const [counts, squares] = [new Float64Array(asked.length), new Float64Array(asked.length)];
   const u = new Float64Array(n);
@@ -81,6 +83,7 @@ function chanceOf(
       counts[k]++;
       squares[k] += (product - correlation[i * n + j]) ** 2;
     }
+    yield;
   }
   let [variance, size] = [0, 0];
   for (const [k, [i, j]] of asked.entries()) {
@@ -113,17 +116,33 @@ function failFlat(name: string, deviation: number, isOne: boolean): never {
   );
 }
 
-/**
- * The standard of rows of n numbers, NaN for those that are missing; `nameOf` is what errors call a
- * coordinate. Coordinates in a range of `apart` are whitened among themselves alone.
- */
-export function standardOf(
+/** M = R^½ D of the eigenvalues and eigenvectors of R, row-major. */
+function* rootOf(
+  { values, vectors }: { readonly values: Float64Array; readonly vectors: Float64Array },
+  deviation: readonly number[],
+): Steps<number[]> {
+  const n = deviation.length;
+  const roots = Array.from(values, (l) => Math.sqrt(Math.max(l, LEAST)));
+  const matrix: number[] = [];
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < n; j++)
+      matrix.push(
+        deviation[j] *
+          roots.reduce((s, r, k) => s + vectors[i * n + k] * r * vectors[j * n + k], 0),
+      );
+    yield;
+  }
+  return matrix;
+}
+
+/** {@link standardOf} in steps, for tables whose columns are so many that a person may not wait. */
+export function* standardSteps(
   z: Float64Array,
   n: number,
   nameOf: (i: number) => string,
   apart: readonly (readonly [from: number, to: number])[] = [],
-): Standard {
-  const { mean, covariance } = moments(z, n);
+): Steps<Standard> {
+  const { mean, covariance } = yield* moments(z, n);
   const groupOf = (i: number): number => apart.findIndex(([from, to]) => i >= from && i < to);
   const together = (i: number, j: number): boolean => groupOf(i) === groupOf(j);
   const deviation = Array.from(mean, (m, i) => {
@@ -139,20 +158,26 @@ export function standardOf(
   });
   const below = deviation.flatMap((_, i) => Array.from({ length: i }, (_, j) => [i, j] as const));
   const asked = below.filter(([i, j]) => together(i, j));
-  const gamma = chanceOf(z, mean, deviation, correlation, asked);
-  const { values, vectors } = rightSvd(
+  const gamma = yield* chanceOf(z, mean, deviation, correlation, asked);
+  const eigen = yield* rightSvdSteps(
     correlation.map((r, at) => (at % (n + 1) === 0 ? r : (1 - gamma) * r)),
     n,
   );
-  const roots = Array.from(values, (l) => Math.sqrt(Math.max(l, LEAST)));
-  const matrix = Array.from({ length: n * n }, (_, at) => {
-    const [i, j] = [Math.floor(at / n), at % n];
-    return (
-      deviation[j] * roots.reduce((s, r, k) => s + vectors[i * n + k] * r * vectors[j * n + k], 0)
-    );
-  });
-  return { mean: Array.from(mean), matrix };
+  return { mean: Array.from(mean), matrix: yield* rootOf(eigen, deviation) };
 }
+
+/**
+ * The standard of rows of n numbers, NaN where a value is missing.
+ *
+ * @param nameOf what errors call a coordinate
+ * @param apart ranges of coordinates that are whitened among themselves alone
+ */
+export const standardOf = (
+  z: Float64Array,
+  n: number,
+  nameOf: (i: number) => string,
+  apart: readonly (readonly [from: number, to: number])[] = [],
+): Standard => finish(standardSteps(z, n, nameOf, apart));
 
 /** x ↦ z. */
 export function standardMap({ mean, matrix }: Standard): Bijector {

@@ -386,7 +386,7 @@ export async function fitTable<R extends Row>(
   requireFit(rows, options);
   const { columns, choose = "loss", seed = 0 } = options;
   const { held = choose === "loss" ? 0.1 : 0.2 } = options;
-  const prepared = preparedRows(rows, columns, held, seed);
+  const prepared = await preparedRows(rows, columns, held, seed, options.signal);
   // What its rows are by name is known of those it was fitted to alone.
   const model: unknown = await fitPoints(prepared, rows.length, options);
   return model as TableModel<RowObject<R>>;
@@ -423,7 +423,7 @@ export async function refitTable(
   requireFit(rows, all);
   const as = (steps: number): NetworkTraining => ({ steps, measurements: 1 });
   const again = await fitPoints(
-    preparedRows(rows, columns, 0, options.seed ?? 0),
+    await preparedRows(rows, columns, 0, options.seed ?? 0, options.signal),
     rows.length,
     all,
     { given: as(given?.step ?? training.step), whole: as(training.step) },

@@ -4,6 +4,7 @@
  */
 import { type Domain, type Product, product } from "diffeo/domain";
 import { fail } from "diffeo/graph";
+import { finishInTurns } from "diffeo/host";
 import { key as keyOf, permutation } from "diffeo/random";
 import {
   atomsOf,
@@ -21,7 +22,7 @@ import {
   type Standard,
   scoreRanges,
   settledCells,
-  standardOf,
+  standardSteps,
   withParts,
   withTails,
 } from "../encode/index.ts";
@@ -130,11 +131,12 @@ function firstOf(z: Float64Array, size: number, n: number): Float64Array {
  * Points z of rows in their domains, bent where the rows that training sees have heavy tails, and
  * what z are standardised by. Where columns follow from others, `all` are the points with these.
  */
-function pointsIn(
+async function pointsIn(
   columns: Readonly<Record<string, Domain>>,
   rows: readonly Row[],
   split: ReturnType<typeof heldOut>,
   seed: number,
+  signal: AbortSignal | undefined,
 ) {
   const { domain: learnedDomain, related } = relatedColumns(columns);
   const plain = related?.domain ?? learnedDomain;
@@ -156,7 +158,7 @@ function pointsIn(
   const z = firstOf(all, wide.dimension, n);
   const { codes, apart } = rangesOf(domain);
   const learned = learnedFrom(z, n, split.held, codes);
-  const standard = standardOf(learned, n, nameOf, apart);
+  const standard = await finishInTurns(standardSteps(learned, n, nameOf, apart), signal);
   const coordinates = { domain, standard, atoms };
   const own = related ? cells.map((row) => row.slice(0, domain.cells)) : cells;
   if (!found.related || wide.dimension === n) {
@@ -172,7 +174,7 @@ function pointsIn(
     coordinates,
     givenStandard:
       clusteredStandard(seen, wide, nameOf, ranges.apart) ??
-      standardOf(seen, wide.dimension, nameOf, ranges.apart),
+      (await finishInTurns(standardSteps(seen, wide.dimension, nameOf, ranges.apart), signal)),
     z,
     cells: own,
     wide: { related: found.related, all },
@@ -182,15 +184,18 @@ function pointsIn(
 /**
  * The points of rows whose columns live in domains, split into those seen and those held out. Where
  * the share held out is 0, all rows are both.
+ *
+ * @param signal stops the preparation, which takes seconds where there are hundreds of columns
  */
-export function preparedRows(
+export async function preparedRows(
   rows: readonly Row[],
   columns: Readonly<Record<string, Domain>>,
   held: number,
   seed: number,
-): PreparedRows {
+  signal?: AbortSignal,
+): Promise<PreparedRows> {
   const split = held === 0 ? allRows(rows.length) : heldOut(rows.length, held);
-  const { z, wide, ...found } = pointsIn(columns, rows, split, seed);
+  const { z, wide, ...found } = await pointsIn(columns, rows, split, seed, signal);
   const { coordinates } = found;
   const n = coordinates.domain.dimension;
   const seen = rowsAt(z, n, split.seen);
