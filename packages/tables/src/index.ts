@@ -25,10 +25,12 @@ export {
   type ChooseMapsOptions,
   type ChosenMaps,
   chooseMaps,
+  chooseNetwork,
   type FitSeedsOptions,
   type FitTableOptions,
   fitSeeds,
   fitTable,
+  type NetworkChoice,
   type RefitTableOptions,
   refitTable,
   type SeedsFit,
@@ -135,6 +137,8 @@ export { networkKinds, tableMap, takesGiven } from "./diffusion/network/index.ts
 /** @internal */
 export {
   allCells,
+  knownColumns,
+  knownDomain,
   POINT_DRAWS,
   pointOf,
   requireGiven,

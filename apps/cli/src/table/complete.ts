@@ -7,6 +7,7 @@ import { fail } from "diffeo/graph";
 import {
   allCells,
   isBlank,
+  knownColumns,
   literalOf,
   POINT_DRAWS,
   requireCompletable,
@@ -100,13 +101,6 @@ const numberName = (taken: readonly string[], name = "draw"): string =>
 const named = (names: readonly string[]): string =>
   `${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""}`;
 
-/** The columns of the model's table that it knows something of. */
-function tableColumns({ domain, related, layout }: TableModel): readonly string[] {
-  const { columns } = related?.domain ?? domain;
-  // What was made for a rule is in no file.
-  return related && layout ? columns.filter((name) => layout.columns.includes(name)) : columns;
-}
-
 /** Does what the command is asked for. */
 export async function complete(io: Io, path: string, options: CompleteCommand): Promise<void> {
   const { model: from, point, draws = point ? POINT_DRAWS : 1, out, force } = options;
@@ -119,7 +113,7 @@ export async function complete(io: Io, path: string, options: CompleteCommand): 
     ...{ lacking: true, torn: false, related: model.related },
     ...(model.atoms && { atoms: model.atoms }),
   });
-  const known = tableColumns(model);
+  const known = knownColumns(model);
   const lacking = known.filter((name) => !file.columns.includes(name));
   if (lacking.length === known.length)
     fail(

@@ -4,7 +4,16 @@
 import { basename } from "node:path";
 import { fail } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
-import { calibrate, chosenPlaces, modelLaw, rowsIn, tablePicture, wholeRows } from "diffeo-tables";
+import {
+  allCells,
+  calibrate,
+  chosenPlaces,
+  knownDomain,
+  modelLaw,
+  rowsIn,
+  tablePicture,
+  wholeRows,
+} from "diffeo-tables";
 import { loadTableModel, readCells } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer, MOST } from "../shell/options.ts";
@@ -28,17 +37,18 @@ async function picture(io: Io, options: PictureCommand): Promise<void> {
   await outputs([{ path: out, like: isPng ? PNG : SVG }], { inputs: [path, data], force });
   const model = await loadTableModel(path, engineOf(options));
   const rows = wholeRows(rowsIn(await readCells(data), model.domain, { related: model.related }));
-  // A column that is none is said before any work.
-  chosenPlaces(model.domain, columns);
+  const domain = knownDomain(model);
+  // A column that does not exist is an error before any work.
+  chosenPlaces(domain, columns);
   // Ranks by whatever is a function of a row are even if the model is right: one value of a whole
   // number's interval is enough.
   const law = modelLaw(model, { signal: io.signal, spread: 1 });
   const drawn = await law.draw(samples ?? Math.min(5000, Math.max(1000, rows.length)), seed);
   const svg = await tablePicture({
     title: `${basename(data)}: data and rows drawn from ${basename(path)}`,
-    domain: model.domain,
-    data: rows,
-    samples: drawn,
+    domain,
+    data: allCells(model, rows),
+    samples: allCells(model, drawn),
     columns,
     ...(ranks && { calibration: await calibrate(law, rows, drawn, seed) }),
   });

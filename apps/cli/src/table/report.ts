@@ -3,16 +3,19 @@ import { basename } from "node:path";
 import { fail } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
 import {
+  allCells,
   type Cells,
   type Evaluated,
   type EvaluateOptions,
   faultsOf,
   htmlReport,
+  knownDomain,
   type ReportColumn,
   reportFigures,
   type TableEvaluation,
   type TableModel,
   type TriedMap,
+  takesGiven,
 } from "diffeo-tables";
 import type { Io } from "../shell/io.ts";
 import { progress } from "../shell/progress.ts";
@@ -28,10 +31,10 @@ export function requireFaultless(evaluation: TableEvaluation, remedy: string): v
 }
 
 /** Says how rows with empty cells are measured, where there are some. */
-export function tornRows({ given }: TableModel, all: number, whole: number): string {
+export function tornRows(model: TableModel, all: number, whole: number): string {
   if (whole === all) return "";
   const some = `${(all - whole).toLocaleString("en")} of ${all.toLocaleString("en")} rows have empty cells`;
-  return given
+  return takesGiven(model)
     ? `${some}: likelihoods are of the other cells, and the model fills them in where rows are compared with samples\n`
     : `${some} and are left out: the model has no network of given cells\n`;
 }
@@ -72,14 +75,15 @@ export async function writeReport(
   model: TableModel,
   { evaluation, drawn }: Pick<Evaluated, "evaluation" | "drawn">,
 ): Promise<void> {
-  const { domain, training } = model;
+  const { training } = model;
+  const domain = knownDomain(model);
   const { path, source, rows, seconds, maps = [] } = file;
   const name = basename(file.model);
   const figures = await reportFigures(evaluation, {
     title: `${basename(source)}: data and rows drawn from the model`,
     domain,
-    data: rows,
-    samples: drawn,
+    data: allCells(model, rows),
+    samples: allCells(model, drawn),
   });
   const html = htmlReport({
     source: basename(source),

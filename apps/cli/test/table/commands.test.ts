@@ -33,7 +33,7 @@ const fitting = [
   "--column",
   "id=drop",
   "--column",
-  "from<to",
+  "-50<from<to",
   "--steps",
   "1",
   "--threads",
@@ -142,7 +142,7 @@ describe("table", () => {
     expect(report.evaluation).toMatchObject({ rows: 12, training: 108, likelihood: { rows: 12 } });
     expect(report.columns[2]).toEqual({
       columns: ["from", "to"],
-      domain: { kind: "ordered", parts: ["from", "to"] },
+      domain: { kind: "ordered", parts: ["from", "to"], above: -50 },
       kind: "ordered",
       reason: "as specified",
     });

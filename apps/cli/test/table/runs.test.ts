@@ -231,8 +231,37 @@ describe("a network of masked cells", () => {
     const scored = await diffeo("table", "likelihood", at("torn.csv"), ...model, "--json");
     expect(Number.isFinite(JSON.parse(scored.stdout).mean)).toBe(true);
     const exported = await diffeo("table", "export", ...model.slice(0, 2), "--out", at("m.onnx"));
-    expect(exported.stderr).toContain("the model is one of masked cells, which has no score");
+    expect(exported.stderr).toContain(
+      "Fit the table by diffusion: --network residual of table fit",
+    );
     const mapped = await diffeo(...fit("no.model", "--network", "masked", "--map", "auto"));
-    expect(mapped.stderr).toContain("--network masked has no use for --map");
+    expect(mapped.stderr).toContain("--map is for networks of diffusion, and --network is masked");
+  });
+
+  it("is fitted to 1,000 rows with labels unless an option asks for diffusion", async () => {
+    const lines = Array.from(
+      { length: 1000 },
+      (_, i) => `${(i * 7) % 13}.5,${(i % 97) / 9},${"xyz"[i % 3]}`,
+    );
+    writeFileSync(at("mixed.csv"), `m,n,l\n${lines.join("\n")}\n`);
+    const fitted = async (out: string, ...more: readonly string[]) => {
+      const rest = fit(out, "--steps", "1", "--no-given", ...more).slice(3);
+      const { code, stdout } = await diffeo("table", "fit", at("mixed.csv"), ...rest);
+      expect(code).toBe(0);
+      const { bins } = parseTableModel(bytesOf(out));
+      return { isMasked: bins !== undefined, line: /^network: .*$/m.exec(stdout)?.[0] };
+    };
+    expect(await fitted("auto.model")).toEqual({
+      isMasked: true,
+      line: "network: masked cells (labels, and 1,000 rows or more); --network residual fits diffusion, which table export and --map need",
+    });
+    expect(await fitted("flow.model", "--map", "affine-flow")).toEqual({
+      isMasked: false,
+      line: "network: diffusion (--map affine-flow needs it)",
+    });
+    expect((await fitted("set.model", "--network", "residual")).isMasked).toBe(false);
+    const few = await diffeo(...fit("few.model", "--steps", "1"));
+    expect(few.stdout).toContain("network: diffusion (fewer than 1,000 rows)\n");
+    expect(few.stdout).toContain("fewer than 1,000 rows: --choose distance --all-rows gives");
   });
 });

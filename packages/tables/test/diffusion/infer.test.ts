@@ -244,7 +244,7 @@ describe("inference", () => {
     expect(rowsOf(table(text), namedDomains(found))[1]).toEqual([0.5, 0.25, 0.75]);
     expect(() =>
       rowsIn(table(text), product(namedDomains(inferColumns(table(text), ["from<to"])))),
-    ).toThrow("0 does not come after 0");
+    ).toThrow('"to" is 0, which is not above "from", 0. Write from<=to');
     expect(() => specs(text, ["from<=other"])).toThrow('there is no column "other"');
   });
 
@@ -361,8 +361,8 @@ describe("inference", () => {
 
   it("is overruled", () => {
     const text = "a,b,c\n1,2,3\n2,4,1\n";
-    expect(specs(text, ["a<b", "c=category"])).toEqual([
-      ["a+b", { kind: "ordered", parts: ["a", "b"] }, "as specified"],
+    expect(specs(text, ["0<a<b", "c=category"])).toEqual([
+      ["a+b", { kind: "ordered", parts: ["a", "b"], above: 0 }, "as specified"],
       ["c", { kind: "category", labels: ["1", "3"] }, "as specified"],
     ]);
     expect(() => specs(text, ["a<b", "a=real"])).toThrow('two rules are about "a"');
@@ -516,7 +516,7 @@ describe("inference", () => {
 
 describe("rows", () => {
   const text = "w,a,b\nx,1,2\ny,3,4\n";
-  const domain = product(namedDomains(inferColumns(table(text), ["a<b"])));
+  const domain = product(namedDomains(inferColumns(table(text), ["0<a<b"])));
 
   it("are cells in the order of the domains", () => {
     expect(rowsIn(table(text), domain)).toEqual([

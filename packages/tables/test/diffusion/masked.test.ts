@@ -297,7 +297,7 @@ describe("a model of masked cells", () => {
     const again = kept(parseTableModel(bytes, "m", { threads }));
     expect((await again.sample({ count: 30, seed: 5 })).rows).toEqual(all);
     expect(() => exportTable(again)).toThrow(
-      "the model is one of masked cells, which has no score",
+      "the model is a network of masked cells, which has no score",
     );
     const [[name, found]] = Object.entries(model.bins ?? {});
     const torn = { ...model, bins: { ...model.bins, [name]: { ...found, edges: [9, 9] } } };

@@ -11,6 +11,7 @@ import { parseTableModel, serializeTableModel } from "../../src/diffusion/file/m
 import { fitTable } from "../../src/diffusion/fit/fit.ts";
 import type { TableModel } from "../../src/diffusion/query/table-model.ts";
 import { writtenColumns, writtenRows } from "../../src/diffusion/query/write.ts";
+import { formatRule } from "../../src/diffusion/schema/columns.ts";
 import { inferColumns, layoutOf, namedDomains } from "../../src/diffusion/schema/infer.ts";
 import { type CellTable, parseCells } from "../../src/table/cells.ts";
 
@@ -118,6 +119,19 @@ describe("rules between columns", () => {
     ]);
     expect(() => inferColumns(parseCells("a,b\n1,2\n3,2.5\n9,11\n", "t"), ["a<=b"])).toThrow(
       /line 3: "b" is 2.5, which is below "a", 3/,
+    );
+    const strict = "a,b\n1,2\n3,5\n2,9\n4,5\n1,6\n";
+    const above = inferColumns(parseCells(strict, "t"), ["a<b"]);
+    expect(above.map(({ columns }) => columns[0])).toEqual(["a", "b − a", "b"]);
+    expect(above[1].domain?.fault([0])).toBeDefined();
+    expect(above[2].reason).toContain("as specified: a < b");
+    expect(above.flatMap(({ columns, domain }) => domain && formatRule(columns, domain))).toEqual([
+      "a=count",
+      undefined,
+      "a<b",
+    ]);
+    expect(() => inferColumns(parseCells("a,b\n1,2\n3,3\n9,11\n", "t"), ["a<b"])).toThrow(
+      /line 3: "b" is 3, which is not above "a", 3/,
     );
     const sum = parseCells("a,b,c\n3,1,2\n5,2,4\n", "t");
     expect(() => inferColumns(sum, ["a=b+c"])).toThrow(/line 3: "a" is 5, and b \+ c is 6/);

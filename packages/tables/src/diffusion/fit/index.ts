@@ -20,6 +20,7 @@ export {
 } from "./fit.ts";
 export { type WeightChoice, weightChoices } from "./fit-options.ts";
 export { type ChooseMapsOptions, type ChosenMaps, chooseMaps, type TriedMap } from "./maps.ts";
+export { chooseNetwork, type NetworkChoice } from "./network-choice.ts";
 export { heldOut } from "./prepare.ts";
 export {
   bestOfSeeds,

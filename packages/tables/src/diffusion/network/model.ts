@@ -128,8 +128,9 @@ export const LAST_LEVEL = 8;
 /** v̂(x, λ) */
 export type Predictor = (x: Tensor, lambda: Tensor) => Tensor;
 
-const NO_SCORE = "the model is one of masked cells, which has no score";
-const OTHER_NETWORK = "fit it again with the network residual or transformer";
+const NO_SCORE = "the model is a network of masked cells, which has no score";
+const OTHER_NETWORK =
+  'fit the table by diffusion: --network residual of table fit, network: "residual" of fitTable';
 
 export const predictorOf = (model: FittedTable): Predictor => {
   if (model.bins) fail("usage", NO_SCORE, OTHER_NETWORK);

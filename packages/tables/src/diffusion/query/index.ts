@@ -29,4 +29,11 @@ export {
   type TableModel,
   type TableSampleOptions,
 } from "./table-model.ts";
-export { allCells, writtenCell, writtenColumns, writtenRows } from "./write.ts";
+export {
+  allCells,
+  knownColumns,
+  knownDomain,
+  writtenCell,
+  writtenColumns,
+  writtenRows,
+} from "./write.ts";

@@ -81,6 +81,23 @@ export const writtenColumns = ({ domain, related, layout }: FittedTable): readon
 export const allCells = ({ related }: FittedTable, rows: DrawnRows["rows"]): DrawnRows["rows"] =>
   related ? rows.map((row) => [...row, ...helperCells(related, row)]) : rows;
 
+/** The columns of the table that a model knows, without those that were made for a rule. */
+export function knownColumns({ domain, related, layout }: FittedTable): readonly string[] {
+  const { columns } = related?.domain ?? domain;
+  return related && layout ? columns.filter((name) => layout.columns.includes(name)) : columns;
+}
+
+/** The domain of those columns, for rows as `allCells` gives them. */
+export function knownDomain(model: FittedTable): Product {
+  const all = model.related?.domain ?? model.domain;
+  const columns = knownColumns(model);
+  return {
+    ...all,
+    columns: [...columns],
+    parts: all.parts.filter((part) => part.columns.every((name) => columns.includes(name))),
+  };
+}
+
 /** Cells of all columns as the table has them: empty where a column has none. */
 const withBlanks = ({ related }: FittedTable, rows: DrawnRows["rows"]): DrawnRows["rows"] => {
   if (!related || related.conditions.length === 0) return rows;

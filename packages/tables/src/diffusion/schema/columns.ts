@@ -164,13 +164,15 @@ function sumOf(parts: readonly string[], text: string, rule: string): Domain {
   );
 }
 
-/** A rule between columns: a<=b, a=b+c, a=f(b), a=only(b), or a,b=pairs. */
+/** A rule between columns: a<=b, a<b, a=b+c, a=f(b), a=only(b), or a,b=pairs. */
 function relationOf(rule: string, known: ReadonlySet<string>): Relation | undefined {
   const areKnown = (names: readonly string[]): boolean => names.every((name) => known.has(name));
   const words = (text: string, by: string): string[] => text.split(by).map((word) => word.trim());
-  const [low, high, ...more] = words(rule, "<=");
-  if (high !== undefined && more.length === 0 && areKnown([low, high]))
-    return { kind: "order", low, high };
+  for (const sign of ["<=", "<"]) {
+    const [low, high, ...more] = words(rule, sign);
+    if (high !== undefined && more.length === 0 && areKnown([low, high]))
+      return { kind: "order", low, high, ...(sign === "<" && { isStrict: true }) };
+  }
   const at = rule.indexOf("=");
   if (at < 0) return undefined;
   const [left, right] = [rule.slice(0, at).trim(), rule.slice(at + 1).trim()];
@@ -229,9 +231,10 @@ export function parseRule(rule: string, names: readonly string[]): ColumnRule {
 function derivedRule(name: string, derivation: Derivation): string | undefined {
   if (derivation.by === "presence") return `${name}=only(${derivation.from})`;
   if (derivation.by === "label") return `${name}=f(${derivation.from})`;
-  return derivation.range
-    ? `${derivation.from[0]}<=${name}`
-    : `${name}=${derivation.from.join("+")}`;
+  if (!derivation.range) return `${name}=${derivation.from.join("+")}`;
+  // The least difference is 0 where equal values are allowed.
+  const sign = (derivation.ranges?.[1]?.[0] ?? 0) > 0 ? "<" : "<=";
+  return `${derivation.from[0]}${sign}${name}`;
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Rules that columns obey in all rows, found where the rows are evidence, or specified:
  *
- *   order    a ≤ b            a and the difference b − a are learned, b is their sum
+ *   order    a ≤ b, a < b     a and the difference b − a are learned, b is their sum
  *   sum      a = b + c + …    the parts are learned; equal columns are a sum of one
  *   label    a = f(b)         b, a column of labels, is learned, and a goes with it
  *   pair     (a, b) of few    a label for each combination is learned, and a and b go with it
@@ -9,7 +9,7 @@
  *
  * A rule is evident if it holds in all rows and would not by chance, if columns were independent.
  */
-import { type Cell, category, type Domain, derived } from "diffeo/domain";
+import { type Cell, category, type Domain, derived, domainOf } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { quantiles } from "diffeo/host";
 import type { CellTable } from "../../table/cells.ts";
@@ -26,6 +26,8 @@ export type Relation =
       readonly kind: "order";
       readonly low: string;
       readonly high: string;
+      /** Whether equal values are excluded: a < b. */
+      readonly isStrict?: boolean;
     }
   | { readonly kind: "sum"; readonly total: string; readonly parts: readonly string[] }
   | { readonly kind: "label"; readonly of: string; readonly column: string }
@@ -404,16 +406,22 @@ const boundsOf = (values: ArrayLike<number>): [number, number] =>
     );
 
 /** Says where a rule that was specified does not hold. */
-const broken = (table: CellTable, row: number, what: string): never =>
-  fail(
-    "data",
-    `${table.source}, line ${table.lines[row]}: ${what}`,
-    "mend or drop the row, or leave the rule out",
-  );
+const broken = (
+  table: CellTable,
+  row: number,
+  what: string,
+  remedy = "mend or drop the row, or leave the rule out",
+): never => fail("data", `${table.source}, line ${table.lines[row]}: ${what}`, remedy);
+
+/** The domain of a difference that is never 0. */
+const aboveZero = (own: Domain): Domain =>
+  own.spec?.kind === "integer"
+    ? domainOf({ ...own.spec, least: Math.max(1, own.spec.least ?? 1) })
+    : own;
 
 function orderColumns(
   table: CellTable,
-  { low, high }: Extract<Relation, { kind: "order" }>,
+  { low, high, isStrict = false }: Extract<Relation, { kind: "order" }>,
   recognised: Recognised,
   why: string,
 ): Inferred[] {
@@ -424,10 +432,13 @@ function orderColumns(
       fail("usage", `${quote(name)} is not a column of numbers or dates`, "leave the rule out"),
   }));
   const differences = to.values.map((v, i) => rounded(v - from.values[i]));
-  const wrong = differences.findIndex((d) => d < 0);
+  const wrong = differences.findIndex((d) => d < 0 || (isStrict && d === 0));
   if (wrong >= 0) {
     const [a, b] = [low, high].map((name) => columnAt(table, name)[wrong]);
-    broken(table, wrong, `${quote(high)} is ${b}, which is below ${quote(low)}, ${a}`);
+    const how = isStrict ? "not above" : "below";
+    const other =
+      differences[wrong] === 0 ? `write ${low}<=${high} if they may be equal` : undefined;
+    broken(table, wrong, `${quote(high)} is ${b}, which is ${how} ${quote(low)}, ${a}`, other);
   }
   const name = freeName(`${high} − ${low}`, table);
   const texts = Array.from(differences, (d) => (isThere(d) ? String(d) : ""));
@@ -439,7 +450,7 @@ function orderColumns(
       "leave the rule out",
     );
   const [least, most] = boundsOf(differences);
-  const gap: [number, number] = [Math.min(0, least), most];
+  const gap: [number, number] = [isStrict ? least : Math.min(0, least), most];
   const derivation = {
     by: "sum",
     from: [low, name],
@@ -450,7 +461,7 @@ function orderColumns(
     {
       columns: [name],
       kind: own.domain.kind,
-      domain: own.domain,
+      domain: isStrict ? aboveZero(own.domain) : own.domain,
       isMade: true,
       reason: own.reason,
     },
@@ -462,7 +473,7 @@ function orderColumns(
         from: [...derivation.from],
         ranges: [...derivation.ranges],
       }),
-      reason: `${why}: ${low} ≤ ${high}; ${low} and the difference are learned`,
+      reason: `${why}: ${low} ${isStrict ? "<" : "≤"} ${high}; ${low} and the difference are learned`,
     },
   ];
 }

@@ -1,0 +1,123 @@
+/** The options of diffeo table fit. */
+import { type Command, Option } from "commander";
+import { mapChoices, networkKinds, weightChoices } from "diffeo-tables";
+import type { Io } from "../shell/io.ts";
+import { withJobOptions } from "../shell/jobs.ts";
+import {
+  forceOption,
+  integer,
+  MOST,
+  positive,
+  repeated,
+  withRunOptions,
+} from "../shell/options.ts";
+import type { FittingCommand } from "./fitting.ts";
+
+/** What the command is told. */
+export interface FitCommand extends Omit<FittingCommand, "network"> {
+  readonly network: FittingCommand["network"] | "auto";
+  readonly column?: readonly string[];
+  /** Whether the command ends with an evaluation of the model. */
+  readonly evaluate: boolean;
+  readonly accept?: boolean;
+  readonly report?: string;
+  readonly json?: boolean;
+  readonly force?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  diffeo table fit soil.csv --out soil.model
+  diffeo table fit visits.csv --out visits.model --column age=between:0:120 --column "start<end"
+  diffeo table fit soil.csv --out soil.model --minutes 10 --report soil.html
+  diffeo table fit iris.csv --out iris.model --choose distance --all-rows
+`;
+
+/** Adds the options that say what is fitted. */
+const withModelChoices = (command: Command): Command =>
+  command
+    .option(
+      "--column <rule>",
+      "set the kind of a column (age=between:0:120, ward=category, id=drop) or a rule between columns (start<end, sand+silt+clay=100, total=net+tax); may be repeated",
+      repeated,
+    )
+    .addOption(
+      new Option(
+        "--network <kind>",
+        "masked: predicts masked cells from the others; residual, transformer: diffusion, which has a score; auto: masked for 1,000 rows or more with labels, else residual",
+      )
+        .choices(["auto", ...networkKinds])
+        .default("auto"),
+    )
+    .addOption(
+      new Option(
+        "--map <which>",
+        "auto: compare other maps, bends and flows by short fits; affine-flow, spline-flow: train a flow after the usual maps",
+      )
+        .choices(mapChoices)
+        .default("usual"),
+    )
+    .option(
+      "--no-given",
+      "train no second network: a model of diffusion then cannot be given cells or complete rows",
+    );
+
+/** Adds the options that say how long, and which weights are kept. */
+const withTrainingChoices = (command: Command): Command =>
+  command
+    .option(
+      "--minutes <x>",
+      "approximate time for the whole command, from reading the file to the report",
+      positive,
+    )
+    .option(
+      "--steps <n>",
+      "training steps of 512 rows (default: 400 passes over the rows, from 2,000 to 20,000 steps; masked: 150 passes)",
+      integer(1, MOST.steps),
+    )
+    .option(
+      "--seeds <n>",
+      "fit this many models, from --seed on, and keep the best on held-out rows",
+      integer(1, 1000),
+      1,
+    )
+    .addOption(
+      new Option(
+        "--choose <by>",
+        "keep the weights with the least loss on held-out rows, or those whose samples are nearest to them (distance)",
+      )
+        .choices(weightChoices)
+        .default("loss"),
+    )
+    .option(
+      "--all-rows",
+      "after the evaluation, fit the model again to all rows, for as many steps as were chosen",
+    )
+    .option("--run <folder>", "keep the run there; the same command continues an interrupted run");
+
+/** Adds the options of the evaluation. */
+const withEvaluationChoices = (command: Command): Command =>
+  command
+    .option("--accept", "exit with 0 even if a baseline is better or a cluster has the wrong mass")
+    .option("--report <file>", "write the evaluation, with pictures, as one HTML file")
+    .option("--no-evaluate", "write the model and stop, without an evaluation")
+    .option("--json", "print the report as JSON")
+    .addOption(forceOption());
+
+/** Adds all options of the command. */
+export const withFitOptions = (command: Command, io: Io): Command =>
+  withJobOptions(
+    withRunOptions(
+      withEvaluationChoices(
+        withTrainingChoices(
+          withModelChoices(
+            command
+              .argument("<file>", "a table: CSV, JSON lines or Parquet")
+              .requiredOption("--out <file>", "where the model is written"),
+          ),
+        ),
+      ),
+      0,
+    ),
+    io,
+  ).addHelpText("after", EXAMPLES);
