@@ -1,6 +1,7 @@
 /**
  * Builds the documentation site into docs/.vitepress/dist: the API reference from the sources, the
- * pages of docs/, and the studio under /studio/.
+ * pages of docs/ with the one-file build that their live examples load, and the studio under
+ * /studio/.
  *
  *     npm run docs
  *
@@ -11,11 +12,13 @@ import { join } from "node:path";
 import { build } from "vitepress";
 import { builtStudio } from "../test/build.ts";
 import { writeApi } from "./api.ts";
+import { writeCdn } from "./cdn.ts";
 
 const docs = join(import.meta.dirname, "..", "docs");
 const machinery = join(docs, ".vitepress");
 
 await writeApi(join(docs, "reference", "api"), join(machinery, "cache", "api"));
+await writeCdn("diffeo", join(docs, "public", "cdn"));
 await build(docs);
 const studio = join(machinery, "dist", "studio");
 rmSync(studio, { recursive: true, force: true });

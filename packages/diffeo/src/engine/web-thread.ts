@@ -14,6 +14,11 @@ export interface WebOptions {
    */
   readonly wasmPaths?: string;
   /**
+   * `false` fetches nothing of ONNX Runtime: graphs run on diffeo's compiler, and those that need
+   * the runtime fail. True unless set.
+   */
+  readonly onnxruntime?: boolean;
+  /**
    * Threads of the page's one pool: by default half of the cores, at most 4. One where the page is
    * not cross-origin isolated.
    */

@@ -13,6 +13,7 @@ import {
   startError,
   wrapSession,
 } from "./ort.ts";
+import { builds, defaultFolder, threadScript } from "./ort-files.ts";
 import {
   type Create,
   type Device,
@@ -44,11 +45,6 @@ const remedies: Readonly<Record<string, string>> = {
   webgpu: 'use a browser and a machine with WebGPU, or device "cpu"',
 };
 
-const builds: Readonly<Record<string, () => Promise<typeof Ort>>> = {
-  onnxruntime: () => import("onnxruntime-web/wasm"),
-  webgpu: () => import("onnxruntime-web/webgpu"),
-};
-
 // A page has one WebAssembly memory and one thread pool a build, so this is the page's state and
 // not a caller's.
 const page: { options: WebOptions; started: boolean } = { options: {}, started: false };
@@ -75,29 +71,26 @@ function threadCount({ threads }: WebOptions): number {
     : 1;
 }
 
-/**
- * The script that WebAssembly's threads start from must be a file of its own: the runtime's default
- * is its own module, and in a bundle that would run the whole page again on every thread. Bundlers
- * that know `new URL(…, import.meta.url)` emit the file and rewrite these addresses; where one did
- * not, and this module was bundled all the same, the answer is `undefined`. Without a bundler the
- * default is right.
- */
-function threadScript(): Ort.Env.WasmPrefixOrFilePaths | "default" | undefined {
-  const mjs = new URL("onnxruntime-web/ort-wasm-simd-threaded.mjs", import.meta.url).href;
-  const wasm = new URL("onnxruntime-web/ort-wasm-simd-threaded.wasm", import.meta.url).href;
-  if (!mjs.endsWith("onnxruntime-web/ort-wasm-simd-threaded.mjs")) return { mjs, wasm };
-  return /\/engine\/web\.[jt]s$/.test(import.meta.url) ? "default" : undefined;
+/** The runtime's module for a device; fails where it is not there or not wanted. */
+async function fetchBuild(device: string): Promise<typeof Ort> {
+  const { onnxruntime = true, wasmPaths } = page.options;
+  if (!onnxruntime) throw new Error("configureWeb({ onnxruntime: false }) turns it off");
+  return builds[device](wasmPaths);
 }
 
 async function load(device: string): Promise<typeof Ort> {
-  const ort = await builds[device]().catch((cause: unknown) => {
-    throw missingRuntime("install onnxruntime-web, and serve its files", cause);
+  const wasmPaths = page.options.wasmPaths ?? defaultFolder;
+  const ort = await fetchBuild(device).catch((cause: unknown) => {
+    throw missingRuntime(
+      "install onnxruntime-web, or serve its files and call configureWeb({ wasmPaths })",
+      cause,
+    );
   });
   page.started = true;
-  const script = page.options.wasmPaths ?? threadScript();
+  const script = wasmPaths ?? threadScript();
   const threads = device === "onnxruntime" && script !== undefined ? threadCount(page.options) : 1;
   ort.env.wasm.numThreads = threads;
-  if (page.options.wasmPaths !== undefined) ort.env.wasm.wasmPaths = page.options.wasmPaths;
+  if (wasmPaths !== undefined) ort.env.wasm.wasmPaths = wasmPaths;
   else if (threads > 1 && typeof script === "object") ort.env.wasm.wasmPaths = script;
   return ort;
 }
@@ -129,7 +122,7 @@ const threaded = inWorker(() => page.options);
 export const runtime: Runtime = {
   devices,
   available: () =>
-    builds.onnxruntime().then(
+    fetchBuild("onnxruntime").then(
       () => true,
       () => false,
     ),
