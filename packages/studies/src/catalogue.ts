@@ -10,6 +10,7 @@ export const studies = {
   gssm: () => load(import("./gssm/index.ts")),
   "gradient-noise": () => load(import("./gradient-noise/index.ts")),
   "equal-pieces": () => load(import("./equal-pieces/index.ts")),
+  "learned-map": () => load(import("./learned-map/index.ts")),
   "sample-where": () => load(import("./sample-where/index.ts")),
 } as const satisfies Readonly<Record<string, Load>>;
 

@@ -1,16 +1,16 @@
 /** One score, trained in one of several ways on a law whose score is known, and measured. */
 import { type Diffusible, sampleFrom } from "diffeo/distribution";
-import { constant, type NdArray, type Tensor } from "diffeo/graph";
+import type { NdArray, Tensor } from "diffeo/graph";
 import { rowsOf } from "diffeo/host";
 import type { Parameters } from "diffeo/model";
 import { fold, type Key, key, normal, uniform } from "diffeo/random";
 import { type GaussianSde, vp } from "diffeo/sde";
-import { compileStep, initialState, rateAt, unflatten } from "diffeo/train";
 import { boards, classesOf, colours, isLegal, SITES } from "../problem/colours.ts";
 import { type StudyMap, scaledMap } from "../problem/maps.ts";
 import { threeGaussians } from "../problem/mixture.ts";
 import { rounded } from "../study/records.ts";
 import type { TaskContext } from "../study/study.ts";
+import { trainSmall } from "../study/train.ts";
 import { type LossName, type Problem, wayOf } from "./losses.ts";
 import { distancesOf, type ErrorAt, errorsOf, type Samples, samplesOf } from "./measure.ts";
 
@@ -54,36 +54,31 @@ function problemOf({ law, map }: WhereToTrainTask): {
   };
 }
 
-/** Parameters after training: their moving average. */
-async function trained(
+/** Parameters after training on points of the distribution. */
+function trained(
   way: ReturnType<typeof wayOf>,
   { n, sde }: { readonly n: number; readonly sde: GaussianSde },
   points: NdArray,
   root: Key,
-  { report, signal }: TaskContext,
-): Promise<{ readonly theta: Float32Array; readonly like: Parameters<NdArray> }> {
-  const like = way.network.init(fold(root, "parameters"));
-  const step = compileStep(
-    (p: Parameters<Tensor>, x0: Tensor, t: Tensor, noise: Tensor) => way.loss(p, x0, t, noise),
-    like,
-    [[BATCH, n], [BATCH], [BATCH, n]],
-    // One thread: tasks share the machine, and the steps of a small network gain nothing by more.
-    { threads: 1, emaDecay: 0.995 },
-  );
-  const schedule = { peak: 2e-3, warmup: 100, steps: TRAINING_STEPS };
+  context: TaskContext,
+): Promise<Parameters<Tensor>> {
   const first = sde.horizon / 1000;
-  let state = initialState(like);
-  for (let i = 1; i <= TRAINING_STEPS; i++) {
-    signal?.throwIfAborted();
+  const batch = (i: number): NdArray[] => {
     const x0 = rowsOf(points, (i * BATCH) % TRAINING_POINTS, BATCH);
     const t = uniform(fold(fold(root, "times"), i), [BATCH]);
     for (let k = 0; k < BATCH; k++) t.data[k] = first + (sde.horizon - first) * t.data[k];
-    const noise = normal(fold(fold(root, "noise"), i), [BATCH, n]);
-    state = (await step(state, [x0, t, noise], i, rateAt(i, schedule))).state as typeof state;
-    if (i % 100 === 0) report((0.9 * i) / TRAINING_STEPS);
-  }
-  await step.dispose();
-  return { theta: state.ema.data as Float32Array, like };
+    return [x0, t, normal(fold(fold(root, "noise"), i), [BATCH, n])];
+  };
+  return trainSmall<readonly [Tensor, Tensor, Tensor]>(
+    {
+      init: way.network.init(fold(root, "parameters")),
+      loss: way.loss,
+      shapes: [[BATCH, n], [BATCH], [BATCH, n]],
+      batch,
+      steps: TRAINING_STEPS,
+    },
+    context,
+  );
 }
 
 /** Legal boards among samples of the grid, and the total variation of boards from the uniform law. */
@@ -109,9 +104,7 @@ export async function whereToTrain(
   const root = fold(key(task.seed), "where-to-train");
   const way = wayOf(task.loss, problem);
   const points = sampleFrom(distribution, fold(root, "points"), TRAINING_POINTS);
-  const { theta, like } = await trained(way, problem, points, root, context);
-  const parameters = unflatten(constant(theta, "float64"), like) as Parameters<Tensor>;
-  const score = way.score(parameters);
+  const score = way.score(await trained(way, problem, points, root, context));
   const errors = await errorsOf(problem, distribution, score, root);
   const y = await samplesOf(problem, score, root, context.signal);
   return rounded({
