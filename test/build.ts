@@ -139,7 +139,7 @@ const studio = join("apps", "studio");
 const studioFiles = ["vite.config.ts", "licences.ts", "index.html"].map((name) =>
   join(studio, name),
 );
-const documents = ["guide.md", "paper.md", "performance.md", "tables.md"].map((name) =>
+const documents = ["guide.md", "results/paper.md", "performance.md", "tables.md"].map((name) =>
   join("docs", name),
 );
 const models = ["chess.safetensors", "chess-small.safetensors", "sudoku.safetensors"].map((name) =>

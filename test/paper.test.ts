@@ -1,11 +1,11 @@
-/** docs/paper.md leads from every label of the paper to files and names that are there. */
+/** docs/results/paper.md leads from every label of the paper to files and names that are there. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const page = readFileSync(join(root, "docs/paper.md"), "utf8");
+const page = readFileSync(join(root, "docs/results/paper.md"), "utf8");
 const isPath = (code: string): boolean => /^[\w./-]+\.ts$/.test(code) && code.includes("/");
 
 /** What stands in code quotes, in order; names in front of a path are said to be in it. */
@@ -24,7 +24,8 @@ function placesIn(text: string): { readonly path: string; readonly names: readon
 }
 
 const rows = page
-  .split("## Figures")[0]
+  .split("## Statements")[1]
+  .split("## The chess system")[0]
   .split("\n")
   .filter((line) => line.startsWith("| ") && !/^\| (label|topic) /.test(line))
   .map((line) => line.split(" | "))
@@ -32,7 +33,7 @@ const rows = page
 
 const paper = join(root, "../shared/paper.tex");
 
-describe("docs/paper.md", () => {
+describe("docs/results/paper.md", () => {
   it.runIf(existsSync(paper))("names every label of the paper", () => {
     const labels = [...readFileSync(paper, "utf8").matchAll(/\\label\{([^}]+)\}/g)].map(
       ([, l]) => l,
@@ -46,7 +47,7 @@ describe("docs/paper.md", () => {
     (_, where) => {
       const links = [...where.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link);
       for (const link of links.map((to) => to.split("#")[0]))
-        expect(existsSync(join(root, "docs", link)), link).toBe(true);
+        expect(existsSync(join(root, "docs/results", link)), link).toBe(true);
       const places = placesIn(where);
       expect(places.length + links.length).toBeGreaterThan(0);
       for (const { path, names } of places) {
@@ -60,7 +61,10 @@ describe("docs/paper.md", () => {
     },
   );
 
-  it("names no file elsewhere in its text that is not there", () => {
+  it("names and links no file that does not exist", () => {
+    const links = [...page.matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)].map(([, link]) => link);
+    expect(links.length).toBeGreaterThan(20);
+    expect(links.filter((link) => !existsSync(join(root, "docs/results", link)))).toEqual([]);
     const paths = [...page.matchAll(/`([^`]+)`/g)].map(([, code]) => code).filter(isPath);
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });

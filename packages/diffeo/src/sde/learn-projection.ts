@@ -63,7 +63,7 @@ function knotsOf(values: readonly number[], count: number): number[] {
 
 /**
  * The SDE with the marginals of v(X), learned from states of X at some times: for maps v without a
- * closed form in `project`. Its paths are not those of v(X) (docs/projection.md).
+ * closed form in `project`. Its paths are not those of v(X) (docs/explanation/projection.md).
  *
  * @param v one number per event, [..., 1] from [..., n]
  * @param states points of X_t for each of the times, [rows, n]
