@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { approximate, type PosteriorModel, type Summary, samplePosterior } from "diffeo/mcmc";
+import { type PosteriorModel, type Summary, samplePosterior } from "diffeo/mcmc";
 import { key } from "diffeo/random";
 import { readReference } from "../../packages/diffeo/test/mcmc/posteriors.ts";
 import { keptChains, markdown, recorded } from "./records.ts";
@@ -14,8 +14,6 @@ const MODELS = new URL("../../examples/posteriors/", import.meta.url);
 interface Setting {
   readonly targetAcceptance?: number;
   readonly warmup?: number;
-  /** Chains begin at draws of an approximation. */
-  readonly approximated?: boolean;
   /** Quantities without a variance, compared by the mean and the sd of their logarithms. */
   readonly logs?: Readonly<Record<string, { readonly mean: number; readonly sd: number }>>;
 }
@@ -25,7 +23,7 @@ export const settings: Readonly<Record<string, Setting>> = {
   eight_schools: { targetAcceptance: 0.95 },
   gp_regr: { targetAcceptance: 0.95 },
   accel_gp: { targetAcceptance: 0.9 },
-  lotka_volterra: { targetAcceptance: 0.95, approximated: true },
+  lotka_volterra: { targetAcceptance: 0.95 },
   one_comp_mm_elim_abs: {
     targetAcceptance: 0.95,
     logs: { K_m: { mean: -0.0729, sd: 1.4296 }, V_m: { mean: -0.075, sd: 0.2902 } },
@@ -64,7 +62,7 @@ const DRAWS = 2500;
 
 async function agreement(name: string): Promise<Agreement> {
   const { data, reference } = referenceOf(name);
-  const { approximated, logs = {}, ...setting } = settings[name] ?? {};
+  const { logs = {}, ...setting } = settings[name] ?? {};
   const model = await modelOf(name);
   const { store, seconds } = await keptChains(name, DRAWS);
   const posterior = await samplePosterior(model, {
@@ -73,7 +71,6 @@ async function agreement(name: string): Promise<Agreement> {
     draws: DRAWS,
     device: "wasm",
     ...setting,
-    ...(approximated && { start: await approximate(model, { key: key(2026), data }) }),
     store,
   });
   const summary = posterior.summary();

@@ -3,7 +3,7 @@
  * warm-up, all of it timed. Three runs of each metric by turns in one process, which has run the
  * model before; one run of accel_gp, which takes a minute.
  */
-import { approximate, type MetricName, samplePosterior } from "diffeo/mcmc";
+import { type MetricName, samplePosterior } from "diffeo/mcmc";
 import { key } from "diffeo/random";
 import { modelOf, names, referenceOf, settings } from "./agree.ts";
 import { markdown, processorSeconds, recorded } from "./records.ts";
@@ -24,8 +24,7 @@ const seedsOf = (name: string): readonly number[] => (name === "accel_gp" ? [7] 
 async function runsOf(name: string) {
   const model = await modelOf(name);
   const { data } = referenceOf(name);
-  const { targetAcceptance, approximated } = settings[name] ?? {};
-  const start = approximated && (await approximate(model, { key: key(2026), data }));
+  const { targetAcceptance } = settings[name] ?? {};
   const sample = (metric: MetricName, seed: number, length: { draws?: number; warmup?: number }) =>
     samplePosterior(model, {
       key: key(seed),
@@ -34,7 +33,6 @@ async function runsOf(name: string) {
       device: "wasm",
       ...length,
       ...(targetAcceptance && { targetAcceptance }),
-      ...(start && { start }),
     });
   for (const metric of compared) await sample(metric, 1, { draws: 20, warmup: 60 });
   return async (metric: MetricName, seed: number): Promise<Measured> => {

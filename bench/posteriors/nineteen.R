@@ -189,7 +189,7 @@ delta <- as.numeric(arguments[6])
 elements <- arguments[-(1:6)]
 model <- compiled_of(program_of(name))
 data <- data_of(name, arguments[2])
-# The chains of lotka_volterra begin near the curves, as those of diffeo do; others anywhere.
+# The chains of lotka_volterra begin near the curves: from random points some would stay where both curves are noise.
 init <- if (name == "lotka_volterra") function() list(theta = c(0.55, 0.028, 0.8, 0.024), z_init = c(34, 6), sigma = c(0.25, 0.25)) else "random"
 began <- sum(proc.time()[c("user.self", "sys.self")])
 fit <- sampling(model, data = data, chains = 4, warmup = warmup, iter = warmup + draws, seed = 1, refresh = 0, init = init,

@@ -14,7 +14,7 @@ import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { approximate, type MetricName, samplePosterior } from "diffeo/mcmc";
+import { type MetricName, samplePosterior } from "diffeo/mcmc";
 import { key } from "diffeo/random";
 import { folder, modelOf, names, referenceOf, settings } from "./agree.ts";
 import { markdown, processorSeconds, recorded } from "./records.ts";
@@ -65,9 +65,8 @@ function inStan(name: string): Found["stan"] {
 async function inDiffeo(name: string, metric: MetricName): Promise<Run> {
   const model = await modelOf(name);
   const { data } = referenceOf(name);
-  const { targetAcceptance, approximated } = settings[name] ?? {};
+  const { targetAcceptance } = settings[name] ?? {};
   const begun = processorSeconds();
-  const start = approximated && (await approximate(model, { key: key(2026), data }));
   const posterior = await samplePosterior(model, {
     key: key(1),
     data,
@@ -76,7 +75,6 @@ async function inDiffeo(name: string, metric: MetricName): Promise<Run> {
     draws: DRAWS,
     device: "wasm",
     ...(targetAcceptance && { targetAcceptance }),
-    ...(start && { start }),
   });
   const seconds = processorSeconds() - begun;
   const summary = posterior.summary();

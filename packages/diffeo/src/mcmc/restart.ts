@@ -12,9 +12,10 @@
  * which takes into account that a wide region of low density may hold as much as a narrow one of
  * high density. Correlations, which the product of variances does not see, are worth
  * ½ log det R: up to some nats per coordinate. A chain is stray where its mass is below e^{−10−3n}
- * of the greatest mass, and where it is stuck (`isStuck`) or more than half
- * of the chains that are not stuck agree about that mass. Stuck chains have no say: a spike of the
- * density holds one. Modes that share the mass stay as they are, and R̂ reports them.
+ * of the greatest mass, and where it is stuck (`isStuck`), or at least two chains, and half of those
+ * that are not stuck, are within that factor of the greatest mass. Stuck chains have no say, and one
+ * chain alone has none: a spike of the density may hold it. Modes that share the mass stay as they
+ * are, and R̂ reports them.
  *
  * A stray chain takes over the point and the adaptation of a chain that is not stray, keeps its own
  * random numbers, and has the rest of the warm-up to move away. Draws after the warm-up are never
@@ -115,7 +116,7 @@ export function placesToTake(
   const free = [...regions.keys()].filter((c) => !regions[c].isStuck);
   const least = Math.max(...free.map((c) => regions[c].logMass)) - 10 - 3 * n;
   const good = free.filter((c) => regions[c].logMass >= least);
-  const agree = 2 * good.length > free.length;
+  const agree = good.length >= 2 && 2 * good.length >= free.length;
   let strays = 0;
   return regions.map(({ logMass, isStuck }) =>
     good.length > 0 && Number.isFinite(least) && logMass < least && (isStuck || agree)

@@ -39,7 +39,7 @@ export function warningsOf(
   chains.forEach(({ restart }, c) => {
     if (restart)
       warnings.push(
-        `chain ${c + 1} was restarted from chain ${restart.from + 1} after ${restart.done} transitions of the warm-up: the log-density was about ${restart.logDensity.toPrecision(4)} where it was, and ${restart.logDensityThere.toPrecision(4)} where chain ${restart.from + 1} was. Look for a narrower prior or another start, such as \`start: await approximate(…)\`.`,
+        `chain ${c + 1} was restarted from chain ${restart.from + 1} after ${restart.done} transitions of the warm-up: the log-density was about ${restart.logDensity.toPrecision(4)} where it was, and ${restart.logDensityThere.toPrecision(4)} where chain ${restart.from + 1} was. If this happens often, give narrower priors, or begin at an approximation (\`--start pathfinder\`, or \`start\` in the library).`,
       );
   });
   const diverged = total(chains, (chain) => chain.diverged.reduce((a, b) => a + b, 0));

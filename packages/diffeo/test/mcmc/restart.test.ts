@@ -85,14 +85,17 @@ describe("chains are compared", () => {
     expect(of(-90, -1, 0, -80, 0)).toEqual([1, undefined, undefined, 2, undefined]);
   });
 
-  it("but not half of them, nor for the sake of a chain that is stuck", () => {
+  it("but not most of them, nor for the sake of one chain or of a chain that is stuck", () => {
     const none = [undefined, undefined, undefined, undefined];
-    expect(
+    const of = (...masses: number[]) =>
       placesToTake(
-        [0, 0, -99, -99].map((m) => region(m)),
+        masses.map((m) => region(m)),
         2,
-      ),
-    ).toEqual(none);
+      );
+    expect(of(0, 0, -99, -99)).toEqual([undefined, undefined, 0, 1]);
+    expect(of(0, -99, -99, -99)).toEqual(none);
+    expect(of(0, -99)).toEqual([undefined, undefined]);
+    expect(of(0, -1, -99, -99, -99)).toEqual([...none, undefined]);
     expect(placesToTake([region(500, true), region(0), region(0), region(1)], 2)).toEqual(none);
     const stuck = region(Number.NEGATIVE_INFINITY, true);
     expect(placesToTake([stuck, stuck, stuck, stuck], 2)).toEqual(none);
