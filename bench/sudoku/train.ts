@@ -16,9 +16,7 @@ import { parseArgs } from "node:util";
 import {
   errorsByTime,
   freshModel,
-  type ModelSpec,
   modelOf,
-  standardise,
   type TrainDenoiserOptions,
   trainDenoiser,
 } from "diffeo/categorical";
@@ -28,6 +26,7 @@ import { key } from "diffeo/random";
 import { memoryStore, stateOf } from "diffeo/train";
 import { movedGrids, randomGrids } from "./generate.ts";
 import { layoutOf } from "./layout.ts";
+import { sudokuSpec } from "./spec.ts";
 
 const { values } = parseArgs({
   options: {
@@ -37,7 +36,8 @@ const { values } = parseArgs({
     width: { type: "string", default: "48" },
     inner: { type: "string", default: "96" },
     layers: { type: "string", default: "12" },
-    rate: { type: "string", default: "0.002" },
+    rate: { type: "string", default: "0.003" },
+    muon: { type: "string", default: "6" },
     focus: { type: "string", default: "0.2,0.6,0.85" },
     shown: { type: "string", default: "0.5" },
     decay: { type: "string", default: "0" },
@@ -53,30 +53,17 @@ const { values } = parseArgs({
 const number = (name: Exclude<keyof typeof values, "out" | "device">): number =>
   Number(values[name]);
 const layout = layoutOf([3, 3]);
-const { size, rows, columns, boxes } = layout;
 const [from, to, share] = values.focus.split(",").map(Number);
 const engine = {
   device: values.device,
   ...(values.threads && { threads: number("threads") }),
 };
 
-const spec: ModelSpec = {
-  parameterisation: "posterior",
-  sees: "likelihoods",
-  encoding: standardise(new Array<number>(size).fill(1 / size), {
-    grid: [size, size],
-    map: "isometricLogRatio",
-  }),
-  network: {
-    kind: "exchangeable",
-    channels: size,
-    grid: [size, size],
-    groups: [rows, columns, boxes],
-    width: number("width"),
-    inner: number("inner"),
-    layers: number("layers"),
-  },
-};
+const spec = sudokuSpec({
+  width: number("width"),
+  inner: number("inner"),
+  layers: number("layers"),
+});
 const [steps, batch, seed] = [number("steps"), number("batch"), number("seed")];
 const model = freshModel(spec, key(seed));
 const config = {
@@ -85,6 +72,7 @@ const config = {
   spec,
   ...{ fall: number("fall"), batch, seed, rate: number("rate"), focus: { from, to, share } },
   ...{ shown: number("shown"), decay: number("decay"), pool: number("pool") },
+  muon: number("muon"),
 };
 const resume = existsSync(join(values.out, "config.json"));
 const folder = await (resume ? RunFolder.open : RunFolder.create).call(
@@ -105,7 +93,13 @@ const options: Omit<TrainDenoiserOptions, "schedule" | "seconds"> = {
   key: key(seed),
   focus: { from, to, share },
   shown: number("shown"),
-  step: { beta2: 0.99, emaDecay: 0.999, weightDecay: number("decay"), ...engine },
+  step: {
+    beta2: 0.99,
+    emaDecay: 0.999,
+    weightDecay: number("decay"),
+    muon: number("muon"),
+    ...engine,
+  },
   reportEvery: 100,
   saveEvery: 1000,
   store: folder,
@@ -146,7 +140,7 @@ async function lastStep(): Promise<number> {
   const each = (marks[2] - marks[0]) / 40;
   const left = Number(finish) * 60_000 - (performance.now() - began);
   const last = Math.min(steps, (reached?.step ?? 0) + Math.floor(left / each));
-  console.log(`${each.toFixed(1)} ms a step: to step ${last}`);
+  console.log(`${each.toFixed(1)} ms per step: to step ${last}`);
   return last;
 }
 const probed = new AbortController();

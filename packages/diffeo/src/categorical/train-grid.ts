@@ -65,6 +65,11 @@ export interface TrainGridOptions extends Omit<CompileOptions, "keep" | "type" |
   readonly batch?: number;
   /** The highest learning rate. Default 0.1/width of a network by name, 10⁻³ of another. */
   readonly rate?: number;
+  /**
+   * Muon for the matrices of the network, at the rate times this factor; 6 suits exchangeable
+   * networks. Default 0: Adam alone.
+   */
+  readonly muon?: number;
   /** Of weights, batches and noise; a seed, for it is stored with the run. Default 0. */
   readonly seed?: number;
   /**
@@ -210,6 +215,7 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
     signal,
     seconds,
     shown,
+    muon,
   } = options;
   const spec = gridSpec(data, options);
   const every = (share: number): number => Math.max(1, Math.round(steps * share));
@@ -221,7 +227,16 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
   checkRun({ steps, batch, rate, saveEvery });
   const root = key(seed);
   const fresh = freshModel(spec, fold(root, "parameters"));
-  const asked = JSON.stringify({ spec, steps, batch, seed, rate, shown, data: digestOf(data) });
+  const asked = JSON.stringify({
+    spec,
+    steps,
+    batch,
+    seed,
+    rate,
+    shown,
+    muon,
+    data: digestOf(data),
+  });
   const reached = await store.latest();
   if (reached && reached.metadata.run !== asked)
     fail(
@@ -243,6 +258,7 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
     },
     step: {
       beta2: 0.99,
+      muon,
       // An average over the last twentieth.
       emaDecay: 1 - 1 / Math.max(2, steps / 20),
       device,

@@ -21,6 +21,7 @@ import {
 import { type AdamOptions, type AdamState, adam } from "./adam.ts";
 import { clipFactor } from "./clip.ts";
 import { flatten, flattenTensors, unflatten } from "./flat.ts";
+import { muon as muonStep } from "./muon.ts";
 
 /** Parameters, their moving average, and the state of Adam. */
 export interface TrainState<T> extends AdamState<T> {
@@ -34,6 +35,11 @@ export interface StepOptions extends AdamOptions, CompileOptions {
   readonly clip?: number;
   /** Decay of the moving average once training has gone on for a while. Default 0.9995. */
   readonly emaDecay?: number;
+  /**
+   * Moves matrices of at least 8 by 8 by Muon instead of Adam, at the rate of the step times this
+   * factor. Other arrays keep Adam. Default 0: Adam for all.
+   */
+  readonly muon?: number;
 }
 
 /** What a step of training returns: the new state and its loss. */
@@ -72,7 +78,7 @@ export function compileStep<P, B extends readonly unknown[]>(
   batch: OpenSpecs<B>,
   options: StepOptions = {},
 ): Step<B> {
-  const { clip = 1, emaDecay = 0.9995, ...rest } = options;
+  const { clip = 1, emaDecay = 0.9995, muon = 0, ...rest } = options;
   const size = flatten(parameters).length;
   const vectors = { theta: [size], m: [size], v: [size], ema: [size] };
   return compile(
@@ -85,7 +91,9 @@ export function compileStep<P, B extends readonly unknown[]>(
       const gradients = backward([value], [fill([], 1, value.dtype)], pieces);
       const gradient = flattenTensors(gradients.map((g, i) => g ?? mul(pieces[i], 0)));
       const norm = sqrt(sum(mul(gradient, gradient)));
-      const next = adam(state, gradient, step, rate, rest, clipFactor(norm, clip));
+      const byAdam = adam(state, gradient, step, rate, rest, clipFactor(norm, clip));
+      const shapes = pieces.map(({ shape }) => shape);
+      const next = muon === 0 ? byAdam : muonStep(state, byAdam, gradient, mul(rate, muon), shapes);
       // A young average follows closely: decay min(d, (1 + s)/(10 + s)).
       const decay = minimum(div(add(step, 1), add(step, 10)), emaDecay);
       const ema = add(next.theta, mul(sub(state.ema, next.theta), decay));

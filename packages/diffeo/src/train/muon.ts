@@ -1,0 +1,117 @@
+/**
+ * Muon for matrices (K. Jordan et al., 2024): a step in the direction of the orthogonal matrix that is
+ * nearest to the momentum, so that all singular directions of a matrix move equally far.
+ *
+ *   m ← β m + (1 − β) g,   u = (1 − β) g + β m
+ *   θ ← (1 − η λ) θ − η √max(1, columns/rows) · orthogonal(u)
+ *
+ * orthogonal(u) = U Vᵀ for u = U S Vᵀ, by five Newton–Schulz steps x ← a x + (b A + c A²) x with
+ * A = x xᵀ. Their coefficients raise small singular values quickly and leave all of them between
+ * about .7 and 1.2.
+ */
+import {
+  add,
+  concat,
+  div,
+  matmul,
+  mul,
+  reshape,
+  type Shape,
+  sizeOf,
+  slice,
+  sqrt,
+  square,
+  sub,
+  sum,
+  type Tensor,
+  transpose,
+} from "../graph/index.ts";
+import type { AdamState } from "./adam.ts";
+
+/** β, the share of the momentum that a step keeps. */
+const MOMENTUM = 0.95;
+/** λ, the decoupled decay of weights per unit of the rate. */
+const DECAY = 0.05;
+const [A, B, C] = [3.4445, -4.775, 2.0315];
+const ITERATIONS = 5;
+/** Shorter sides are vectors in disguise: inputs, heads. */
+const LEAST_SIDE = 8;
+
+/** Whether Muon moves an array of this shape: a matrix whose sides are both long. */
+export const isMuonShape = (shape: Shape): boolean =>
+  shape.length === 2 && Math.min(...shape) >= LEAST_SIDE;
+
+/** U Vᵀ of each matrix u = U S Vᵀ of a stack [n, rows, columns], approximately. */
+export function orthogonal(u: Tensor): Tensor {
+  const [, rows, columns] = u.shape;
+  if (rows > columns) return transpose(orthogonal(transpose(u)));
+  const norm = sqrt(sum(square(u), [1, 2], { keepDims: true }));
+  let x = div(u, add(norm, 1e-7));
+  for (let i = 0; i < ITERATIONS; i++) {
+    const gram = matmul(x, transpose(x));
+    const polynomial = add(mul(gram, B), mul(matmul(gram, gram), C));
+    x = add(mul(x, A), matmul(polynomial, x));
+  }
+  return x;
+}
+
+/** Places of arrays in a flat vector, in order. */
+interface Place {
+  readonly from: number;
+  readonly to: number;
+  readonly shape: Shape;
+}
+
+const placesOf = (shapes: readonly Shape[]): Place[] => {
+  let at = 0;
+  return shapes.map((shape) => {
+    at += sizeOf(shape);
+    return { from: at - sizeOf(shape), to: at, shape };
+  });
+};
+
+/**
+ * θ and m after a step of Muon where arrays are matrices, and those of `next` elsewhere.
+ *
+ * @param shapes of the arrays that lie one after the other in the flat vectors
+ * @param rate η
+ */
+export function muon(
+  before: AdamState<Tensor>,
+  next: AdamState<Tensor>,
+  gradient: Tensor,
+  rate: Tensor,
+  shapes: readonly Shape[],
+): AdamState<Tensor> {
+  const places = placesOf(shapes);
+  const momentum = add(mul(before.m, MOMENTUM), mul(gradient, 1 - MOMENTUM));
+  const mixed = add(mul(gradient, 1 - MOMENTUM), mul(momentum, MOMENTUM));
+  const updates = new Map<Place, Tensor>();
+  // Matrices of one shape are one product of stacks.
+  const matrices = places.filter(({ shape }) => isMuonShape(shape));
+  for (const name of new Set(matrices.map(({ shape }) => shape.join()))) {
+    const own = matrices.filter(({ shape }) => shape.join() === name);
+    const [rows, columns] = own[0].shape;
+    const stack = concat(
+      own.map(({ from, to }) => reshape(slice(mixed, [from, to]), [1, rows, columns])),
+      0,
+    );
+    const moved = mul(orthogonal(stack), Math.sqrt(Math.max(1, columns / rows)));
+    own.forEach((place, i) => {
+      updates.set(place, reshape(slice(moved, [i, i + 1]), [-1]));
+    });
+  }
+  const kept = sub(1, mul(rate, DECAY));
+  const joined = (of: (place: Place) => Tensor): Tensor => concat(places.map(of), 0);
+  return {
+    theta: joined((place) => {
+      const { from, to } = place;
+      const update = updates.get(place);
+      return update
+        ? sub(mul(slice(before.theta, [from, to]), kept), mul(update, rate))
+        : slice(next.theta, [from, to]);
+    }),
+    m: joined((place) => slice(updates.has(place) ? momentum : next.m, [place.from, place.to])),
+    v: next.v,
+  };
+}
