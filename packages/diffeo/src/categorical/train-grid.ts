@@ -66,8 +66,8 @@ export interface TrainGridOptions extends Omit<CompileOptions, "keep" | "type" |
   /** The highest learning rate. Default 0.1/width of a network by name, 10⁻³ of another. */
   readonly rate?: number;
   /**
-   * Muon for the matrices of the network, at the rate times this factor; 6 suits exchangeable
-   * networks. Default 0: Adam alone.
+   * The rate of Muon for the matrices of the network, as a multiple of `rate`; 0 is Adam for all.
+   * Default 4 for exchangeable networks, 0 for others.
    */
   readonly muon?: number;
   /** Of weights, batches and noise; a seed, for it is stored with the run. Default 0. */
@@ -215,7 +215,7 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
     signal,
     seconds,
     shown,
-    muon,
+    muon = options.groups === undefined ? 0 : 4,
   } = options;
   const spec = gridSpec(data, options);
   const every = (share: number): number => Math.max(1, Math.round(steps * share));

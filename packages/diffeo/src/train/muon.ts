@@ -38,7 +38,7 @@ const ITERATIONS = 5;
 const LEAST_SIDE = 8;
 
 /** Whether Muon moves an array of this shape: a matrix whose sides are both long. */
-export const isMuonShape = (shape: Shape): boolean =>
+const isMuonShape = (shape: Shape): boolean =>
   shape.length === 2 && Math.min(...shape) >= LEAST_SIDE;
 
 /** U Vᵀ of each matrix u = U S Vᵀ of a stack [n, rows, columns], approximately. */
