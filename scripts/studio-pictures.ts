@@ -34,7 +34,7 @@ const pictures: Readonly<Record<string, Picture>> = {
     address: "#/scores",
     height: 1140,
     ready: (page) =>
-      page.getByRole("rowheader", { name: "their sum" }).waitFor({ timeout: 300_000 }),
+      page.getByRole("rowheader", { name: /the sum of both terms/ }).waitFor({ timeout: 300_000 }),
   },
   paths: {
     address: "#/paths?steps=128",
@@ -47,8 +47,8 @@ const pictures: Readonly<Record<string, Picture>> = {
     height: 2260,
     ready: async (page) => {
       await page.getByText(/^Fitted/).waitFor({ timeout: 900_000 });
-      await page.getByRole("button", { name: "How likely is row 3?" }).click();
-      await page.getByText(/likelier than \d+ % of drawn rows/).waitFor({ timeout: 300_000 });
+      await page.getByRole("button", { name: "Log-likelihood of row 3", exact: true }).click();
+      await page.getByText(/higher than for \d+ % of sampled rows/).waitFor({ timeout: 300_000 });
       await page
         .getByRole("heading", { name: "Columns" })
         .evaluate((heading) => heading.scrollIntoView());

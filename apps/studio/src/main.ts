@@ -1,4 +1,4 @@
-/** The studio's beginning. */
+/** Entry point of the studio. */
 import { mount } from "svelte";
 import App from "./App.svelte";
 import "./style.css";

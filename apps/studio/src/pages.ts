@@ -1,13 +1,13 @@
 /**
- * Every page: its address after the #, its name, a line about it, and where it is. A page's code is
- * loaded when it is opened. To add one, write a component in pages/ and put a row here; if it
- * computes, put a row into worker.ts too.
+ * The pages: address after the #, title, one line about it, and component. The browser loads a
+ * page's code when the page is opened. To add a page, write a component in pages/ and add a row
+ * here; if it computes, add a row to worker.ts too.
  */
 import type { Component } from "svelte";
 import type { Entry } from "./shell/contents.ts";
 
 interface Page extends Entry {
-  /** Whether it computes on a GPU where there is one. Default no. */
+  /** Whether it uses a GPU if there is one. Default no. */
   readonly gpu?: boolean;
   readonly load: () => Promise<{ readonly default: Component }>;
 }
@@ -22,39 +22,41 @@ export const pages: readonly Page[] = [
   {
     path: "chess",
     title: "Chess",
-    about: "Positions that form on the simplex, square by square, out of noise.",
+    about:
+      "Generate chess positions by diffusion on the probability simplex, or complete a position that you paint.",
     gpu: true,
     load: () => import("./pages/chess/Chess.svelte"),
   },
   {
     path: "sudoku",
     title: "Sudoku",
-    about: "81 simplices of digits that settle around your clues.",
+    about: "Complete Sudoku puzzles by diffusion of 81 digit distributions around your clues.",
     gpu: true,
     load: () => import("./pages/sudoku/Sudoku.svelte"),
   },
   {
     path: "scores",
     title: "Scores",
-    about: "A density and its score, before and after a map.",
+    about: "See a density and its score before and after a map, and the two terms of the theorem.",
     load: () => import("./pages/scores/Scores.svelte"),
   },
   {
     path: "paths",
     title: "Paths",
-    about: "A diffusion and its reversal, in two spaces on one Brownian path.",
+    about: "Follow a diffusion and its reversal in two spaces, driven by the same Brownian path.",
     load: () => import("./pages/paths/Paths.svelte"),
   },
   {
     path: "posterior",
     title: "Posterior",
-    about: "A model that you write, its chains as they move, and what it predicts.",
+    about: "Write a Bayesian model, sample its posterior, and check the chains and predictions.",
     load: () => import("./pages/posterior/Posterior.svelte"),
   },
   {
     path: "table",
-    title: "Your table",
-    about: "A model of the rows of your own CSV file, and densities by three losses.",
+    title: "Tables",
+    about:
+      "Fit a generative model to the rows of your own file, or compare three score-matching losses.",
     load: () => import("./pages/table/Table.svelte"),
   },
 ];

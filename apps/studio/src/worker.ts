@@ -1,7 +1,6 @@
 /**
- * The worker of the studio: tasks by module and name, as shell/rpc.ts asks for them. A module is
- * loaded with its first task, and so is the ONNX Runtime. To let a page compute, write its tasks in
- * a file and put a row here.
+ * The worker of the studio: it runs tasks by module and name for shell/rpc.ts, and loads a module
+ * with its first task. To let a page compute, write its tasks in a file and add a row here.
  */
 import { configureWeb } from "diffeo/web";
 import type { Reply, Request, Tasks } from "./shell/rpc.ts";
@@ -39,7 +38,7 @@ async function run({
   const { signal } = controller;
   try {
     const tasks = await modules[module]();
-    // Of what a slider asked for on its way, most has been stopped by now.
+    // A moving slider starts many calls; most are stopped before they begin.
     await turn();
     signal.throwIfAborted();
     const output = await tasks[name](input as never, {

@@ -1,7 +1,4 @@
-/**
- * The built studio in headless Chromium, served as `diffeo studio` serves it; and the command in
- * Node, to compare with.
- */
+/** The built studio in headless Chromium, and the command in Node to compare with. */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -13,19 +10,19 @@ import { built } from "../../../test/build.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** A page, and what it has said that no page should. */
+/** A page, its errors and its requests. */
 export interface Watched {
   readonly page: Page;
   /** Errors of scripts and of the console. */
   readonly errors: readonly string[];
-  /** Everything that it has asked the network for. */
+  /** The addresses of all requests. */
   readonly requests: readonly string[];
 }
 
 /**
- * @param cores that the page is told of, where not all: what it computes small graphs with on a
- * second thread is for the most part
- *   the waiting of that thread, which takes as much of the processor
+ * Opens a page.
+ * @param cores the number of cores that the page sees; default all. With one, a second thread does
+ *   not take processor time by waiting
  */
 export async function open(browser: Browser, url: string, cores?: number): Promise<Watched> {
   const page = await browser.newPage();
@@ -52,9 +49,9 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** What axe has against a page, a line each; by all of its rules, or by one. */
+/** Violations that axe finds on a page, one line each, by all of its rules or by one. */
 export async function violations(page: Page, rule?: string): Promise<string[]> {
-  // Once a page: it stays through changes of the address.
+  // Injected once per page: it stays when the address changes.
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe);
   const found = await page.evaluate(
     async (runOnly) => {
@@ -80,23 +77,20 @@ interface TraceEvent {
 }
 
 /**
- * A task of so many milliseconds is one that computes. The goal is 100, which `npm run bench --
- * studio` measures where nothing else runs: 8 to 17 alone, and beside other tests on shared
- * processors once 129.
+ * A task of the main thread of this many milliseconds must be a computation, which belongs into the
+ * worker. The goal is 100, which `npm run bench -- studio` measures on an idle machine (8 to 17 ms);
+ * with other tests on the same processors 129 ms were seen.
  */
 export const FROZEN = 400;
 
-/**
- * The longest task of the page's main thread while `work` is done, in milliseconds of the
- * processor: others may have it too.
- */
+/** The longest task of the page's main thread during `work`, in milliseconds of processor time. */
 export async function longestTask(
   browser: Browser,
   page: Page,
   work: () => Promise<void>,
 ): Promise<number> {
   const categories = ["disabled-by-default-devtools.timeline", "blink.user_timing"];
-  // One at a time in a browser that several share.
+  // A browser records one trace at a time, and several tests share it.
   const start = async (): Promise<void> =>
     browser.startTracing(page, { categories }).catch(async (error: Error) => {
       if (!error.message.includes("already")) throw error;
@@ -105,7 +99,7 @@ export async function longestTask(
     });
   await start();
   await work();
-  // Other pages are in the trace too: a mark says which thread is that of this one.
+  // The trace contains other pages too: a mark identifies the thread of this one.
   const name = `thread of ${page.url()}`;
   await page.evaluate((mark) => void performance.mark(mark), name);
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as {
@@ -123,10 +117,7 @@ export async function longestTask(
 /** The page's address after the #. */
 export const hash = (page: Page): Promise<string> => page.evaluate(() => location.hash);
 
-/**
- * `diffeo`, as it is published, in a Node that has WebAssembly alone, command after command, and
- * what it prints.
- */
+/** Runs commands of the built `diffeo`, in a Node with WebAssembly only; returns what they print. */
 export async function onWebAssembly(...commands: readonly (readonly string[])[]): Promise<string> {
   const script = `import { run } from ${JSON.stringify(join(built(), "apps/cli/dist/run.js"))};
     const { stdout, stderr, stdin } = process;

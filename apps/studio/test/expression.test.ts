@@ -1,4 +1,4 @@
-/** Expressions that readers type: read as mathematics is, refused with the place. */
+/** Typed expressions: parsed like mathematical notation, errors with their place. */
 import { evaluate } from "diffeo/engine";
 import type { Tensor } from "diffeo/graph";
 import { describe, expect, it } from "vitest";
@@ -41,7 +41,7 @@ describe("an expression", () => {
     ["1.5e-2 + .5", 0.515],
     ["+x1 - -x2", x1 + x2],
   ];
-  it("is the number and the tensor that it says", async () => {
+  it("evaluates to the same number as a tensor and as a number", async () => {
     const built = await evaluate(
       (a: Tensor, b: Tensor) => table.map(([text]) => parsed(text).build({ x1: a, x2: b })),
       [x1],
@@ -57,16 +57,16 @@ describe("an expression", () => {
     });
   });
 
-  it("is refused with the place and a reason", () => {
+  it("is rejected with the place and a reason", () => {
     const wrong: readonly (readonly [string, number, string])[] = [
-      ["x1 + * 2", 6, "a number, a name or a bracket belongs here, but there is “*”"],
-      ["sin(x1", 7, "a closing bracket is missing for the one at character 4: it ends"],
-      ["x1)", 3, "the expression was whole, but there is “)”"],
-      ["x1 + foo", 6, "there is no “foo”; use x1, x2, pi, e and exp,"],
+      ["x1 + * 2", 6, "expected a number, a name or a bracket, but found “*”"],
+      ["sin(x1", 7, "the bracket at character 4 is not closed: the expression ends"],
+      ["x1)", 3, "expected the end of the expression, but found “)”"],
+      ["x1 + foo", 6, "unknown name “foo”; use x1, x2, pi, e and exp,"],
       ["exp x1", 5, "exp needs brackets, as in exp(x1)"],
-      ["x1 $ 2", 4, "“$” is no part of an expression"],
-      ["constructor", 1, "there is no “constructor”"],
-      ["x1 = 2", 4, "“=” is no part of an expression"],
+      ["x1 $ 2", 4, "“$” cannot be used in an expression"],
+      ["constructor", 1, "unknown name “constructor”"],
+      ["x1 = 2", 4, "“=” cannot be used in an expression"],
     ];
     for (const [text, character, reason] of wrong) {
       const found = parseExpression(text, names);
@@ -76,7 +76,7 @@ describe("an expression", () => {
       ]).toEqual([text, true]);
     }
     expect(parseExpression(" ", names)).toEqual({
-      message: "An expression in x1 and x2 belongs here.",
+      message: "Type an expression in x1 and x2.",
       at: 0,
     });
     expect(isMisread(parseExpression("(".repeat(300), names))).toBe(true);
@@ -88,7 +88,7 @@ describe("an expression", () => {
 describe("a typed map", () => {
   const pair = [parsed("x1 + 0.5 sin(1.5 x2)"), parsed("x2 + x2^3/6")] as const;
 
-  it("has an inverse that is found, and undefined where there is none", () => {
+  it("has a numeric inverse, which is undefined outside the image", () => {
     const inverse = numericInverse(pair);
     for (const [a, b] of [
       [0.3, -0.9],
@@ -102,7 +102,7 @@ describe("a typed map", () => {
     expect(numericInverse([parsed("tanh(x1)"), parsed("x2")])(2, 0)).toBeUndefined();
   });
 
-  it("has an inverse with the right first and second derivatives", async () => {
+  it("has an inverse with correct first and second derivatives", async () => {
     const { jvp, sum } = await import("diffeo/graph");
     const phi = ownMap(pair, undefined);
     const typed = ownMap([parsed("x1^3 + x1"), parsed("2 x2")], undefined);

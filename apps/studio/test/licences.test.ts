@@ -1,18 +1,18 @@
 /**
- * The studio ships code of other packages, so it ships their licences. `licences.txt` beside the
- * source is what the build writes; after a change of dependencies,
- * `npx vitest run --project studio licences -u` renews it.
+ * The studio ships code of other packages, so it ships their licences. The build writes
+ * `licences.txt`; the file next to the sources is compared with it. After a change of dependencies,
+ * `npx vitest run --project studio licences -u` updates it.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, inject, it } from "vitest";
 
-it("are those of the packages in the build, in full", async () => {
+it("lists the packages in the build, with the text of their licences", async () => {
   const text = readFileSync(join(inject("studio").folder, "licences.txt"), "utf8");
   await expect(text).toMatchFileSnapshot("../licences.txt");
 });
 
-it("has the full text for packages that are known to be in it", () => {
+it("has the full text for packages that are certainly in the build", () => {
   const text = readFileSync(join(inject("studio").folder, "licences.txt"), "utf8");
   const known = ["@observablehq/plot", "d3-scale", "katex", "onnxruntime-web", "pbf", "svelte"];
   const texts = text.split(/^-{80}$/m);

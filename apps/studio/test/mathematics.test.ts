@@ -1,13 +1,11 @@
-/**
- * The pages of scores and of paths in use: what they show is true, and an address brings it back.
- */
+/** The pages of scores and of paths in a browser: what they show is correct, and links restore it. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
 import { FROZEN, hash, longestTask, open, violations } from "./browser.ts";
 import { type OpenStudio, openStudio } from "./opened.ts";
 
-/** Long enough for a machine that others use too. */
+/** Long enough for a loaded machine. */
 const SOON = { timeout: 120_000 };
 
 const studio = inject("studio");
@@ -24,17 +22,17 @@ const largestError = async (page: Page): Promise<number> =>
   numberOf((await page.getByLabel("Largest error").textContent(SOON)) ?? "");
 
 /**
- * Chooses a map and goes back, on a page so busy that it hears of the new address only when it is
- * about to write the old one: the browser has moved on by then.
+ * Chooses a map and goes back, on a page so busy that it receives the event of the new address only
+ * when it is about to write the old one.
  */
 function chooseAndGoBack(map: string): void {
   const choice = [...document.querySelectorAll("select")].find(
     ({ labels }) => labels[0]?.textContent === "Map φ",
   );
-  if (!choice) throw new Error("there is no map to choose");
+  if (!choice) throw new Error("the page has no list of maps");
   choice.value = map;
   choice.dispatchEvent(new Event("change", { bubbles: true }));
-  // After the page has followed.
+  // After the page has reacted.
   queueMicrotask(() => {
     history.back();
     const start = performance.now();
@@ -55,7 +53,7 @@ async function row(page: Page, name: string): Promise<number[]> {
 
 if ("why" in studio)
   describe("the pages of scores and paths", () => {
-    it("are left out", () => {
+    it("are skipped", () => {
       leftOut("the pages of scores and paths in a browser", studio.why);
       expect(numberOf("2.8 · 10⁻¹⁰")).toBe(2.8e-10);
     });
@@ -65,10 +63,9 @@ else
     let opened: OpenStudio;
     let url: string;
     let browser: Browser;
-    /** A page on which nothing moves. */
+    /** An address without a page, where nothing runs. */
     let nowhere: string;
-    // One page for all: to load it, and what computes in it, takes longer than most of what it is
-    // asked.
+    // One page for all tests: loading it takes longer than most of them.
     let page: Page;
     let errors: readonly string[];
     beforeAll(async () => {
@@ -83,7 +80,7 @@ else
     });
     afterAll(() => opened.close());
 
-    it("carry scores to rounding, link one point in both pictures, and come back by their address", async () => {
+    it("compute scores to rounding, move one point in both pictures, and are restored from their address", async () => {
       const longest = await longestTask(browser, page, async () => {
         await page.goto(`${url}#/scores`);
         await row(page, "log p, log q");
@@ -91,9 +88,9 @@ else
       expect(longest).toBeLessThan(FROZEN);
       expect(await largestError(page)).toBeLessThan(1e-6);
       const [carried, own, sum] = [
-        await row(page, "Carried"),
-        await row(page, "own term"),
-        await row(page, "their sum"),
+        await row(page, "Jacobian term"),
+        await row(page, "Term of the map"),
+        await row(page, "the sum of both terms"),
       ];
       for (const i of [0, 1]) expect(sum[i]).toBeCloseTo(carried[i] + own[i], 2);
 
@@ -110,14 +107,14 @@ else
       expect(await largestError(page)).toBeLessThan(1e-6);
       await expect.poll(() => hash(page), SOON).toContain("map=stereographic");
       const address = page.url();
-      // By way of another page: that a fresh one does it too is seen where boards are drawn.
+      // Via another page; a test of the chess page opens an address in a fresh one.
       await page.goto(nowhere);
       await page.goto(address);
       expect(await row(page, "x")).toEqual(moved);
       expect(await row(page, "y")).toHaveLength(3);
     });
 
-    it("leave an address alone that a reader has gone to since", async () => {
+    it("do not overwrite an address that the reader has navigated to", async () => {
       const address = "#/scores?p=gaussian&map=unitBall";
       await page.goto(`${url}${address}`);
       await row(page, "log p, log q");
@@ -128,28 +125,28 @@ else
       expect(await hash(page)).toBe(address);
     });
 
-    it("say where a typed expression cannot be read, and what `check` finds of a typed map", async () => {
+    it("show where a typed expression is wrong, and the result of `check` for a typed map", async () => {
       await page.goto(`${url}#/scores?map=own&p=own`);
       expect(await largestError(page)).toBeLessThan(1e-6);
-      await page.getByText("A map to trust.").waitFor(SOON);
-      await page.getByLabel("y2 of x1, x2").fill("x2 + (x2");
+      await page.getByText("The map passes.").waitFor(SOON);
+      await page.getByLabel("y2 in terms of x1, x2").fill("x2 + (x2");
       const sentence =
-        "Character 9: a closing bracket is missing for the one at character 6: it ends.";
+        "Character 9: the bracket at character 6 is not closed: the expression ends.";
       await page.getByText(sentence).waitFor();
       expect(await violations(page)).toEqual([]);
-      await page.getByLabel("y2 of x1, x2").fill("x2 + x1");
+      await page.getByLabel("y2 in terms of x1, x2").fill("x2 + x1");
       await page.getByText(sentence).waitFor({ state: "detached" });
       // An inverse of another map.
-      await page.getByLabel("x1 of y1, y2, if you know it").fill("y1");
-      await page.getByLabel("x2 of y1, y2, if you know it").fill("y2 - y1");
-      await page.getByText("Not yet a map to trust.").waitFor(SOON);
+      await page.getByLabel("x1 in terms of y1, y2 (optional)").fill("y1");
+      await page.getByLabel("x2 in terms of y1, y2 (optional)").fill("y2 - y1");
+      await page.getByText("The map fails.").waitFor(SOON);
       await page
         .getByText(/The inverse does not undo the map\./)
         .first()
         .waitFor();
     });
 
-    it("close the commuting square at the order of the steps, and count who leaves the domain", async () => {
+    it("agree in both orders at the order of the method, and count exits of the domain", async () => {
       await page.goto(`${url}#/paths?space=box&seed=7&steps=16&w=1.02`);
       const slope = (name: string): Promise<number> =>
         page.getByLabel(`Slope of ${name}`).textContent().then(Number);
@@ -166,15 +163,15 @@ else
       await expect.poll(() => exits("Euler–Maruyama in y"), SOON).toBe(0);
       await page.getByRole("slider", { name: "Time" }).press("Home");
       await expect.poll(() => hash(page), SOON).toMatch(/steps=256.*frame=0/);
-      expect(await page.locator(".time output").textContent()).toBe("out, t = 0.00");
+      expect(await page.locator(".time output").textContent()).toBe("forward, t = 0.00");
       const address = page.url();
-      // By way of another page: that a fresh one does it too is seen where boards are drawn.
+      // Via another page; a test of the chess page opens an address in a fresh one.
       await page.goto(nowhere);
       await page.goto(address);
       await expect
         .poll(() => page.getByRole("radio", { name: "256" }).isChecked(), SOON)
         .toBe(true);
-      expect(await page.locator(".time output").textContent()).toBe("out, t = 0.00");
+      expect(await page.locator(".time output").textContent()).toBe("forward, t = 0.00");
       expect(await page.getByLabel(/^Drift scale w.*typed$/).inputValue()).toBe("1.02");
     });
   });

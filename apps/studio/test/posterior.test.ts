@@ -1,4 +1,4 @@
-/** The page of posteriors in use, and what it says of models and data that are wrong. */
+/** The page of posteriors in a browser, and its messages for wrong models and data. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
@@ -9,8 +9,8 @@ import { type OpenStudio, openStudio } from "./opened.ts";
 const SOON = { timeout: 60_000 };
 const studio = inject("studio");
 
-describe("a model as it is typed", () => {
-  it("may have its imports, and is the model of the notation", () => {
+describe("a typed model", () => {
+  it("may have import lines", () => {
     const found = readModel(
       'import { normal } from "diffeo/distribution";\nimport { model } from "diffeo/mcmc";\nexport default model(({ parameter }) => { parameter("a", normal(0, 1)); });',
     );
@@ -18,13 +18,13 @@ describe("a model as it is typed", () => {
   });
 
   it.each([
-    ["export default model(({", "the model cannot be read: "],
+    ["export default model(({", "the model is not valid JavaScript: "],
     ["const a = 1;", "the model is not exported. Begin it with export default model("],
-    ["export default 3;", "what is exported is not a model"],
-    ['import fs from "node:fs";\nexport default model(() => {});', "imports something else"],
-    ['import { normal as n } from "diffeo/distribution";', "an import gives another name"],
-    ["export default model(oops());", "the model cannot be read: ReferenceError, oops is not"],
-  ])("is refused in a sentence: %s", (text, message) => {
+    ["export default 3;", "the export is not a model"],
+    ['import fs from "node:fs";\nexport default model(() => {});', "imports other modules"],
+    ['import { normal as n } from "diffeo/distribution";', "an import renames a symbol"],
+    ["export default model(oops());", "the model fails: ReferenceError, oops is not"],
+  ])("is rejected with a sentence: %s", (text, message) => {
     expect(() => readModel(text)).toThrow(message);
   });
 
@@ -32,9 +32,11 @@ describe("a model as it is typed", () => {
     expect(readData('{"y": [1, 2]}')).toEqual({ y: [1, 2] });
     expect(readData("y,kind\n1.5,b\n2,a\n-1,b\n")).toEqual({ y: [1.5, 2, -1], kind: [1, 0, 1] });
     expect(readData("  ")).toEqual({});
-    expect(() => readData("{y: 1}")).toThrow("the data are not JSON");
-    expect(() => readData("[1, 2]")).toThrow("the data have no names");
-    expect(() => readData("y,z\n1,2\n3,\n")).toThrow("line 3, column z is empty");
+    expect(() => readData("{y: 1}")).toThrow("the data are not valid JSON");
+    expect(() => readData("[1, 2]")).toThrow("the data are not a JSON object");
+    expect(() => readData("y,z\n1,2\n3,\n")).toThrow(
+      "the data, line 3, column z: the cell is empty",
+    );
   });
 });
 
@@ -54,9 +56,9 @@ else
     afterAll(() => opened.close());
     const run = (): Promise<void> => page.getByRole("button", { name: "Run" }).click();
 
-    it("samples an example, is whole for those who do not see it, and keeps it in its address", async () => {
+    it("samples an example, passes axe, and keeps its state in the address", async () => {
       await page.goto(`${url}#/posterior`);
-      await page.getByRole("button", { name: "A line with outliers" }).click();
+      await page.getByRole("button", { name: "Robust regression" }).click();
       await run();
       await page.getByText(/4 chains of 1000 draws/).waitFor(SOON);
       const slope = page.getByRole("row", { name: /^b / });
@@ -64,13 +66,13 @@ else
       const mean = Number(await slope.getByRole("cell").first().textContent());
       expect(mean).toBeGreaterThan(1.6);
       expect(mean).toBeLessThan(2.3);
-      expect(await page.getByRole("img", { name: /^Observed y over/ }).count()).toBe(1);
+      expect(await page.getByRole("img", { name: /^Observed y and 90 %/ }).count()).toBe(1);
       expect(await violations(page)).toEqual([]);
       await expect.poll(() => hash(page)).toContain("studentT");
       expect(errors).toEqual([]);
     });
 
-    it("runs nothing of a link before it is asked, and says what is wrong with it", async () => {
+    it("runs a model of a link only after a click, and shows its error", async () => {
       const model = 'export default model(({ observe }) => observe("y", normal(tau, 1)));';
       const words = new URLSearchParams({ model, data: '{"y": [1]}' });
       await page.goto(`${url}#/posterior?${words}`);

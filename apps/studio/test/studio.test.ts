@@ -1,7 +1,4 @@
-/**
- * The studio as a reader has it: every page, the chess page in use, what it says where something is
- * missing.
- */
+/** The studio in a browser: every page, the chess page in use, and messages for missing files. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -19,7 +16,7 @@ import { type OpenStudio, openStudio } from "./opened.ts";
 
 const studio = inject("studio");
 
-/** The studio from a host that knows nothing of it, in a folder: no headers, hence one thread. */
+/** The studio on a plain static host, under a sub-path: no headers, therefore one thread. */
 async function plainHost(): Promise<Serving> {
   const server = createServer(async ({ url = "/" }, response) => {
     const name = url === "/sub/" ? "index.html" : url.replace("/sub/", "");
@@ -39,7 +36,7 @@ async function plainHost(): Promise<Serving> {
   };
 }
 
-/** Whether a page's WebGPU has something to run on. */
+/** Whether a page's WebGPU has an adapter. */
 async function hasAdapter(): Promise<boolean> {
   const { gpu } = navigator as unknown as {
     readonly gpu?: { requestAdapter(): Promise<object | null> };
@@ -47,10 +44,7 @@ async function hasAdapter(): Promise<boolean> {
   return Boolean(await gpu?.requestAdapter());
 }
 
-/**
- * Presses Pause in the page's own time, as soon as there is something to pause: a small model is
- * fast.
- */
+/** Presses Pause as soon as it is enabled, from inside the page, because a small model is fast. */
 const pauseAtOnce = (): Promise<void> =>
   new Promise((resolve) => {
     new MutationObserver((_, observer) => {
@@ -83,8 +77,7 @@ else
     let url: string;
     let plain: Serving;
     let browser: Browser;
-    // One page for all that the studio's own server serves: to load it, and what computes in it,
-    // takes longer than most tests.
+    // One page for all tests on the studio's own server: loading it takes longer than most of them.
     let page: Page;
     let [errors, requests]: readonly (readonly string[])[] = [[], []];
     const withTiny = async (of: Page): Promise<void> => {
@@ -98,7 +91,7 @@ else
       ({ page, errors, requests } = await open(browser, url));
     });
     afterEach(async () => {
-      // Nothing moves there, and what the browser has kept of a model is not that of the next test.
+      // An address without a page, where nothing runs; and no cached model for the next test.
       await page.goto(`${url}#/nowhere`);
       await page.context().unrouteAll();
       await page.evaluate(() => caches.delete("diffeo-models"));
@@ -109,7 +102,7 @@ else
       rmSync(folder, { recursive: true });
     });
 
-    it("has pages that load without an error, whole for those who do not see them, in light and dark", async () => {
+    it("has pages that load without errors and pass axe, in light and dark, without overflow at 390 pixels", async () => {
       const paths = await page
         .getByRole("navigation", { name: "Pages" })
         .getByRole("link")
@@ -121,7 +114,7 @@ else
         await page.locator("main h1").waitFor();
         await page.emulateMedia({ colorScheme: "light" });
         expect(await violations(page)).toEqual([]);
-        // Nothing but the colours is another in the dark.
+        // The dark theme differs in colours only.
         await page.emulateMedia({ colorScheme: "dark" });
         expect(await violations(page, "color-contrast")).toEqual([]);
         await page.setViewportSize({ width: 390, height: 800 });
@@ -133,7 +126,7 @@ else
       expect(errors).toEqual([]);
     });
 
-    it("draws the board of the command line, and shows it forming, without another word to the network", async () => {
+    it("samples the board of the command line, and replays its frames without further requests", async () => {
       const options = "--model small --count 1 --steps 6 --seed 11 --w 1.02 --format fen";
       const printed = onWebAssembly(["chess", "sample", ...options.split(" ")]);
       const longest = await longestTask(browser, page, async () => {
@@ -152,13 +145,13 @@ else
       await expect.poll(() => hash(page)).toContain("frame=0");
       await page.getByRole("slider", { name: "Time" }).press("End");
       await expect.poll(() => fenOf(page)).toBe(fen);
-      // The browser asks for the icon again where the address changes.
+      // The browser requests the icon again when the address changes.
       expect(requests.slice(fetched).filter((one) => !/\/icon-[^/]+\.svg$/.test(one))).toEqual([]);
       expect(requests.filter((one) => !one.startsWith(url))).toEqual([]);
       expect(errors).toEqual([]);
     });
 
-    it("has a policy in force, and no page of another origin frames it or reads from it", async () => {
+    it("enforces its policy, and no page of another origin can frame it or read from it", async () => {
       const { page: own } = await open(browser, url);
       const refused = own.waitForEvent("console");
       await own.evaluate(() => {
@@ -187,7 +180,7 @@ else
       await foreign.close();
     });
 
-    it("comes back by its address as it was, and keeps the squares that are painted", async () => {
+    it("restores its state from the address, and keeps painted squares", async () => {
       await withTiny(page);
       await page.goto(`${url}#/chess?seed=11&steps=6&w=1.02&completion=replacement`);
       await done(page);
@@ -202,7 +195,7 @@ else
       expect(await page.getByLabel("Seed").inputValue()).toBe("11");
       expect(await page.getByLabel("Drift scale w, typed").inputValue()).toBe("1.020");
 
-      // With the keyboard alone: the white queen on a8, then one square to the right nothing.
+      // With the keyboard alone: the white queen on a8, then an empty square to its right.
       await page.getByRole("button", { name: "Paint: white queen" }).press("Enter");
       await page.getByRole("button", { name: /^a8: / }).press("Enter");
       await page.getByRole("button", { name: "Paint: empty square" }).press("Enter");
@@ -216,7 +209,7 @@ else
           ),
         )
         .toBe(known);
-      // "Done" may still be that of the board before.
+      // "Done" may still belong to the previous board.
       const kept = async (): Promise<boolean> => {
         const made = parseFen((await fenOf(page)) ?? "");
         return parseFen(known, { unknown: true }).every(
@@ -234,23 +227,21 @@ else
       expect(errors).toEqual([]);
     });
 
-    it("runs on one thread from a host that knows nothing of it, pauses, takes single steps, goes on and saves a board", async () => {
+    it("runs on one thread on a plain static host; pauses, steps, continues and saves a board", async () => {
       const { page, errors } = await open(browser, plain.url);
       await page.getByText("WebAssembly, 1 thread").click();
-      await page
-        .getByText(/does not send the headers that threads need; diffeo studio does/)
-        .waitFor();
+      await page.getByText(/does not send the headers that threads need/).waitFor();
       await withTiny(page);
       await page.goto(`${plain.url}#/chess?steps=60&boards=4`);
       const stepNow = async (): Promise<number> =>
         Number(/^Step (\d+) /.exec((await page.locator(".status").textContent()) ?? "")?.[1]);
       await page.evaluate(pauseAtOnce);
-      // What was on its way when it was paused still comes.
+      // A step in progress at the pause still arrives.
       await page.waitForTimeout(500);
       const paused = await stepNow();
       expect(paused).toBeLessThan(60);
       await page.getByRole("slider", { name: "Time" }).press("End");
-      await page.getByRole("button", { name: "One step on" }).click();
+      await page.getByRole("button", { name: "One step forward" }).click();
       await expect.poll(stepNow).toBe(paused + 1);
       await page.waitForTimeout(200);
       expect(await stepNow()).toBe(paused + 1);
@@ -272,35 +263,35 @@ else
       await page.close();
     });
 
-    it("says in a sentence what is missing, and a way on", async () => {
+    it("names a missing page or file, and what to do", async () => {
       await page.goto(`${url}#/nowhere`);
       const alert = page.getByRole("alert");
-      expect(await alert.textContent()).toContain("There is no page “nowhere” in this studio.");
-      await alert.getByRole("link", { name: "Go to the first page" }).click();
+      expect(await alert.textContent()).toContain("The studio has no page “nowhere”.");
+      await alert.getByRole("link", { name: "Go to the home page" }).click();
       await page.getByRole("heading", { level: 1 }).waitFor();
 
       await page.context().route("**/*.safetensors", (route) => route.fulfill({ status: 500 }));
       await page.goto(`${url}#/chess`);
       await alert
         .getByText(
-          /^The model did not arrive \(status 500\)\. See that .* is served, and try again\./,
+          /^The model did not arrive \(status 500\)\. Check that .* is served, and reload the page\./,
         )
         .waitFor();
       await page
-        .getByLabel("Use a file of your own")
+        .getByLabel("Open a model file")
         .setInputFiles({ name: "a.safetensors", mimeType: "", buffer: Buffer.from("no model") });
       await alert.getByText(/safetensors/).waitFor();
     });
 
-    it("computes on WebGPU where there is one", async () => {
+    it("computes on WebGPU if there is an adapter", async () => {
       const { page, errors } = await open(browser, url);
       if (!(await page.evaluate(hasAdapter)))
         return leftOut("the studio on WebGPU", "Chromium finds no adapter here");
       await page.locator("summary").getByText("WebAssembly, ").click();
-      await page.getByText(/software here, which is slower/).waitFor();
+      await page.getByText(/in software, which is slower/).waitFor();
       await page.getByLabel("WebGPU").check();
-      // What Home draws is too little for it.
-      await page.getByText(/the graphics processor makes chess positions/).waitFor();
+      // The home page does not use it.
+      await page.getByText(/only Chess and Sudoku use the graphics processor/).waitFor();
       await withTiny(page);
       await page.goto(`${url}#/chess?steps=2`);
       await done(page);

@@ -1,7 +1,4 @@
-/**
- * The page of tables in use: what it fits, draws and scores is what the command does, and what is
- * wrong with a table is said.
- */
+/** The page of tables in a browser: the same results as the command, and messages for wrong tables. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +11,7 @@ import { leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
 import { FROZEN, hash, longestTask, onWebAssembly, open, violations } from "./browser.ts";
 import { type OpenStudio, openStudio } from "./opened.ts";
 
-/** Long enough for a machine that others use too. */
+/** Long enough for a loaded machine. */
 const SOON = { timeout: 120_000 };
 const studio = inject("studio");
 
@@ -29,7 +26,7 @@ function smallTable(): string {
   return serializeCells(["size", "kind", "share"], rows);
 }
 
-/** The largest relative difference of the numbers of two tables; all else in them is the same. */
+/** The largest relative difference of the numbers of two tables; all other cells must be equal. */
 function farthest(a: CellTable, b: CellTable): number {
   expect([a.columns, a.rows.length]).toEqual([b.columns, b.rows.length]);
   const gaps = a.rows.flatMap((row, i) =>
@@ -37,13 +34,13 @@ function farthest(a: CellTable, b: CellTable): number {
       cell === b.rows[i][j] ? 0 : Math.abs(Number(cell) / Number(b.rows[i][j]) - 1),
     ),
   );
-  // A label that differs has no number to differ by.
+  // Labels that differ have no relative difference.
   return gaps.some(Number.isNaN)
     ? Number.POSITIVE_INFINITY
     : gaps.reduce((most, gap) => Math.max(most, gap), 0);
 }
 
-/** What a button saves, and the name that it has. */
+/** The name and the bytes of the file that a button downloads. */
 async function saved(
   page: Page,
   button: string,
@@ -57,7 +54,7 @@ async function saved(
   return [download.suggestedFilename(), readFileSync(path)];
 }
 
-/** Presses Stop in the page's own time, after some steps: a small table is fast. */
+/** Presses Stop after three steps, from inside the page, because a small table is fast. */
 const stopAtOnce = (): Promise<void> =>
   new Promise((resolve) => {
     new MutationObserver((_, observer) => {
@@ -72,7 +69,7 @@ const stopAtOnce = (): Promise<void> =>
     }).observe(document, { characterData: true, childList: true, subtree: true });
   });
 
-/** What a fit says of itself until it has ended. */
+/** The texts of the status until the fit has ended. */
 const stepsUntilFitted = (): Promise<string[]> =>
   new Promise((resolve) => {
     const said: string[] = [];
@@ -85,7 +82,7 @@ const stepsUntilFitted = (): Promise<string[]> =>
     }).observe(document, { characterData: true, childList: true, subtree: true });
   });
 
-/** The steps of the first network. */
+/** The steps of the first network in these texts. */
 const stepsIn = (said: readonly string[]): number[] =>
   said.flatMap((text) => {
     const found = /First of two networks, step (\d+)/.exec(text);
@@ -94,7 +91,7 @@ const stepsIn = (said: readonly string[]): number[] =>
 
 if ("why" in studio)
   describe("the page of tables", () => {
-    it("is left out", () => {
+    it("is skipped", () => {
       leftOut("the page of tables in a browser", studio.why);
       expect(parseCells(smallTable(), "t.csv").rows).toHaveLength(60);
     });
@@ -106,10 +103,9 @@ else
     const folder = mkdtempSync(join(tmpdir(), "diffeo-table-page-"));
     const [csv, model, rows] = ["t.csv", "m.model", "rows.csv"].map((name) => join(folder, name));
     let browser: Browser;
-    /** A page on which nothing moves. */
+    /** An address without a page, where nothing runs. */
     let nowhere: string;
-    // One page for all: to load it, and what computes in it, takes longer than most of what it is
-    // asked.
+    // One page for all tests: loading it takes longer than most of them.
     let page: Page;
     let [errors, requests]: readonly (readonly string[])[] = [[], []];
     beforeAll(async () => {
@@ -128,7 +124,7 @@ else
       rmSync(folder, { recursive: true });
     });
 
-    it("fits, draws and scores as the command does, to rounding, and takes the model along", async () => {
+    it("fits, samples and scores like the command, to rounding, and downloads the model", async () => {
       const printed = onWebAssembly(
         [
           "table",
@@ -164,15 +160,17 @@ else
         await page.getByLabel("Choose a file").setInputFiles(csv);
         await page.getByText("all between 0 and 1").waitFor(SOON);
         await page.getByRole("button", { name: "Fit", exact: true }).click();
-        await page.getByText(/^Fitted\. Loss on rows held out: /).waitFor(SOON);
-        await page.getByRole("button", { name: "How likely is row 2?" }).waitFor(SOON);
+        await page.getByText(/^Fitted\. Validation loss: /).waitFor(SOON);
+        await page
+          .getByRole("button", { name: "Log-likelihood of row 2", exact: true })
+          .waitFor(SOON);
       });
       expect(longest).toBeLessThan(FROZEN);
-      const rowsFile = await saved(page, "Save rows", folder);
-      const modelFile = await saved(page, "Save the model", folder);
+      const rowsFile = await saved(page, "Download rows", folder);
+      const modelFile = await saved(page, "Download model", folder);
       await printed;
       expect([rowsFile[0], modelFile[0]]).toEqual(["t-rows.csv", "t.safetensors"]);
-      // The last digit of Math.exp is not the same in all releases of V8.
+      // The last digit of Math.exp differs between releases of V8.
       const drawn = parseCells(readFileSync(rows, "utf8"), "rows");
       expect(farthest(parseCells(rowsFile[1].toString(), "saved"), drawn)).toBeLessThan(1e-12);
       const fitted = await loadTableModel(model);
@@ -180,8 +178,8 @@ else
       expect(taken.training.validation).toBeCloseTo(fitted.training.validation, 6);
       expect({ ...taken.training, validation: 0 }).toEqual({ ...fitted.training, validation: 0 });
 
-      // A row that is pressed has the likelihood that the model gives it elsewhere.
-      await page.getByRole("button", { name: "How likely is row 2?" }).click();
+      // The page and the library give a row the same likelihood.
+      await page.getByRole("button", { name: "Log-likelihood of row 2", exact: true }).click();
       const nats = Number(
         (await page.getByLabel("log-likelihood", { exact: true }).textContent(SOON))?.replace(
           "−",
@@ -194,80 +192,80 @@ else
       expect(await violations(page)).toEqual([]);
       expect(requests.slice(fetched).filter((one) => !one.startsWith(url))).toEqual([]);
 
-      // The file alone draws the same rows.
+      // The model file alone gives the same samples.
       const first = await page
         .getByRole("row")
-        .filter({ has: page.getByRole("button", { name: "How likely is row 1?" }) })
+        .filter({ has: page.getByRole("button", { name: "Log-likelihood of row 1", exact: true }) })
         .textContent();
       await page.getByLabel("Choose a file").setInputFiles(model);
-      await page.getByText("a model without its table").waitFor(SOON);
+      await page.getByText(": a fitted model").waitFor(SOON);
       await expect
         .poll(
           () =>
             page
               .getByRole("row")
-              .filter({ has: page.getByRole("button", { name: "How likely is row 1?" }) })
+              .filter({
+                has: page.getByRole("button", { name: "Log-likelihood of row 1", exact: true }),
+              })
               .textContent(),
           SOON,
         )
         .toBe(first);
     });
 
-    it("says which cell is wrong and lets one mend it, and an address brings an example and its rules back", async () => {
+    it("names a wrong cell and lets the reader edit it; an address restores an example and its rules", async () => {
       await page.goto(`${url}#/table`);
-      await page.getByRole("button", { name: "Paste one" }).click();
-      await page.getByLabel("The table as CSV").fill("a,b\n1,2\n3\n");
-      await page.getByRole("button", { name: "Take it" }).click();
+      await page.getByRole("button", { name: "Paste text" }).click();
+      await page.getByLabel("Table as CSV").fill("a,b\n1,2\n3\n");
+      await page.getByRole("button", { name: "Use this table" }).click();
       await page
         .getByText(
           "pasted.csv, line 3: 1 cell where 2 columns are. Give every row the same number of cells.",
         )
         .waitFor(SOON);
-      await page.getByRole("button", { name: "Mend it here" }).click();
+      await page.getByRole("button", { name: "Correct it here" }).click();
       const numbers = Array.from({ length: 70 }, (_, i) => `${i + 0.5},${i}`);
-      await page
-        .getByLabel("The table as CSV")
-        .fill(["a,b", ...numbers.with(4, "x4.5,4")].join("\n"));
-      await page.getByRole("button", { name: "Take it" }).click();
+      await page.getByLabel("Table as CSV").fill(["a,b", ...numbers.with(4, "x4.5,4")].join("\n"));
+      await page.getByRole("button", { name: "Use this table" }).click();
       await page
         .getByText(
           /^pasted\.csv, line 6, column 1 \("a"\): "x4\.5" is not a number, though most are\./,
         )
         .waitFor(SOON);
       expect(await violations(page)).toEqual([]);
-      await page.getByRole("button", { name: "Mend the table" }).click();
-      await page.getByLabel("The table as CSV").fill(["a,b", ...numbers].join("\n"));
-      await page.getByRole("button", { name: "Take it" }).click();
+      await page.getByRole("button", { name: "Edit the table" }).click();
+      await page.getByLabel("Table as CSV").fill(["a,b", ...numbers].join("\n"));
+      await page.getByRole("button", { name: "Use this table" }).click();
       await page.getByText("all above 0, from 0.5 to 69.5").waitFor(SOON);
-      await page.getByLabel("What a is").fill("betwixt:0:1");
-      await page.getByLabel("What a is").press("Enter");
+      await page.getByLabel("Kind of a").fill("betwixt:0:1");
+      await page.getByLabel("Kind of a").press("Enter");
       await page
         .getByText(/there is no kind "betwixt" of column\. Use .*\bpositive\b/)
         .waitFor(SOON);
-      await page.getByLabel("What a is").fill("between:0:100");
-      await page.getByLabel("What a is").press("Enter");
+      await page.getByLabel("Kind of a").fill("between:0:100");
+      await page.getByLabel("Kind of a").press("Enter");
       await expect.poll(() => page.getByRole("alert").count(), SOON).toBe(0);
 
-      // By way of another page.
+      // Via another page.
       await page.goto(nowhere);
       await page.goto(
         `${url}#/table?example=ferry&seed=7&ends=3&column=${encodeURIComponent("aboard=drop\n0<departure<arrival<24")}`,
       );
       await page.getByText("ferry.csv").waitFor(SOON);
       await expect
-        .poll(() => page.getByLabel("What departure, arrival is").inputValue(), SOON)
+        .poll(() => page.getByLabel("Kind of departure, arrival").inputValue(), SOON)
         .toBe("0<departure<arrival<24");
-      expect(await page.getByLabel("What aboard is").inputValue()).toBe("drop");
+      expect(await page.getByLabel("Kind of aboard").inputValue()).toBe("drop");
       expect(await page.getByLabel("Seed", { exact: true }).inputValue()).toBe("7");
       expect(await page.getByRole("radio", { name: "3 min" }).isChecked()).toBe(true);
-      await page.getByRole("button", { name: "infer it: aboard" }).click();
+      await page.getByRole("button", { name: "Reset aboard" }).click();
       await expect
-        .poll(() => page.getByLabel("What aboard is").inputValue(), SOON)
+        .poll(() => page.getByLabel("Kind of aboard").inputValue(), SOON)
         .toBe("empirical");
       await expect.poll(() => hash(page), SOON).not.toContain("drop");
     });
 
-    it("stops a fit, goes on with it where it was, and draws rows of which a cell is given", async () => {
+    it("stops a fit, continues it at the same step, and samples rows with a given cell", async () => {
       await page.goto(`${url}#/table?ends=steps&steps=10&seed=3&evaluations=8`);
       await page.getByLabel("Choose a file").setInputFiles(csv);
       await page.getByText("all between 0 and 1").waitFor(SOON);
@@ -290,7 +288,7 @@ else
       const drawn = (): Promise<string[]> =>
         page
           .getByRole("row")
-          .filter({ has: page.getByRole("button", { name: /^How likely is row/ }) })
+          .filter({ has: page.getByRole("button", { name: /^Log-likelihood of row/ }) })
           .allTextContents();
       const allHave = async (label: string): Promise<boolean> => {
         const rows = await drawn();
@@ -311,7 +309,7 @@ else
           .waitFor({ ...SOON, state: "attached" });
         await page
           .getByRole("img", {
-            name: /^Variance of the gradient over its squared mean\. SSM-VR: \d/,
+            name: /^Variance of the gradient divided by its squared mean\. SSM-VR: \d/,
           })
           .waitFor(SOON);
         await page.getByRole("button", { name: "Stop" }).click();

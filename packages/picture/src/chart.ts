@@ -1,7 +1,6 @@
 /**
- * diffeo-picture/chart. Charts as SVG: panels side by side, or in rows, each drawn by Observable
- * Plot, under one title and one legend, in the house's colours and font. The same options give the
- * same text, in a page and in Node.
+ * diffeo-picture/chart. Charts as SVG: panels by Observable Plot under one title and one legend, with
+ * common colours and fonts. The same options give the same text in a page and in Node.
  */
 import * as Plot from "@observablehq/plot";
 import { EDGE, framed, type Heading, INDENT, LINE, plotGroup, textAt } from "./frame.ts";
@@ -11,7 +10,7 @@ export type { LegendEntry } from "./frame.ts";
 export { type GridOptions, grid } from "./grid.ts";
 export { FAINT, Plot };
 
-/** The colours of Okabe and Ito, which people see apart whatever colours they see. */
+/** The colours of Okabe and Ito, which colour-blind readers can distinguish. */
 export const COLOURS = {
   blue: "#0072b2",
   vermilion: "#d55e00",
@@ -22,26 +21,27 @@ export const COLOURS = {
   grey: "#6e7781",
 } as const;
 
-/** A panel of a chart: options of Observable Plot under a heading. */
+/** A panel of a chart: options of Observable Plot, and a heading. */
 export interface Panel extends Plot.PlotOptions {
-  /** What stands above it. */
+  /** The text above the panel. */
   readonly heading: string;
 }
 
-/** What a chart shows: panels side by side under one heading. */
+/** A chart: panels under one title. */
 export interface ChartOptions extends Heading {
   readonly panels: readonly Panel[];
-  /** Panels a row. Default all. */
+  /** Panels per row. Default all. */
   readonly columns?: number;
-  /** Of one panel, in pixels. Default 380 by 284. */
+  /** Width of a panel in pixels. Default 380. */
   readonly width?: number;
+  /** Height of a panel in pixels, without its heading. Default 284. */
   readonly height?: number;
 }
 
 const GAP = 12;
 
-/** What every panel has unless it says otherwise. */
-const house: Plot.PlotOptions = {
+/** Defaults of every panel. */
+const defaults: Plot.PlotOptions = {
   marginLeft: 46,
   marginRight: 10,
   marginTop: 28,
@@ -59,7 +59,7 @@ function panelAt(
   const axis = { labelArrow: "none", labelAnchor: "center", tickSize: 4 } as const;
   const plot = plotGroup(
     {
-      ...house,
+      ...defaults,
       width,
       height,
       ...options,
@@ -72,7 +72,11 @@ function panelAt(
   return `${textAt(x + INDENT, y + 14, heading, 'font-weight="bold"')}${plot}`;
 }
 
-/** A chart of panels as SVG. */
+/**
+ * Draws a chart.
+ *
+ * @returns the SVG, the same text for the same options
+ */
 export function chart(options: ChartOptions): string {
   const { panels, width = 380, height = 284, columns: across = panels.length } = options;
   const rows = Math.ceil(panels.length / across);

@@ -1,12 +1,9 @@
-/**
- * What figures of several plots share: a title, a note and a legend above, plots as groups at
- * places, and one SVG around all.
- */
+/** Figures of several plots in one SVG: title, notes and legend at the top, then plots as groups. */
 import * as Plot from "@observablehq/plot";
 import { chartDocument } from "#document";
 import { escapeText, FAINT, FONT_FAMILY, INK, wellFormed } from "./svg.ts";
 
-/** A line of a legend: a label and its mark. */
+/** An entry of a legend: a label and its mark. */
 export interface LegendEntry {
   readonly label: string;
   readonly colour: string;
@@ -14,12 +11,12 @@ export interface LegendEntry {
   readonly symbol?: Plot.SymbolType;
 }
 
-/** What stands above a figure. */
+/** The texts and the legend at the top of a figure. */
 export interface Heading {
   readonly title: string;
-  /** What a reader must know to read it; several lines where it is a list. */
+  /** How to read the figure, in one or several lines. */
   readonly note?: string | readonly string[];
-  /** For those who do not see it: what it shows. */
+  /** The text alternative. */
   readonly description: string;
   readonly legend?: readonly LegendEntry[];
 }
@@ -27,12 +24,12 @@ export interface Heading {
 const SIZE = 11;
 export const EDGE = 14;
 export const LINE = 20;
-/** Where Plot begins the label of an axis. */
+/** The distance from the edge at which Plot puts the label of an axis. */
 export const INDENT = 3;
-/** The width of a letter of the house's font, on average, at its size. */
+/** Average width of a letter at this size. */
 const LETTER = 6.6;
 
-/** A plot as a group at a place, without what only a page's style sheet would read. */
+/** A plot as an SVG group at a position, without style sheets. */
 export function plotGroup(options: Plot.PlotOptions, x: number, y: number): string {
   const svg = Plot.plot({ ...options, document: chartDocument() });
   for (const style of svg.querySelectorAll("style")) style.remove();
@@ -43,7 +40,7 @@ export function plotGroup(options: Plot.PlotOptions, x: number, y: number): stri
 export const textAt = (x: number, y: number, content: string, more = ""): string =>
   `<text x="${x}" y="${y}" ${more}>${escapeText(content)}</text>`;
 
-/** A line with its mark, and what it stands for, entry after entry. */
+/** The marks and labels of a legend, in one line. */
 function legendAt(entries: readonly LegendEntry[], x: number, y: number): string {
   let at = x;
   return entries
@@ -71,7 +68,10 @@ function legendAt(entries: readonly LegendEntry[], x: number, y: number): string
     .join("");
 }
 
-/** Plot counts the ids of clips and markers on and on; here they are a chart's own. */
+/**
+ * Replaces the ids of clips and markers, which Plot numbers globally, by ids from a hash of the
+ * figure: the same figure has the same text, and two figures in a page do not share ids.
+ */
 function withOwnIds(svg: string): string {
   let hash = 0x811c9dc5; // FNV-1a
   const plain = svg.replaceAll(/plot-(clip|marker)-\d+/g, "plot-$1");
@@ -84,14 +84,14 @@ function withOwnIds(svg: string): string {
   });
 }
 
-/** What is drawn below the heading: as wide and as high as it says, at the top that it is told. */
+/** The part of a figure below the heading; `at` draws it from a given y. */
 export interface Body {
   readonly width: number;
   readonly height: number;
   readonly at: (top: number) => string;
 }
 
-/** The whole figure. */
+/** A complete figure as SVG. */
 export function framed(
   { title, note = [], description, legend = [] }: Heading,
   body: Body,

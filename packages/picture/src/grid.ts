@@ -1,26 +1,24 @@
-/**
- * Plots in a square grid that share their axes: those of the bottom row and of the first column are
- * shown.
- */
+/** A grid of small square plots with shared axes, shown in the bottom row and the first column. */
 import type * as Plot from "@observablehq/plot";
 import { EDGE, framed, type Heading, plotGroup } from "./frame.ts";
 
-/** What a grid of small plots shows. */
+/** A grid of small plots. */
 export interface GridOptions extends Heading {
-  /** Of every row its plots; undefined leaves a place empty. */
+  /** The plots of each row; undefined leaves a place empty. */
   readonly cells: readonly (readonly (Plot.PlotOptions | undefined)[])[];
-  /** The side of a plot, in pixels. */
+  /** The side of a plot in pixels. */
   readonly side: number;
-  /** Room for the axes on the left, and at the bottom. Default 56 and 40. */
+  /** Pixels for the axes on the left. Default 56. */
   readonly left?: number;
+  /** Pixels for the axes at the bottom. Default 40. */
   readonly bottom?: number;
 }
 
 const GAP = 6;
-/** Around the plots, so that what stands on an edge is whole. */
+/** Pixels around the plots for marks on an edge. */
 const ROOM = 6;
 
-/** A grid of small plots as SVG. */
+/** Draws a grid of small plots as SVG. */
 export function grid(options: GridOptions): string {
   const { cells, side, left = 56, bottom = 40 } = options;
   const [rows, columns] = [cells.length, Math.max(...cells.map((row) => row.length))];

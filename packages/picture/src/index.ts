@@ -1,7 +1,4 @@
-/**
- * diffeo-picture: what figures share. Charts have a door of their own, `diffeo-picture/chart`, for
- * what draws them is large.
- */
+/** diffeo-picture: helpers for SVG. Charts are in `diffeo-picture/chart`, which loads Observable Plot. */
 
 // For other packages of this repository; published types leave them out.
 

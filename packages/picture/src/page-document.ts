@@ -1,4 +1,4 @@
-/** The document that charts are drawn in: in a page, its own. */
+/** The document in which charts are built: in a page, its own. */
 import type { PlotOptions } from "@observablehq/plot";
 
 type ChartDocument = NonNullable<PlotOptions["document"]>;

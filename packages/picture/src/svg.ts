@@ -1,9 +1,9 @@
-/** What figures share: colours and the font. */
+/** Colours, font and text of SVG figures. */
 export const INK = "#1f2328";
-/** The colour of text and lines that stay in the background. */
+/** The colour of secondary text and lines. */
 export const FAINT = "#6b737d";
 export const FONT_FAMILY = "DejaVu Sans, Verdana, Arial, sans-serif";
-/** The font of pictures, as an attribute of SVG. */
+/** The font as an attribute of SVG. */
 export const FONT = `font-family="${FONT_FAMILY}"`;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -14,21 +14,21 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What XML 1.0 allows in no document, not even as a reference: control characters but tab and line
- * ends, halves of surrogate pairs, and two that are no characters.
+ * Characters that XML 1.0 forbids, even as references: control characters other than tab and line
+ * ends, unpaired surrogates, U+FFFE and U+FFFF.
  */
 const forbidden =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match them
   /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** A text that XML allows: a control character as Unicode's picture of it, the rest as �. */
+/** Replaces forbidden characters: control characters by Unicode's pictures of them, others by �. */
 export const wellFormed = (text: string): string =>
   text.replaceAll(forbidden, (character) => {
     const code = character.charCodeAt(0);
     return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\ufffd";
   });
 
-/** A text between tags or quotes. */
+/** Escapes text for use between tags or in quotes. */
 export const escapeText = (text: string): string =>
   wellFormed(text).replaceAll(/[&<>"]/g, (c) => ENTITIES[c]);
 
@@ -37,7 +37,7 @@ const sizeOf = (svg: string): readonly [width: number, height: number] => {
   return [Number(width), Number(height)];
 };
 
-/** Figures one below the other, as one. */
+/** Stacks figures vertically in one SVG. */
 export function stackedFigures(figures: readonly string[]): string {
   const sizes = figures.map(sizeOf);
   const width = Math.max(...sizes.map(([w]) => w));
@@ -50,7 +50,7 @@ export function stackedFigures(figures: readonly string[]): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><rect width="100%" height="100%" fill="#ffffff"/>${content.join("")}</svg>\n`;
 }
 
-/** The names of colours in a page's style sheet, by what figures write. */
+/** The custom property of a page for each colour of a figure. */
 const properties: readonly (readonly [string, string])[] = [
   ["#ffffff", "--paper"],
   [INK, "--ink"],
@@ -59,10 +59,7 @@ const properties: readonly (readonly [string, string])[] = [
   ["#d55e00", "--samples"],
 ];
 
-/**
- * A figure whose colours are custom properties of the page it stands in, so that they can follow
- * the page into the dark.
- */
+/** Replaces the colours of a figure by custom properties of its page, which may have a dark theme. */
 export const inPage = (svg: string): string =>
   properties.reduce(
     (text, [colour, name]) => text.replaceAll(colour, `var(${name}, ${colour})`),

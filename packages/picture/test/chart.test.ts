@@ -1,7 +1,4 @@
-/**
- * Charts: the same text every time, readable by those who do not see it, and whole without a page's
- * styles.
- */
+/** Charts: reproducible text, text alternatives, and no dependence on style sheets. */
 import { parseHTML } from "linkedom";
 import { afterEach, describe, expect, it } from "vitest";
 import { plotsOf } from "../../../test/drawn.ts";
@@ -10,7 +7,7 @@ import { stackedFigures } from "../src/index.ts";
 import { hasFont, renderPng } from "../src/node/index.ts";
 import { chartDocument } from "../src/page-document.ts";
 
-/** What is asked of an element here. */
+/** The part of a DOM element that the tests use. */
 interface Element {
   readonly textContent: string;
   getAttribute(name: string): string | null;
@@ -42,19 +39,19 @@ const options = (): ChartOptions => ({
 });
 
 describe("a chart", () => {
-  it("has the same text every time it is drawn", () => {
+  it("has the same text each time, with ids of its own", () => {
     const first = chart(options());
     expect(chart(options())).toBe(first);
     expect(first).not.toMatch(/plot-(clip|marker)/);
     const ids = [...first.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const [, id] of first.matchAll(/url\(#([^)]+)\)/g)) expect(ids).toContain(id);
-    // Two charts in one page do not share their clips.
+    // Two charts in one page do not share clips.
     const other = chart({ ...options(), title: "another" });
     for (const [, id] of other.matchAll(/ id="([^"]+)"/g)) expect(ids).not.toContain(id);
   });
 
-  it("says what it is, and names its axes", () => {
+  it("has a title, a description and axis labels", () => {
     const { document } = parseHTML(`<body>${chart(options())}</body>`);
     const svg = document.querySelector("svg");
     expect(svg?.getAttribute("role")).toBe("img");
@@ -71,7 +68,7 @@ describe("a chart", () => {
     expect(texts).toContain("panel 1");
   });
 
-  it("puts numbers where its axes say", () => {
+  it("puts marks where the axes say", () => {
     const { document } = parseHTML(`<body>${chart(options())}</body>`);
     const at = (element: Element | undefined): number[] =>
       (/translate\(([\d.]+),([\d.]+)\)/.exec(element?.getAttribute("transform") ?? "") ?? [])
@@ -99,7 +96,7 @@ describe("a chart", () => {
     });
   });
 
-  it("has its panels row by row, as a grid has its plots, and figures one below the other", () => {
+  it("has panels in rows, like plots in a grid; figures are stacked vertically", () => {
     const [panel] = options().panels;
     const [a, b, c] = plotsOf(
       chart({ ...options(), panels: [panel, panel, panel], columns: 2 }),
@@ -124,7 +121,7 @@ describe("a chart", () => {
     expect(stacked).toMatch(/^<svg [^>]*width="100" height="100"/);
   });
 
-  it("needs no style sheet, and becomes a PNG", () => {
+  it("needs no style sheet, and can be rendered as PNG", () => {
     const svg = chart(options());
     expect(svg).not.toMatch(/<style|var\(|class=/);
     expect([...renderPng(svg).subarray(1, 4)].map((c) => String.fromCharCode(c)).join("")).toBe(
@@ -132,7 +129,7 @@ describe("a chart", () => {
     );
   });
 
-  it("knows whether captions can be written", () => {
+  it("detects whether a font is available", () => {
     const png = (text: string): string =>
       Buffer.from(
         renderPng(
@@ -149,7 +146,7 @@ describe("in a page", () => {
     delete (globalThis as { document?: unknown }).document;
   });
 
-  it("is drawn in the page's own document", () => {
+  it("uses the document of the page", () => {
     const { document } = parseHTML("<body></body>");
     Object.assign(globalThis, { document });
     expect(chartDocument()).toBe(document);

@@ -1,16 +1,11 @@
-/** Pictures of chains: what they count, and that they hold what they should. */
+/** Pictures of posteriors: their counts, and that marks stand where the axes say. */
 import { describe, expect, it } from "vitest";
 import { corners, plotsOf } from "../../../test/drawn.ts";
-import {
-  marked,
-  pairsPicture,
-  rankCounts,
-  rankPicture,
-  shortName,
-  tracePicture,
-} from "../src/posterior.ts";
+import { shortName, tickMarks } from "../src/posterior/axes.ts";
+import { rankCounts } from "../src/posterior/ranks.ts";
+import { pairsPicture, rankPicture, tracePicture } from "../src/posterior.ts";
 
-/** Chains that take turns among the ranks. */
+/** Chains with interleaved ranks. */
 const chains = [0, 1, 2].map((c) =>
   Float64Array.from({ length: 200 }, (_, i) => Math.sin(7 * i + c)),
 );
@@ -19,8 +14,8 @@ const quantities = ["mu", "theta[1] < 2"].map((name, k) => ({
   chains: chains.map((c) => c.map((v) => v * (k + 1))),
 }));
 
-describe("ranks", () => {
-  it("are counted in bins: chains one above the other have them apart", () => {
+describe("rank counts", () => {
+  it("are separate for chains without overlap, and uniform in total", () => {
     const steps = [0, 1].map((c) => Float64Array.from({ length: 10 }, (_, i) => 10 * c + i));
     expect(rankCounts(steps, 4)).toEqual([
       [5, 5, 0, 0],
@@ -38,7 +33,7 @@ describe("a picture", () => {
   it.each([
     ["traces", tracePicture(quantities), 2 * 3],
     ["ranks", rankPicture(quantities), 2 * 3],
-  ])("of %s has a line for every chain of every quantity, the names escaped", (_, svg, lines) => {
+  ])("of %s has a line per chain and quantity, with escaped names", (_, svg, lines) => {
     expect(svg).toMatch(/^<svg .*<\/svg>\n$/s);
     expect(svg).toContain("theta[1] &lt; 2");
     const panels = svg.match(/aria-label="line"/g) ?? [];
@@ -46,7 +41,7 @@ describe("a picture", () => {
     expect(svg).not.toContain("NaN");
   });
 
-  it("of pairs marks divergences, and has no more dots than an eye can tell", () => {
+  it("of pairs marks divergences and thins the other draws", () => {
     const diverged = chains.map((chain) => Uint8Array.from(chain, (_, i) => (i === 3 ? 1 : 0)));
     const svg = pairsPicture(quantities, diverged);
     expect(svg).toContain("3 transitions diverged");
@@ -57,12 +52,12 @@ describe("a picture", () => {
   });
 });
 
-describe("numbers of a picture are where its axes say", () => {
-  /** Two chains one above the other. */
+describe("marks stand where the axes say", () => {
+  /** Two chains without overlap. */
   const apart = (draws: number): Float64Array[] =>
     [0, 1].map((c) => Float64Array.from({ length: draws }, (_, i) => draws * c + i + 1));
 
-  it("draw by draw, where not all are drawn", () => {
+  it("in a thinned trace", () => {
     const [plot] = plotsOf(tracePicture([{ name: "a", chains: apart(1000) }]));
     plot.marks("line").forEach(([line], c) => {
       const points = corners(line.attribute("d"));
@@ -75,20 +70,20 @@ describe("numbers of a picture are where its axes say", () => {
     });
   });
 
-  it("rank by rank, beside a band of 2.576 standard deviations of independent draws", () => {
+  it("in a rank histogram, with a band of 2.576 standard deviations of independent draws", () => {
     const [plot] = plotsOf(rankPicture([{ name: "a", chains: apart(100) }]));
     plot.marks("line").forEach(([line], c) => {
       const points = corners(line.attribute("d"));
       expect(plot.read("x", points[0][0])).toBeCloseTo(0, 6);
       expect(plot.read("x", points[points.length - 1][0])).toBeCloseTo(100, 6);
-      // Ten bins of twenty ranks: a chain has all of its own five, and none of the other's.
+      // Ten bins of twenty ranks: each chain fills five bins alone.
       for (const [x, y] of points) {
         const rank = plot.read("x", x);
         if (Math.abs(rank - 50) > 1)
           expect(plot.read("y", y)).toBeCloseTo(rank < 50 === (c === 0) ? 20 : 0, 6);
       }
     });
-    // A draw is in a bin of a tenth, and in this chain rather than in that; ten of a hundred are.
+    // 100 draws in 10 bins, p = 1/10; the total of both chains in a bin is fixed, which halves the variance.
     const spread = 2.576 * Math.sqrt(10 * 0.9 * 0.5);
     const [[band]] = plot.marks("rect");
     expect(plot.read("y", band.at("y"))).toBeCloseTo(10 + spread, 6);
@@ -96,7 +91,7 @@ describe("numbers of a picture are where its axes say", () => {
     expect(plot.read("y", plot.marks("rule")[0][0].at("y1"))).toBeCloseTo(10, 6);
   });
 
-  it("one against the other, of 2,000 draws every second", () => {
+  it("in a scatter plot of every second of 2,000 draws", () => {
     const chains = apart(1000);
     const plots = plotsOf(
       pairsPicture(
@@ -116,8 +111,8 @@ describe("numbers of a picture are where its axes say", () => {
   });
 });
 
-describe("names and numbers", () => {
-  it("are cut where there is no room, the index last", () => {
+describe("names and ticks", () => {
+  it("shorten long names and keep the index", () => {
     expect(shortName("theta[12]", 20)).toBe("theta[12]");
     expect(shortName("a_rather_long_name_of_an_effect[12,13]", 20)).toBe("a_rather_lon…[12,13]");
     expect(shortName("a_rather_long_name_of_an_effect", 16)).toBe("a_rather_l…ffect");
@@ -143,7 +138,7 @@ describe("names and numbers", () => {
     ],
     [[0.01, 0.02], [0.015], ["0.015"]],
     [[3, 3], [3], ["3"]],
-  ])("of an axis over %j: %j are %j", (range, values, texts) => {
-    expect(values.map(marked([range]).tickFormat)).toEqual(texts);
+  ])("format an axis over %j: %j as %j", (range, values, texts) => {
+    expect(values.map(tickMarks([range]).tickFormat)).toEqual(texts);
   });
 });

@@ -170,3 +170,5 @@ export { cellLines } from "./table/cells.ts";
 export { parseDate } from "./table/dates.ts";
 /** @internal */
 export { isLiteral, jsonLiteral, literalOf } from "./table/literal.ts";
+/** @internal */
+export { numberColumns } from "./table/number-columns.ts";

@@ -28,36 +28,18 @@ function ofJson(bytes: Uint8Array, path: string): Data {
   return value as Data;
 }
 
-/** The numbers of a column, or undefined where it has labels. */
-function numbersOf(cells: readonly string[], where: (row: number) => string): number[] | undefined {
-  const missing = cells.findIndex((cell) => cell === "" || /^(na|nan|null)$/i.test(cell));
-  if (missing >= 0)
-    fail(
-      "data",
-      `${where(missing)}: the cell is ${cells[missing] === "" ? "empty" : cells[missing]}`,
-      "fill it in, drop the row, or leave the column out",
-    );
-  const numbers = cells.map(Number);
-  return numbers.every(Number.isFinite) ? numbers : undefined;
-}
-
 async function ofCsv(bytes: Uint8Array, path: string, say: (line: string) => void): Promise<Data> {
-  // A quarter of what the command would load, and JSON does without it.
-  const { parseCells } = await import("diffeo-tables");
-  const { columns, rows, lines } = parseCells(text(bytes), path);
+  // Loaded here because JSON data do without this package, a quarter of what the command loads.
+  const { numberColumns, parseCells } = await import("diffeo-tables");
+  const columns = Object.entries(numberColumns(parseCells(text(bytes), path)));
   return Object.fromEntries(
-    columns.map((name, j) => {
-      const cells = rows.map((row) => row[j]);
-      const where = (row: number): string => `${path}, line ${lines[row]}, column ${name}`;
-      const numbers = numbersOf(cells, where);
-      if (numbers) return [name, numbers];
-      const labels = [...new Set(cells)].sort();
+    columns.map(([name, { values, labels = [] }]) => {
       const shown = labels.slice(0, 4).map((label, k) => `${label} = ${k}`);
-      say(
-        `${path}: ${name} has ${labels.length} labels: ${shown.join(", ")}${labels.length > 4 ? ", …" : ""}`,
-      );
-      const codes = new Map(labels.map((label, k) => [label, k]));
-      return [name, cells.map((cell) => codes.get(cell) as number)];
+      if (labels.length > 0)
+        say(
+          `${path}: ${name} has ${labels.length} labels: ${shown.join(", ")}${labels.length > 4 ? ", …" : ""}`,
+        );
+      return [name, values];
     }),
   );
 }

@@ -1,14 +1,11 @@
-/**
- * What there is to see, for pages that lead to others: the frame gives it, so that no page has to
- * know of all.
- */
+/** The list of pages as a Svelte context, for a page that links to the others. */
 import { createContext } from "svelte";
 
 export interface Entry {
   /** The address after the #. */
   readonly path: string;
   readonly title: string;
-  /** A line about it. */
+  /** What the page does, in one line. */
   readonly about: string;
 }
 

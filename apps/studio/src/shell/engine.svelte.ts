@@ -1,18 +1,18 @@
 /**
- * What computes: the GPU where the browser offers a real one, WebAssembly otherwise, on several
- * threads where the host sends the headers for it. The reader may choose; the badge in the page's
- * head says what it is and why.
+ * The engine that computes: WebGPU if the browser offers a hardware GPU, otherwise WebAssembly, with
+ * several threads if the host sends the headers for them. The reader may choose another; the badge
+ * in the header shows which engine it is and why.
  */
 
 export const wishes = ["auto", "webgpu", "cpu"] as const;
 export type Wish = (typeof wishes)[number];
 
 export interface Engine {
-  /** As the library names it. */
+  /** The library's name for it. */
   readonly device: "webgpu" | "cpu";
   readonly threads: number;
   readonly label: string;
-  /** Why it is this one, in a sentence. */
+  /** Why this engine was chosen, in a sentence. */
   readonly about: string;
 }
 
@@ -32,7 +32,7 @@ function storedWish(): Wish {
   }
 }
 
-/** All of two cores, half of many: of those, half are usually the same core a second time. */
+/** All cores up to two, half of more: many processors report each core twice. */
 function threadCount(): number {
   const cores = navigator.hardwareConcurrency ?? 1;
   return crossOriginIsolated ? Math.min(4, cores, Math.max(2, Math.ceil(cores / 2))) : 1;
@@ -42,31 +42,31 @@ function webAssembly(reason: string): Engine {
   const threads = threadCount();
   const isolated = crossOriginIsolated
     ? ""
-    : " It has one thread because the host of this page does not send the headers that threads need; diffeo studio does.";
+    : " It uses one thread, because the host of this page does not send the headers that threads need. The command diffeo studio sends them.";
   return {
     device: "cpu",
     threads,
     label: `WebAssembly, ${threads === 1 ? "1 thread" : `${threads} threads`}`,
-    about: `Computed by this machine's processor. ${reason}${isolated}`,
+    about: `This machine's processor computes. ${reason}${isolated}`,
   };
 }
 
-/** Its threads are for WebAssembly, should it have to help. */
+/** Operations that WebGPU lacks run in WebAssembly, with these threads. */
 const webGpu = (): Engine => ({
   device: "webgpu",
   threads: threadCount(),
   label: "WebGPU",
-  about: "Computed by this machine's graphics processor.",
+  about: "This machine's graphics processor computes.",
 });
 
 async function find(wish: Wish): Promise<Engine> {
-  if (wish === "cpu") return webAssembly("You chose it.");
+  if (wish === "cpu") return webAssembly("You chose WebAssembly.");
   const { gpu } = navigator as unknown as { readonly gpu?: Gpu };
   const adapter = await gpu?.requestAdapter().catch(() => null);
-  if (!adapter) return webAssembly("This browser offers the page no WebGPU.");
+  if (!adapter) return webAssembly("This browser offers no WebGPU.");
   const software = adapter.info?.isFallbackAdapter ?? adapter.isFallbackAdapter ?? false;
   if (software && wish === "auto")
-    return webAssembly("The browser's WebGPU is software here, which is slower.");
+    return webAssembly("The browser emulates WebGPU in software, which is slower.");
   return webGpu();
 }
 
@@ -76,7 +76,7 @@ const state = $state<{ wish: Wish; engine: Engine | undefined }>({
 });
 let finding: Promise<Engine> | undefined;
 
-/** The engine to compute with; found once. */
+/** The engine to compute with, detected once. */
 export function engine(): Promise<Engine> {
   finding ??= find(state.wish).then((found) => {
     state.engine = found;
@@ -86,18 +86,18 @@ export function engine(): Promise<Engine> {
 }
 
 /**
- * What the badge shows: nothing until it is known.
- * @param gpu whether the page gives a GPU anything to do
+ * The engine that the badge shows; undefined until it is detected.
+ * @param gpu whether the page uses the GPU
  */
 export const shownEngine = (gpu: boolean): Engine | undefined =>
   state.engine?.device === "webgpu" && !gpu
     ? webAssembly(
-        "What this page does is small or in double precision; the graphics processor makes chess positions.",
+        "This page computes in double precision or with small graphs; only Chess and Sudoku use the graphics processor.",
       )
     : state.engine;
 export const engineWish = (): Wish => state.wish;
 
-/** The reader's choice. Pages start anew with it. */
+/** Applies the reader's choice; the page starts again with it. */
 export function wishEngine(wish: Wish): void {
   state.wish = wish;
   finding = undefined;
@@ -105,14 +105,14 @@ export function wishEngine(wish: Wish): void {
   try {
     localStorage.setItem(NAME, wish);
   } catch {
-    // It holds for this visit.
+    // Without storage the choice lasts for this visit.
   }
   void engine();
 }
 
-/** After the GPU failed: WebAssembly, and why. */
+/** Switches to WebAssembly after the GPU failed, and records why. */
 export function fallBack(why: string): Engine {
-  const found = webAssembly(`WebGPU was tried first: ${why}`);
+  const found = webAssembly(`WebGPU failed: ${why}`);
   finding = Promise.resolve(found);
   state.engine = found;
   return found;

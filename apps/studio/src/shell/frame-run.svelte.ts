@@ -1,6 +1,6 @@
 /**
- * A run that shows frames as a worker computes them: the model that loads first, which frame is
- * shown, and whether time runs. Pages extend it by what they ask of their worker.
+ * A run that shows frames while a worker computes them: it loads a model, keeps the frames, and
+ * knows which one is shown and whether it plays. Pages extend it with the calls to their worker.
  */
 import { engine, fallBack } from "./engine.svelte.ts";
 import { isStopped, type Trouble, troubleOf } from "./rpc.ts";
@@ -12,13 +12,13 @@ type Phase =
   | { readonly kind: "done" }
   | { readonly kind: "failed"; readonly trouble: Trouble };
 
-/** One run of the worker, from its first frame to its last. */
+/** One run of the worker, from the first frame to the last. */
 interface Shoot<Frame> {
-  /** The last frame's number, from 0. */
+  /** The index of the last frame. */
   readonly steps: number;
-  /** The frame to show and to stay at, where not the last. */
+  /** The frame to show and stay at. Default: follow the run. */
   readonly stay?: number | undefined;
-  /** Computes on a device and gives each frame to `take`; `prepare` says that graphs compile. */
+  /** Computes on a device and passes each frame to `take`; calls `prepare` while graphs compile. */
   draw(
     device: string,
     signal: AbortSignal,
@@ -26,16 +26,16 @@ interface Shoot<Frame> {
   ): Promise<unknown>;
 }
 
-/** Frames per second when what is there already is shown again. */
+/** Frames per second of a replay. */
 const REPLAY = 24;
 
 export class FrameRun<Frame> {
   phase = $state.raw<Phase>({ kind: "loading", share: 0 });
-  /** How many frames there are, and how many there will be. */
+  /** How many frames are computed, and how many the run has. */
   known = $state(0);
   total = $state(1);
   playing = $state(true);
-  /** The frame to stay at, or to go on from; none follows the run. */
+  /** The frame to stay at or to play from; undefined follows the run. */
   target = $state<number>();
   #frames: Frame[] = [];
   #device = "cpu";
@@ -44,7 +44,7 @@ export class FrameRun<Frame> {
   #closed = false;
   readonly #clock = setInterval(() => this.#tick(), 1000 / REPLAY);
 
-  /** The frame that is shown, from 0. */
+  /** The index of the frame that is shown. */
   get at(): number {
     return Math.max(0, Math.min(this.target ?? Number.POSITIVE_INFINITY, this.known - 1));
   }
@@ -62,7 +62,7 @@ export class FrameRun<Frame> {
     return this.#device;
   }
 
-  /** Loads a model by the worker that `load` opens with so many threads. */
+  /** Loads a model in the worker that `load` starts with the given number of threads. */
   protected open(
     load: (threads: number, onShare: (share: number) => void) => Promise<void>,
   ): Promise<void> {
@@ -89,7 +89,7 @@ export class FrameRun<Frame> {
     if (!isStopped(error)) this.phase = { kind: "failed", trouble: troubleOf(error) };
   }
 
-  /** Shows what `shoot` computes, once a model is loaded; the run before it is dropped. */
+  /** Shows the frames of `shoot` once a model is loaded; stops the previous run. */
   protected async shoot(isReady: () => boolean, shoot: Shoot<Frame>): Promise<void> {
     this.#current?.abort();
     const controller = new AbortController();
@@ -117,7 +117,7 @@ export class FrameRun<Frame> {
     } catch (error) {
       if (signal.aborted) return;
       if (this.#device !== "webgpu") return this.#fail(error);
-      // The GPU failed: the same on the processor, in the same worker.
+      // The GPU failed: repeat the run on the processor, in the same worker.
       fallBack(troubleOf(error).message);
       this.#device = "cpu";
       await this.shoot(isReady, shoot);
@@ -136,7 +136,7 @@ export class FrameRun<Frame> {
     this.target = Math.min(this.known - 1, Math.max(0, frame));
   }
 
-  /** What is there already is shown in its time; at its end the view follows the run. */
+  /** Replays computed frames; after the last one the view follows the run. */
   #tick(): void {
     if (!this.playing || this.known === 0) return;
     if (this.target !== undefined) {

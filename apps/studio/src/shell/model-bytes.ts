@@ -1,19 +1,17 @@
 /**
- * The bytes of a model that is served beside the page, with progress as they come. The browser
- * keeps them under their address, which changes with their content, so that the next visit does not
- * wait; what it keeps has been read as a model once.
+ * Fetches a model that is served with the page and reports progress. The browser's cache keeps it
+ * under its address, which changes with the content, so that the next visit does not wait. Only
+ * bytes that were parsed as a model are kept.
  */
 import { concatArrays } from "diffeo/host";
 
 const CACHE = "diffeo-models";
 
-/** Where a page is not served securely the browser offers no cache. */
+/** Undefined for a page that is not served securely: browsers offer it no cache. */
 const openCache = (): Promise<Cache | undefined> =>
   "caches" in globalThis ? caches.open(CACHE).catch(() => undefined) : Promise.resolve(undefined);
 
-/**
- * A size to show progress by where the host does not give one: that of the shipped model, about.
- */
+/** The size to show progress by if the host sends none: about that of the shipped model. */
 const USUAL = 2 ** 24;
 
 async function read(response: Response, onProgress: (share: number) => void): Promise<Uint8Array> {
@@ -29,12 +27,12 @@ async function read(response: Response, onProgress: (share: number) => void): Pr
   return concatArrays((length) => new Uint8Array(length), parts);
 }
 
-/** The address without the mark of its content. */
+/** The address without the hash of the content. */
 const nameOf = (url: string): string => url.replace(/-[\w-]+(\.\w+)$/, "$1");
 
 /**
- * Keeps a model's bytes in place of older ones of its name. No room is no trouble: they will be
- * fetched again.
+ * Keeps a model's bytes and removes older versions. If there is no room, the next visit fetches the
+ * model again.
  */
 async function keep(cache: Cache, url: string, bytes: Uint8Array): Promise<void> {
   for (const { url: old } of await cache.keys())
@@ -44,8 +42,9 @@ async function keep(cache: Cache, url: string, bytes: Uint8Array): Promise<void>
 }
 
 /**
- * What `parse` makes of the bytes at an address.
- * @param onProgress the share that has come
+ * Fetches and parses a model.
+ * @param onProgress gets the share that has arrived
+ * @throws if the model does not arrive
  */
 export async function servedModel<M>(
   url: string,
@@ -57,7 +56,7 @@ export async function servedModel<M>(
   const response = kept ?? (await fetch(url).catch(() => undefined));
   if (!response?.ok)
     throw new Error(
-      `The model did not arrive${response ? ` (status ${response.status})` : ""}. See that ${url} is served, and try again.`,
+      `The model did not arrive${response ? ` (status ${response.status})` : ""}. Check that ${url} is served, and reload the page.`,
     );
   const bytes = await read(response, onProgress);
   const model = parse(bytes);

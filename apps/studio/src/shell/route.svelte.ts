@@ -1,6 +1,6 @@
 /**
- * Where the reader is: `#/chess?seed=7` is the page `chess` with the query `seed=7`. Behind the #,
- * because then any host of static files will do.
+ * The current page and its query: `#/chess?seed=7` is the page `chess` with the query `seed=7`.
+ * Addresses stand behind the #, so that any static host works.
  */
 
 export interface Place {
@@ -8,31 +8,31 @@ export interface Place {
   readonly query: string;
 }
 
-/** The address as the page has heard of it, which may be later than the address bar. */
-const heard = $state({ hash: location.hash });
+/** The address at the last `hashchange` event; the address bar may be ahead of it. */
+const known = $state({ hash: location.hash });
 
 addEventListener("hashchange", () => {
-  heard.hash = location.hash;
+  known.hash = location.hash;
 });
 
 const current = $derived.by((): Place => {
-  const [path, query = ""] = heard.hash.replace(/^#\/?/, "").split("?", 2);
+  const [path, query = ""] = known.hash.replace(/^#\/?/, "").split("?", 2);
   return { path, query };
 });
 
-/** The place in the address bar. */
+/** The current page and query. */
 export const place = (): Place => current;
 
 /** The address of a page, for a link. */
 export const addressOf = (path: string, query = ""): string => `#/${path}${query && `?${query}`}`;
 
 /**
- * Puts a query into the address bar, in place of the one that is there: a slider is no page that
- * one goes back to. A reader who has gone elsewhere keeps the new address: the page hears of it
- * later than the address bar.
+ * Replaces the query in the address bar, without an entry in the history for every move of a slider.
+ * Does nothing if the reader has already navigated elsewhere: the event for that may still be
+ * pending.
  */
 export function replaceQuery(query: string): void {
-  if (location.hash !== heard.hash) return;
+  if (location.hash !== known.hash) return;
   history.replaceState(history.state, "", addressOf(current.path, query));
-  heard.hash = location.hash;
+  known.hash = location.hash;
 }

@@ -6,14 +6,14 @@
  *     export const draw = task<Ask, Update, Answer>(     const worker = openWorker<typeof import("./tasks.ts")>("chess", threads);
  *       async (ask, { report, signal }) => …);           const answer = await worker.call("draw", ask, { onReport, signal });
  *
- * Arrays whose buffers are listed in `report(event, transfer)` move without a copy. Errors come back
- * with what was wrong and what to do about it.
+ * Arrays whose buffers are listed in `report(event, transfer)` move without a copy. Errors of the
+ * library arrive with their full sentence.
  */
 
-/** An error as a sentence with a way on. */
+/** An error as the page shows it. */
 export interface Trouble {
   readonly message: string;
-  /** Of the library's errors, what kind it is. */
+  /** The kind, for errors of the library. */
   readonly kind?: string;
 }
 
@@ -26,9 +26,8 @@ interface Context<E> {
 export type Task<I, E, O> = (input: I, context: Context<E>) => Promise<O>;
 
 /**
- * A turn of the worker's own clock, in which it hears of what the page no longer wants: runs of the
- * engine block it, and what they give comes before messages do. A timer would wait for some
- * milliseconds.
+ * Lets the worker receive messages, such as a request to stop: runs of the engine block its event
+ * loop, and their promises resolve before messages arrive. A timer would wait some milliseconds.
  */
 export const turn = (): Promise<void> =>
   new Promise((resolve) => {
@@ -40,7 +39,7 @@ export const turn = (): Promise<void> =>
     port2.postMessage(null);
   });
 
-/** A task of the types that page and worker agree on. */
+/** Declares a task with the types that page and worker share. */
 export const task = <I, E, O>(run: Task<I, E, O>): Task<I, E, O> => run;
 
 /** A module of tasks. */
@@ -57,7 +56,7 @@ export type Request =
       readonly module: string;
       readonly name: string;
       readonly input: unknown;
-      /** Of the runtime; those of the first call count. */
+      /** Threads of the runtime; only the first call sets them. */
       readonly threads: number;
     }
   | { readonly kind: "stop"; readonly call: number };
@@ -72,12 +71,12 @@ export type Reply =
       readonly aborted: boolean;
     };
 
-/** What a task that the page has stopped ends with. */
+/** The error of a task that the page stopped. */
 class Stopped extends Error {
   override readonly name = "AbortError";
 }
 
-/** An error that a worker has sent. */
+/** An error that a worker sent. */
 class TaskError extends Error implements Trouble {
   readonly kind?: string;
   constructor({ message, kind }: Trouble) {
@@ -86,7 +85,7 @@ class TaskError extends Error implements Trouble {
   }
 }
 
-/** What there is to say of anything that was thrown. */
+/** Anything that was thrown, as the page shows it. */
 export function troubleOf(error: unknown): Trouble {
   if (!(error instanceof Error)) return { message: String(error) };
   const { kind } = error as { kind?: unknown };
@@ -107,7 +106,7 @@ export interface OpenWorker<T> {
     input: InputOf<T[N]>,
     options?: CallOptions<EventOf<T[N]>>,
   ): Promise<OutputOf<T[N]>>;
-  /** Ends the worker and frees its memory. Calls under way end as stopped. */
+  /** Ends the worker and frees its memory. Pending calls reject as stopped. */
   close(): void;
 }
 
@@ -117,12 +116,13 @@ interface Pending {
   readonly onReport: ((event: never) => void) | undefined;
 }
 
-const DEAD =
-  "The computing part of this page ended, most likely for want of memory. Load the page again, or ask for less.";
+const ENDED =
+  "The worker of this page ended, most likely because it ran out of memory. Reload the page, or choose smaller settings.";
 
 /**
- * A worker of the studio that runs the tasks of a row of `worker.ts`, on so many threads of
- * WebAssembly.
+ * Starts a worker that runs tasks.
+ * @param module the row of `worker.ts` with the tasks
+ * @param threads of WebAssembly
  */
 export function openWorker<T>(module: string, threads: number): OpenWorker<T> {
   const worker = new Worker(new URL("../worker.ts", import.meta.url), { type: "module" });
@@ -134,15 +134,17 @@ export function openWorker<T>(module: string, threads: number): OpenWorker<T> {
     pending.clear();
   };
   worker.onmessage = ({ data }: MessageEvent<Reply>) => {
-    const asked = pending.get(data.call);
-    if (data.kind === "report") return asked?.onReport?.(data.event as never);
+    const request = pending.get(data.call);
+    if (data.kind === "report") return request?.onReport?.(data.event as never);
     pending.delete(data.call);
-    if (data.kind === "done") asked?.resolve(data.output as never);
+    if (data.kind === "done") request?.resolve(data.output as never);
     else
-      asked?.reject(data.aborted ? new Stopped(data.trouble.message) : new TaskError(data.trouble));
+      request?.reject(
+        data.aborted ? new Stopped(data.trouble.message) : new TaskError(data.trouble),
+      );
   };
   worker.onerror = ({ message }) =>
-    failAll(new TaskError({ message: message ? `${message}. ${DEAD}` : DEAD }));
+    failAll(new TaskError({ message: message ? `${message}. ${ENDED}` : ENDED }));
   const send = (request: Request): void => worker.postMessage(request);
   return {
     call: (name, input, { onReport, signal } = {}) =>

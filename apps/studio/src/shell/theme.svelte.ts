@@ -1,14 +1,11 @@
-/**
- * Light or dark: as the reader's system says, until the reader says otherwise. Kept in this
- * browser.
- */
+/** Light or dark: the system's setting, unless the reader chooses; the choice is kept in this browser. */
 
 export const themes = ["system", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];
 
 const NAME = "diffeo-theme";
 
-/** Some browsers refuse storage to pages. */
+/** The stored choice. Some browsers refuse storage to pages. */
 function stored(): Theme {
   try {
     return themes.find((theme) => theme === localStorage.getItem(NAME)) ?? "system";
@@ -31,6 +28,6 @@ export function setTheme(chosen: Theme): void {
   try {
     localStorage.setItem(NAME, chosen);
   } catch {
-    // It holds for this visit.
+    // Without storage the choice lasts for this visit.
   }
 }

@@ -1,10 +1,10 @@
 /**
- * A page's state in its address, so that a link shows what its sender saw:
+ * Keeps a page's settings in its address, so that a link reproduces them:
  *
- *     const settings = urlState({ seed: whole(7, 0, 1e9), w: real(1, 0.9, 1.1), method: oneOf(["heun", "milstein"]), fen: text("") });
+ *     const settings = urlState({ seed: integer(7, 0, 1e9), w: real(1, 0.9, 1.1), method: oneOf(["heun", "milstein"]), fen: text("") });
  *
- * `settings.w` is read and set like a variable. What is at its default is not written. What an
- * address says that is no value is taken as the default: an old link still opens.
+ * Read and set `settings.w` like a variable. The address leaves out defaults. An invalid value in an
+ * address counts as the default, so that old links still open.
  */
 import { place, replaceQuery } from "./route.svelte.ts";
 
@@ -32,11 +32,11 @@ const numeric = (
 export const real = (initial: number, least: number, most: number): Field<number> =>
   numeric(initial, least, most, Number.isFinite);
 
-/** A whole number between bounds. */
-export const whole = (initial: number, least: number, most: number): Field<number> =>
+/** An integer between bounds. */
+export const integer = (initial: number, least: number, most: number): Field<number> =>
   numeric(initial, least, most, Number.isInteger);
 
-/** One of some words, the first of them by default. */
+/** One of several words, by default the first. */
 export const oneOf = <const T extends string>(
   words: readonly T[],
   initial: T = words[0],
@@ -46,7 +46,7 @@ export const oneOf = <const T extends string>(
   format: (word) => word,
 });
 
-/** Any text that a test lets through. */
+/** Any text that passes a test. */
 export const text = (
   initial: string,
   fits: (value: string) => boolean = () => true,
@@ -80,13 +80,10 @@ function queryOf<F extends Fields>(fields: F, values: Values<F>): string {
   return words.toString();
 }
 
-/**
- * How long a slider rests before the address follows: browsers refuse pages that write there too
- * often.
- */
+/** Milliseconds without a change before the address is updated: browsers limit how often a page may. */
 const REST = 150;
 
-/** The state of the page whose component calls this while it is made. */
+/** The settings of a page. Call it while the page's component initialises. */
 export function urlState<F extends Fields>(fields: F): Values<F> {
   const values = $state(valuesIn(fields, place().query));
   let written = place().query;

@@ -1,7 +1,4 @@
-/**
- * The colours of the style sheet for what is drawn on a canvas: they know of light and dark, and
- * change with them.
- */
+/** The colours of the style sheet, light or dark, for drawings on a canvas. */
 
 export interface Colours {
   readonly ink: string;
@@ -27,7 +24,7 @@ export function coloursOf(canvas: HTMLCanvasElement): Colours {
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-/** Calls when they have changed, until what it returns is called. */
+/** Calls `again` when the colours change. Returns a function that ends this. */
 export function watchColours(again: () => void): () => void {
   dark.addEventListener("change", again);
   const watch = new MutationObserver(again);

@@ -1,16 +1,17 @@
 /**
- * Fields on a canvas: a density as shade and level lines, a bent grid, arrows, paths. Lines are as
- * wide and arrows as long as they look, whatever the window's size.
+ * Fields on a canvas: a density as shade and level lines, grids, arrows, paths. Widths of lines are
+ * in pixels of the page, whatever the scale of the plane.
  */
 import type { Colours } from "./colours.ts";
 import type { Frame } from "./frame.ts";
 
-/** A canvas of so many pixels a side, and where a point of the window is on it. */
+/** A square canvas and the section of the plane that it shows. */
 export interface Brush {
   readonly context: CanvasRenderingContext2D;
   readonly frame: Frame;
+  /** Pixels per side. */
   readonly side: number;
-  /** Pixels of the canvas in one of the page. */
+  /** Pixels of the canvas per pixel of the page. */
   readonly ratio: number;
   readonly colours: Colours;
 }
@@ -20,7 +21,7 @@ const placed = ({ frame, side }: Brush, u: number, v: number): [number, number] 
   side - ((v - frame.low[1]) / frame.size) * side,
 ];
 
-/** The domain as a path, where it has a boundary. */
+/** The domain as a path, if it has a boundary. */
 function outlinePath(brush: Brush): Path2D | undefined {
   const { outline } = brush.frame;
   if (!outline) return undefined;
@@ -31,7 +32,7 @@ function outlinePath(brush: Brush): Path2D | undefined {
   return path;
 }
 
-/** Draws inside the domain alone. */
+/** Clips a drawing to the domain. */
 export function inside(brush: Brush, draw: () => void): void {
   const path = outlinePath(brush);
   brush.context.save();
@@ -50,10 +51,10 @@ export function drawOutline(brush: Brush): void {
 }
 
 /**
- * Values that are no numbers take those of their neighbours, twice: the outline cuts what is too
- * much.
+ * Replaces values that are not finite by the mean of their neighbours, twice, so that the shade
+ * reaches the boundary; the outline clips the rest.
  */
-function grown(values: Float32Array, n: number): Float32Array {
+function extend(values: Float32Array, n: number): Float32Array {
   let from = values;
   for (let pass = 0; pass < 2; pass++) {
     const to = from.slice();
@@ -70,10 +71,7 @@ function grown(values: Float32Array, n: number): Float32Array {
   return from;
 }
 
-/**
- * The height that is shown as the highest: all but the thinnest peaks, which a density may have at
- * a boundary.
- */
+/** The value with the darkest shade: a high quantile, as a density may have thin peaks at a boundary. */
 function heightOf(values: Float32Array): number {
   const finite = values.filter(Number.isFinite).sort();
   return finite.length > 0 ? finite[Math.floor(0.997 * (finite.length - 1))] : 0;
@@ -83,12 +81,12 @@ const channels = (colour: string): number[] =>
   (colour.match(/[\d.]+/g) ?? []).slice(0, 3).map(Number);
 
 /**
- * A log density over the window, n × n values from below: shade, and lines where it is e^(−k²/2) of
- * its height.
+ * Draws a density as shade and level lines, at e^(−k²/2) of its height.
+ * @param values the log density, n × n, rows from below
  */
 export function drawDensity(brush: Brush, values: Float32Array, strength = 0.55): void {
   const n = Math.sqrt(values.length);
-  const filled = grown(values, n);
+  const filled = extend(values, n);
   const height = heightOf(values);
   const image = new ImageData(n, n);
   const [red, green, blue] = channels(brush.colours.blue);
@@ -114,7 +112,7 @@ export function drawDensity(brush: Brush, values: Float32Array, strength = 0.55)
   });
 }
 
-/** Marching squares: where the values cross a level, segment by segment. */
+/** The line where values cross a level, by marching squares. */
 function levelLine(values: Float32Array, n: number, level: number, side: number): Path2D {
   const path = new Path2D();
   const place = (column: number, row: number): [number, number] => [
@@ -143,7 +141,7 @@ function levelLine(values: Float32Array, n: number, level: number, side: number)
   return path;
 }
 
-/** Lines through points u₁ u₂ …; what is no number is a gap. */
+/** Draws lines through points u₁ u₂ …; a point that is not finite leaves a gap. */
 export function drawLines(
   brush: Brush,
   lines: readonly ArrayLike<number>[],
@@ -174,7 +172,7 @@ export function drawLines(
   context.restore();
 }
 
-/** The points of an arrow that widens from its tail to a head at the end, in pixels. */
+/** The corners of an arrow with a head at its end, in pixels. */
 export function arrowShape(
   x: number,
   y: number,
@@ -202,10 +200,7 @@ export function arrowShape(
   ];
 }
 
-/**
- * Arrows centred at points. Directions are theirs; lengths grow more slowly than they do, so that
- * none leaves its cell.
- */
+/** Draws arrows centred at points, with true directions. Lengths are compressed to fit their cells. */
 export function drawArrows(
   brush: Brush,
   points: Float32Array,

@@ -1,18 +1,17 @@
 /**
- * What a panel shows: a square window onto a plane, and in it the domain's outline. A frame knows
- * the plane's coordinates u alone; that a point of a sphere or of a triangle has three is the
- * business of who made it.
+ * The section of a plane that a panel shows, and the outline of a domain in it. A frame has the
+ * coordinates u of the plane only; whoever makes it maps points of a sphere or a triangle to them.
  */
 
 export interface Frame {
-  /** The lower left corner of the window, and the length of its sides. */
+  /** The lower left corner, and the length of the sides. */
   readonly low: readonly [number, number];
   readonly size: number;
-  /** The corners of the domain, u₁ u₂ …, where it has a boundary. */
+  /** The corners of the domain, u₁ u₂ …, if it has a boundary. */
   readonly outline?: readonly number[];
 }
 
-/** u₁ u₂ of every point of a regular lattice over the window, rows from below. */
+/** A regular lattice over the frame: u₁ u₂ of each point, rows from below. */
 export function lattice({ low, size }: Frame, n: number): Float64Array {
   const out = new Float64Array(2 * n * n);
   for (let i = 0; i < n; i++)
@@ -23,10 +22,7 @@ export function lattice({ low, size }: Frame, n: number): Float64Array {
   return out;
 }
 
-/**
- * Horizontal and vertical lines through the whole numbers of steps of a window, `along` points
- * each.
- */
+/** Equidistant horizontal and vertical lines over a frame, with `along` points each. */
 export function gridLines({ low, size }: Frame, lines: number, along: number): Float64Array[] {
   const out: Float64Array[] = [];
   for (let k = 0; k <= lines; k++)
@@ -43,7 +39,7 @@ export function gridLines({ low, size }: Frame, lines: number, along: number): F
 
 const MARGIN = 0.08;
 
-/** A window around a domain with these corners. */
+/** A frame around a domain with the given corners. */
 export function around(outline: readonly number[]): Frame {
   const [us, vs] = [0, 1].map((axis) => outline.filter((_, i) => i % 2 === axis));
   const [left, right, below, above] = [
@@ -56,7 +52,7 @@ export function around(outline: readonly number[]): Frame {
   return { low: [(left + right - size) / 2, (below + above - size) / 2], size, outline };
 }
 
-/** The corners of a box, and of a circle around 0. */
+/** The corners of a box. */
 export const boxOutline = (a: number, b: number, c: number, d: number): number[] => [
   a,
   c,
@@ -67,6 +63,7 @@ export const boxOutline = (a: number, b: number, c: number, d: number): number[]
   a,
   d,
 ];
+/** A circle around 0 as a polygon. */
 export const circleOutline = (radius: number): number[] =>
   Array.from({ length: 180 }, (_, k) => [
     radius * Math.cos((k * Math.PI) / 90),

@@ -1,5 +1,2 @@
-/**
- * The parts of Observable Plot that charts of the studio are made of: the others stay out of what a
- * reader fetches.
- */
+/** The marks of Observable Plot that the studio's charts use; the build leaves out the others. */
 export { areaY, dot, line, lineY, plot, rectY, ruleX, ruleY, text } from "@observablehq/plot";

@@ -1,4 +1,4 @@
-/** Gives the reader a file. */
+/** Downloads a file. */
 export function save(blob: Blob, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);

@@ -1,4 +1,4 @@
-/** What the page of Sudokus says of grids. */
+/** Grids of the Sudoku page. */
 import { expect, it } from "vitest";
 import {
   conflictsOf,
@@ -11,7 +11,7 @@ import { puzzles } from "../../src/pages/sudoku/puzzles.ts";
 
 const empty = new Array<number>(81).fill(0);
 
-it("reads grids as they are written, and nothing else", () => {
+it("parses and formats grids, and rejects other text", () => {
   for (const { text } of puzzles) {
     const digits = parseDigits(text);
     expect(digits && formatDigits(digits)).toBe(text);
@@ -21,7 +21,7 @@ it("reads grids as they are written, and nothing else", () => {
   expect(parseDigits(`0${".".repeat(80)}`)).toBeUndefined();
 });
 
-it("finds a digit that stands twice in a row, a column or a box", () => {
+it("finds a digit that occurs twice in a row, a column or a box", () => {
   const with2 = (a: number, b: number): number[] =>
     [...conflictsOf(empty.with(a, 5).with(b, 5))].sort((x, y) => x - y);
   expect(with2(0, 8)).toEqual([0, 8]);
@@ -31,13 +31,13 @@ it("finds a digit that stands twice in a row, a column or a box", () => {
   expect(conflictsOf(empty.with(0, 5).with(8, 6)).size).toBe(0);
 });
 
-it("takes clues as they are, and the likeliest digit elsewhere", () => {
+it("takes clues, and the most probable digit elsewhere", () => {
   const mixture = new Uint8Array(729).fill(28);
   mixture[9 + 6] = 100;
   const clues = empty.with(0, 3);
   const [first, second, third] = likeliest(mixture, clues);
   expect([first, second, third]).toEqual([3, 7, 1]);
-  // 28/255 nine times is a ninth each but for rounding: log₂ 9 bits a site.
+  // Nine times 28/255 is about a ninth each: log₂ 9 bits per cell.
   expect(entropyOf(new Uint8Array(729).fill(28), clues) / 80).toBeCloseTo(Math.log2(9), 1);
   const sure = new Uint8Array(729);
   for (let site = 0; site < 81; site++) sure[9 * site] = 255;

@@ -1,4 +1,4 @@
-/** The document that charts are drawn in where there is no page. */
+/** The document in which charts are built in Node. */
 import type { PlotOptions } from "@observablehq/plot";
 import { parseHTML } from "linkedom";
 

@@ -1,10 +1,10 @@
 /**
- * Boards on a canvas: every square's pieces, each as opaque as it is probable. The squares under
- * them are the page's style.
+ * Draws boards on a canvas: the pieces of every square, each with its probability as opacity. The
+ * style sheet draws the squares.
  */
 import { CLASSES, EMPTY, pieceSvg, SQUARES, UNKNOWN } from "diffeo-chess";
 
-/** The twelve pieces at one size, as pictures that are drawn fast. */
+/** The twelve pieces at one size, rasterised so that drawing them is fast. */
 export type Pieces = readonly CanvasImageSource[];
 
 const bySize = new Map<number, Promise<Pieces>>();
@@ -21,7 +21,10 @@ async function rasterised(k: number, size: number): Promise<CanvasImageSource> {
   return canvas;
 }
 
-/** @param size of a square in the screen's pixels */
+/**
+ * The pieces at a size; each size is rasterised once.
+ * @param size of a square, in pixels of the screen
+ */
 export function piecesAt(size: number): Promise<Pieces> {
   const made =
     bySize.get(size) ?? Promise.all(Array.from({ length: EMPTY }, (_, k) => rasterised(k, size)));
@@ -29,13 +32,10 @@ export function piecesAt(size: number): Promise<Pieces> {
   return made;
 }
 
-/** Below this a piece is invisible. */
+/** A piece with a smaller byte is not drawn. */
 const LEAST = 4;
 
-/**
- * The classes that a square shows and their bytes, the likeliest last, on top. What is known is
- * shown as that.
- */
+/** The classes to draw on a square and their bytes, the most probable last; a known class alone. */
 function shownAt(
   square: number,
   mixture: Uint8Array | undefined,
@@ -54,7 +54,7 @@ function shownAt(
  * Draws a board on a canvas of eight times the pieces' size.
  * @param mixture 64 × 13 bytes
  * @param known 64 classes
- * @param sure the probability that is drawn opaque
+ * @param sure the probability to draw opaque
  */
 export function drawBoard(
   canvas: HTMLCanvasElement,

@@ -1,9 +1,9 @@
 /**
- * What a frame says of its boards. A frame is bytes [boards, 64, 13], p = byte/255: each square's
- * mixture of the classes.
+ * Frames and what is computed from them. A frame is bytes [boards, 64, 13], p = byte/255: the
+ * distribution over classes of each square.
  *
- *   argmax     the likeliest class of each square, the board that it would be now
- *   entropy    −Σ p log₂ p of a square, in bits, summed over those of a board that are not known
+ *   argmax     the most probable class of each square
+ *   entropy    −Σ p log₂ p of a square, in bits, summed over the unknown squares of a board
  */
 import { type Board, CLASSES, EMPTY, isLegal, SQUARES, UNKNOWN } from "diffeo-chess";
 
@@ -15,9 +15,8 @@ export interface Frame {
 }
 
 /**
- * A frame on the way with its known squares as they are known: the process has noise on them too,
- * and takes it off at its end.
- * @param known 64 classes of every board, `UNKNOWN` where nothing is known
+ * A frame with certain known squares: before the end of the run the process has noise on them too.
+ * @param known 64 classes of every board, `UNKNOWN` for squares that are not known
  */
 export function withKnown({ t, mixture }: Frame, known: Uint8Array): Frame {
   if (t === 0 || known.every((k) => k === UNKNOWN)) return { t, mixture };
@@ -29,7 +28,7 @@ export function withKnown({ t, mixture }: Frame, known: Uint8Array): Frame {
   return { t, mixture: shown };
 }
 
-/** What is followed over time, each the mean over the boards. */
+/** The quantities of the charts over time, as means over the boards. */
 export interface Reading {
   readonly t: number;
   readonly pieces: number;
@@ -38,11 +37,11 @@ export interface Reading {
   readonly legal: number;
 }
 
-/** One board's part of a frame. */
+/** The part of a frame that belongs to one board. */
 export const mixtureOf = ({ mixture }: Frame, board: number): Uint8Array =>
   mixture.subarray(board * BYTES, (board + 1) * BYTES);
 
-/** The likeliest classes; 'empty' wins a tie, then the first, as in decoding. */
+/** The most probable classes. In a tie 'empty' wins, then the first class, as in decoding. */
 export function argmax(mixture: Uint8Array): Board {
   const board = new Uint8Array(SQUARES);
   for (let square = 0; square < SQUARES; square++) {
@@ -59,7 +58,7 @@ const BITS = Float64Array.from({ length: 256 }, (_, byte) =>
   byte === 0 ? 0 : (-byte / 255) * Math.log2(byte / 255),
 );
 
-/** The entropy of the squares that are not known. */
+/** The entropy of the unknown squares. */
 function entropyOf(mixture: Uint8Array, known: Uint8Array): number {
   let bits = 0;
   for (let i = 0; i < mixture.length; i++)

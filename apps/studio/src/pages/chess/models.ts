@@ -1,4 +1,4 @@
-/** The models that are served beside the page. */
+/** The models that are served with the page. */
 import transformer from "diffeo-models/chess.safetensors?url";
 import small from "diffeo-models/chess-small.safetensors?url";
 
@@ -8,12 +8,12 @@ export interface ServedModel {
   readonly url: string;
 }
 
-/** The address as a worker reads it, whose own is another. */
+/** The absolute address: a worker has another base address than the page. */
 const served = (path: string): string => new URL(path, document.baseURI).href;
 
 /**
- * The first is the one to begin with: a third of the size and of the work of the other, which makes
- * the better boards.
+ * The first one is the default: it has a third of the size and computation of the other, which gives
+ * better boards.
  */
 export const models: readonly ServedModel[] = [
   { name: "small", label: "Small transformer", url: served(small) },

@@ -1,4 +1,4 @@
-/** The classes of squares and the flaws of boards, in words. */
+/** Names of the classes of squares and of the flaws of boards. */
 import { EMPTY, type Flaw, UNKNOWN } from "diffeo-chess";
 
 const PIECE_NAMES = ["pawn", "knight", "bishop", "rook", "queen", "king"];
@@ -11,9 +11,9 @@ export const nameOf = (k: number): string =>
       : `${k < 6 ? "white" : "black"} ${PIECE_NAMES[k % 6]}`;
 
 export const FLAW_NAMES: Readonly<Record<Flaw, string>> = {
-  kings: "not one king each",
-  adjacent: "kings touch",
+  kings: "not exactly one king per side",
+  adjacent: "adjacent kings",
   pawns: "a pawn on rank 1 or 8",
-  material: "more pieces than promotions allow",
+  material: "more pieces than promotions can explain",
   checks: "both kings in check",
 };

@@ -1,13 +1,13 @@
 /**
- * A run of the page: a model that the reader may change, boards as they form, what is read off each
- * frame, and a worker that takes its steps at the page's pace.
+ * A run of the page: the model, the frames, the quantities computed from each frame, and a worker
+ * that can be paused and stepped.
  */
 import { FrameRun } from "../../shell/frame-run.svelte.ts";
 import { type OpenWorker, openWorker } from "../../shell/rpc.ts";
 import { type Frame, type Reading, readingOf, withKnown } from "./frames.ts";
 import type { DrawAsk, Loaded } from "./tasks.ts";
 
-/** What is asked of a run, but for where it is computed. */
+/** The settings of a run, without the device. */
 export type Ask = Omit<DrawAsk, "device">;
 
 type Tasks = typeof import("./tasks.ts");
@@ -28,8 +28,8 @@ export class Run extends FrameRun<Frame> {
   }
 
   /**
-   * Draws boards anew; what was being drawn is dropped.
-   * @param stay the frame to show and to stay at, where not the last
+   * Samples boards; stops the previous run.
+   * @param stay the frame to show and stay at. Default: follow the run
    */
   async start(ask: Ask, stay?: number): Promise<void> {
     this.#last = ask;
@@ -57,12 +57,13 @@ export class Run extends FrameRun<Frame> {
     });
   }
 
-  /** Compiles what a call like this needs, so that it will not wait. */
+  /** Compiles the graphs that such a call needs in advance. */
   async prepare(ask: Ask): Promise<void> {
     if (this.phase.kind === "done")
       await this.#worker?.call("prepare", { ...ask, device: this.device }).catch(() => undefined);
   }
 
+  /** Repeats the last run. */
   again(): void {
     if (this.#last) void this.start(this.#last);
   }
@@ -73,7 +74,7 @@ export class Run extends FrameRun<Frame> {
       void this.#worker?.call("pace", { steps: this.playing ? undefined : 0 });
   }
 
-  /** Shows a frame and stays there; one past the last asks the run for it. */
+  /** Shows a frame and stays there; one past the last requests the next step of the run. */
   override seek(frame: number): void {
     if (this.playing) this.toggle();
     const running = this.phase.kind === "running";

@@ -1,7 +1,7 @@
 /**
- * What the chess page has computed: a model is loaded once; boards are drawn from noise, or
- * completed around known squares, and every step of the reverse process on the simplex is reported as a
- * frame, each square's mixture of the 13 classes as bytes.
+ * The tasks of the chess page: load a model; sample boards from noise or complete known squares.
+ * Every step of the reverse process on the simplex is reported as a frame: the distribution of each
+ * square over the 13 classes, as bytes.
  */
 import { type Model, parseModel } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
@@ -31,9 +31,9 @@ export interface DrawAsk {
   readonly boards: number;
   readonly steps: number;
   readonly w: number;
-  /** How many pieces boards are led to; 0: as many as come. */
+  /** The number of pieces to guide boards to; 0 for no guidance. */
   readonly pieces: number;
-  /** 64 classes; all of them `UNKNOWN` for boards from noise. */
+  /** 64 classes, `UNKNOWN` for squares that are not known. */
   readonly known: Uint8Array;
   readonly completion: Completion;
 }
@@ -41,24 +41,21 @@ export interface DrawAsk {
 export type Update =
   /** Graphs are being compiled. */
   | { readonly kind: "preparing" }
-  /** Boards × 64 × 13 bytes at a time. */
+  /** Boards × 64 × 13 bytes at time t. */
   | { readonly kind: "frame"; readonly t: number; readonly mixture: Uint8Array };
 
 let model: Model | undefined;
 /**
- * What was opened last, by what it is for. Each holds the network's weights once a graph, so there
- * are only so many.
+ * The samplers opened last, by device, solver and number of boards. Each graph of a sampler holds a
+ * copy of the weights, so the number of samplers is bounded.
  */
 const samplers = new Map<string, Promise<BoardSampler>>();
 const MOST_SAMPLERS = 2;
 
-/** What the page must know of a model. */
+/** What the page shows of a model. */
 export interface Loaded {
   readonly parameters: number;
-  /**
-   * The probability of its class at a square that is certain, which the encoding keeps off the
-   * corner of the simplex.
-   */
+  /** The probability of the class of a certain square; the encoding keeps it below 1. */
   readonly sure: number;
   /** The entropy of such a square, in bits. */
   readonly floor: number;
@@ -75,7 +72,7 @@ function described({ parameters, encoding }: Model): Loaded {
   };
 }
 
-/** Takes a model from where it is served, or from the reader's file. */
+/** Loads a model from its address, or from the bytes of a file. */
 export const load = task<{ readonly url: string } | { readonly bytes: Uint8Array }, number, Loaded>(
   async (from, { report }) => {
     const loaded =
@@ -91,7 +88,7 @@ async function samplerFor({ device, solver, boards }: DrawAsk): Promise<BoardSam
   if (!model) fail("usage", "no model is loaded", "load one first");
   const name = `${device} ${solver} ${boards}`;
   const opened = samplers.get(name) ?? openBoards(model, { device, solver });
-  // The last used is the last in the map.
+  // The sampler used last moves to the end of the map.
   samplers.delete(name);
   samplers.set(name, opened);
   for (const old of [...samplers.keys()].slice(0, -MOST_SAMPLERS)) {
@@ -102,11 +99,11 @@ async function samplerFor({ device, solver, boards }: DrawAsk): Promise<BoardSam
   return opened;
 }
 
-/** How many steps the run may take before it waits; more come by `pace`. */
+/** How many steps the run may take before it waits; `pace` allows more. */
 let allowed = Number.POSITIVE_INFINITY;
 let wake: () => void = () => undefined;
 
-/** Lets the run go on for so many steps more; 0 pauses it, no number lets it run. */
+/** Allows more steps; 0 pauses the run, undefined lets it run. */
 export const pace = task<{ readonly steps: number | undefined }, never, void>(async ({ steps }) => {
   if (steps === undefined) allowed = Number.POSITIVE_INFINITY;
   else allowed = steps === 0 || allowed === Number.POSITIVE_INFINITY ? steps : allowed + steps;
@@ -123,7 +120,7 @@ async function allowance(signal: AbortSignal): Promise<void> {
   allowed--;
 }
 
-/** Boards from noise, or completed where squares are known. */
+/** Samples boards from noise, or completes known squares. */
 function run(
   sampler: BoardSampler,
   ask: DrawAsk,
@@ -158,7 +155,7 @@ export const draw = task<DrawAsk, Update, { readonly exits: number; readonly eva
   },
 );
 
-/** Compiles the graphs that a call like this one needs, by a step that goes nowhere. */
+/** Compiles the graphs that such a call needs, by one tiny step. */
 export const prepare = task<DrawAsk, never, void>(async (ask, { signal }) => {
   const sampler = await samplerFor(ask);
   const { horizon } = sampler.model.denoiser.sde;

@@ -1,11 +1,8 @@
-/**
- * The picture of the first page on a canvas: the plane on the left, the triangle on the right,
- * every point in both.
- */
+/** The picture of the home page on a canvas: every point in the plane, and on the triangle. */
 import type { Colours } from "../../view/colours.ts";
 import type { Moment, Picture } from "./tasks.ts";
 
-/** The plane is shown from −REACH to REACH. */
+/** The picture shows the plane from −REACH to REACH. */
 const REACH = 3;
 
 interface Box {
@@ -64,7 +61,7 @@ function drawPoints(
   }
 }
 
-/** Which of three clusters each point ends in: the nearest corner of the triangle. */
+/** The cluster of each point at the end: the nearest corner of the triangle. */
 export function kindsOf({ y }: Moment): Uint8Array {
   return Uint8Array.from({ length: y.length / 2 }, (_, i) => {
     const parts = [y[2 * i], y[2 * i + 1], 1 - y[2 * i] - y[2 * i + 1]];
@@ -105,7 +102,7 @@ export function drawScene(
   context.strokeStyle = colours.faint;
   drawLines(context, triangle, onTriangle, [Float32Array.of(1, 0, 0, 1, 0, 0, 1, 0)]);
   const radius = width / 380;
-  // One a component, by where a point ends.
+  // One colour per component.
   const points = [colours.blue, colours.vermilion, colours.green];
   drawPoints(context, plane, inPlane, x, kinds, points, radius);
   drawPoints(context, triangle, onTriangle, y, kinds, points, radius);

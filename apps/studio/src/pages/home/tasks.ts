@@ -1,7 +1,7 @@
 /**
- * The running picture of the first page: the reverse diffusion of a mixture whose score is known in
- * the plane, run on the triangle by the lemma, and seen in both. Few points and a small graph: the
- * pure TypeScript evaluator is enough, and the page does not wait for a runtime.
+ * The moving picture of the home page: the reverse diffusion of a mixture whose score is known in
+ * the plane. The lemma runs it on the triangle; the picture shows it in both. For few points and a
+ * small graph the evaluator in TypeScript is fast enough, so that the page loads no runtime.
  */
 import { additiveLogistic } from "diffeo/bijector";
 import { gaussian, mixture } from "diffeo/distribution";
@@ -14,14 +14,14 @@ import { task } from "../../shell/rpc.ts";
 
 export interface Moment {
   readonly t: number;
-  /** x₁ x₂ of every point in the plane, and y₁ y₂ of its image on the simplex. */
+  /** x₁ x₂ of each point in the plane, and y₁ y₂ of its image on the simplex. */
   readonly x: Float32Array;
   readonly y: Float32Array;
 }
 
 export interface Picture {
   readonly moments: readonly Moment[];
-  /** Lines of a grid in the plane and their images, x₁ x₂ … and y₁ y₂ … */
+  /** Lines of a grid in the plane, x₁ x₂ …, and their images, y₁ y₂ … */
   readonly grid: readonly Pick<Moment, "x" | "y">[];
 }
 
@@ -34,7 +34,7 @@ const COMPONENTS = [
 const device = { device: "reference" } as const;
 const narrowed = ({ data }: NdArray): Float32Array => Float32Array.from(data as Float64Array);
 
-/** Horizontal and vertical lines of the plane, as points along them. */
+/** Horizontal and vertical lines of the plane, each as points. */
 function gridLines(reach: number, along: number): Float64Array[] {
   const lines: Float64Array[] = [];
   for (let c = -reach; c <= reach; c++)

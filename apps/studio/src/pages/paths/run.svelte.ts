@@ -1,17 +1,8 @@
-/** A run as the page sees it: the way out, and the ways back as they come. */
-import { engine } from "../../shell/engine.svelte.ts";
-import {
-  isStopped,
-  type OpenWorker,
-  openWorker,
-  type Trouble,
-  troubleOf,
-} from "../../shell/rpc.ts";
-import type { Ask, Back, Outward, Way } from "./shapes.ts";
+/** A run of the page: the forward path, then the reverse paths as they are computed. */
+import { WorkerRun } from "../../shell/worker-run.svelte.ts";
+import type { Ask, Back, Outward, Update, Way } from "./shapes.ts";
 
-type Tasks = typeof import("./tasks.ts");
-
-/** The slope of log distance against log dt. */
+/** The slope of log distance against log dt, by least squares. */
 export function slopeOf(
   points: readonly { readonly dt: number; readonly distance: number }[],
 ): number {
@@ -26,61 +17,43 @@ export function slopeOf(
   );
 }
 
-export class Paths {
+export class Paths extends WorkerRun<typeof import("./tasks.ts")> {
   outward = $state.raw<Outward>();
-  /** That of the steps that are looked at, before what is stepped in y is there. */
+  /** The reverse path in x for the selected number of steps, known before those in y. */
   way = $state.raw<Way>();
   /** By number of steps, fewest first. */
   backs = $state.raw<readonly Back[]>([]);
   done = $state(false);
-  trouble = $state.raw<Trouble>();
-  #worker: OpenWorker<Tasks> | undefined;
-  #current: AbortController | undefined;
-  #closed = false;
-  /** Which way out is shown: that of another w is the same. */
+  /** The space and seed of the forward path that is shown; it does not depend on w. */
   #shown = "";
 
+  constructor() {
+    super("paths");
+  }
+
+  #show(ask: Ask, update: Update): void {
+    if (update.kind === "outward") {
+      const name = `${ask.space} ${ask.seed}`;
+      if (this.#shown === name) return;
+      this.#shown = name;
+      this.outward = update.outward;
+      [this.way, this.backs] = [undefined, []];
+    } else if (update.kind === "way") [this.way, this.backs] = [update.way, []];
+    else this.backs = [...this.backs, update.back].sort((a, b) => a.steps - b.steps);
+  }
+
   async start(ask: Ask): Promise<void> {
-    this.#current?.abort();
-    const controller = new AbortController();
-    this.#current = controller;
-    const { signal } = controller;
     this.done = false;
-    this.trouble = undefined;
-    let backs: readonly Back[] = [];
-    try {
-      await engine();
-      if (this.#closed || signal.aborted) return;
-      // Small graphs are faster on one thread.
-      this.#worker ??= openWorker<Tasks>("paths", 1);
-      await this.#worker.call("run", ask, {
+    await this.run(async (worker, signal) => {
+      await worker.call("run", ask, {
         signal,
         onReport: (update) => {
-          if (signal.aborted) return;
-          if (update.kind === "outward") {
-            const name = `${ask.space} ${ask.seed}`;
-            if (this.#shown === name) return;
-            this.#shown = name;
-            this.outward = update.outward;
-            [this.way, this.backs] = [undefined, []];
-          } else if (update.kind === "way") [this.way, this.backs] = [update.way, []];
-          else {
-            backs = [...backs, update.back].sort((a, b) => a.steps - b.steps);
-            this.backs = backs;
-          }
+          if (!signal.aborted) this.#show(ask, update);
         },
       });
       if (signal.aborted) return;
       this.done = true;
-      if (ask.w === 1) await this.#worker.call("prepare", ask, { signal });
-    } catch (error) {
-      if (!signal.aborted && !isStopped(error)) this.trouble = troubleOf(error);
-    }
-  }
-
-  close(): void {
-    this.#closed = true;
-    this.#current?.abort();
-    this.#worker?.close();
+      if (ask.w === 1) await worker.call("prepare", ask, { signal });
+    });
   }
 }

@@ -1,4 +1,4 @@
-/** What the page of paths and its worker send each other. */
+/** The messages between the page of paths and its worker. */
 import type { Frame } from "../../view/frame.ts";
 
 export const SPACES = [
@@ -9,41 +9,38 @@ export const SPACES = [
 ] as const;
 export type SpaceName = (typeof SPACES)[number]["value"];
 
-/** Numbers of steps: each path is on the grid of the last, and so on that of all. */
+/** Numbers of steps; the time grid of each is a part of the finest one. */
 export const STEPS = [8, 16, 32, 64, 128, 256] as const;
 
 export interface Ask {
   readonly space: SpaceName;
   readonly seed: number;
   readonly w: number;
-  /** Which number of steps to begin with. */
+  /** The number of steps to compute first. */
   readonly first: number;
 }
 
-/** A window with what lies under the paths. */
+/** The background of a picture: density and grid. */
 export interface Ground {
   readonly frame: Frame;
   readonly shades: Float32Array;
   readonly grid: readonly Float32Array[];
 }
 
-/** The forward path, u₁ u₂ … as it is seen, at equal times from 0. */
+/** The forward path in coordinates of the picture, u₁ u₂ …, at equal times from 0. */
 export interface Outward {
   readonly x: Ground;
   readonly y: Ground;
   readonly inX: Float32Array;
-  /** φ(X), and the process that Itô's lemma makes of it, stepped in y by Milstein. */
+  /** φ(X), and the process that Itô's lemma gives, stepped in y by Milstein. */
   readonly mapped: Float32Array;
   readonly inY: Float32Array;
-  /** Of draws from the law itself, the share that is nearer to the boundary than `margin`. */
+  /** The share of the data that is nearer to the boundary than `margin`. */
   readonly near: number;
   readonly margin: number;
 }
 
-/**
- * The reverse paths in so many steps that are stepped in x, from t = 1 at equal times, and the
- * points where all of them end.
- */
+/** The reverse path stepped in x, from t = 1 at equal times, and the ends of all paths. */
 export interface Way {
   readonly steps: number;
   readonly dt: number;
@@ -53,11 +50,11 @@ export interface Way {
   readonly domain: Ends;
 }
 
-/** And those that are stepped in y. */
+/** Adds the reverse paths stepped in y. */
 export interface Back extends Way {
   /** Reverse(φ(X)) by Milstein. */
   readonly inY: Float32Array;
-  /** The mean distance of their ends, by Euler–Maruyama and by Milstein in y. */
+  /** Mean distance between the ends in x and in y, for Euler–Maruyama and for Milstein in y. */
   readonly euler: number;
   readonly milstein: number;
   readonly plain: Ends;
@@ -70,10 +67,10 @@ export interface Ends {
 }
 
 export const COUNT = 256;
-/** Where reverse paths end. */
+/** The time at which reverse paths end. */
 export const T_END = 0.02;
 
-/** What comes, as it comes: of the steps that are looked at, the way in x before all else. */
+/** Results in the order in which they come; `way` only for the number of steps computed first. */
 export type Update =
   | { readonly kind: "outward"; readonly outward: Outward }
   | { readonly kind: "way"; readonly way: Way }

@@ -1,6 +1,6 @@
 /**
- * Four constrained spaces: a map onto each, a law in x whose image reaches for the boundary, and
- * how they are seen.
+ * Four constrained spaces: a map onto each, a distribution in x whose image comes close to the
+ * boundary, and the coordinates of its picture.
  */
 import { additiveLogistic, type Bijector, expMap, sigmoidMap, unitBall } from "diffeo/bijector";
 import { type Diffusible, gaussian, mixture } from "diffeo/distribution";
@@ -9,18 +9,18 @@ import type { SpaceName } from "./shapes.ts";
 
 export interface PathSpace {
   readonly phi: Bijector;
-  /** n */
   readonly dimension: number;
-  readonly law: Diffusible;
+  /** Of the data, in x. */
+  readonly distribution: Diffusible;
   readonly frameX: Frame;
   readonly frameY: Frame;
-  /** Where a point of y at time t is seen, and which point is seen at u. */
+  /** Coordinates in the picture of point i of y at time t, and of x; `lift` is the inverse for y. */
   readonly see: (y: ArrayLike<number>, i: number, t: number) => [number, number];
   readonly seeX: (x: ArrayLike<number>, i: number, t: number) => [number, number];
   readonly lift: (u: number, v: number) => number[];
-  /** How far a point is from the boundary. */
+  /** The distance of point i from the boundary. */
   readonly margin: (y: ArrayLike<number>, i: number) => number;
-  /** How near is near. */
+  /** The distance that counts as near the boundary. */
   readonly near: number;
 }
 
@@ -47,14 +47,14 @@ const flat = (a: ArrayLike<number>, i: number): [number, number] => [a[2 * i], a
 const wide: Frame = { low: [-4.5, -4.5], size: 9 };
 const inPlane = {
   dimension: 2,
-  law: three,
+  distribution: three,
   frameX: wide,
   seeX: flat,
   see: flat,
   lift: (u: number, v: number) => [u, v],
 };
 
-/** Time goes from left to right in the pictures of the half-line, over the width of the window. */
+/** The pictures of the half-line have time from left to right. */
 const LINE_X: Frame = { low: [0, -5], size: 8 };
 const LINE_Y: Frame = { low: [0, -0.2], size: 4.6, outline: [-1, 0, 9, 0, 9, 9, -1, 9] };
 const across =
@@ -66,7 +66,7 @@ export const spaces: Readonly<Record<SpaceName, () => PathSpace>> = {
     ...inPlane,
     phi: additiveLogistic(),
     frameY: around([0, 0, 1, 0, 0.5, HEIGHT]),
-    // The corners are y₁ = 1 on the left, y₂ = 1 on the right, and on top the coordinate left out.
+    // Corners: y₁ = 1 on the left, y₂ = 1 on the right, 1 − y₁ − y₂ = 1 at the top.
     see: (y, i) => {
       const [a, b] = flat(y, i);
       return [b + (1 - a - b) / 2, HEIGHT * (1 - a - b)];
@@ -92,7 +92,7 @@ export const spaces: Readonly<Record<SpaceName, () => PathSpace>> = {
   halfLine: () => ({
     phi: expMap(),
     dimension: 1,
-    law: two,
+    distribution: two,
     frameX: LINE_X,
     frameY: LINE_Y,
     seeX: across(LINE_X),

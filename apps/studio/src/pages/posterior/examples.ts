@@ -1,4 +1,4 @@
-/** Models to begin with, each with its data. */
+/** Example models with their data. */
 export interface Example {
   readonly value: string;
   readonly label: string;
@@ -26,7 +26,7 @@ export const EXAMPLES: readonly Example[] = [
   },
   {
     value: "line",
-    label: "A line with outliers",
+    label: "Robust regression",
     model: `export default model(({ parameter, observe }, { x }) => {
   const a = parameter("a", normal(0, 10));
   const b = parameter("b", normal(0, 5));
@@ -54,7 +54,7 @@ export const EXAMPLES: readonly Example[] = [
   },
   {
     value: "visits",
-    label: "Counts with zeros",
+    label: "Zero-inflated counts",
     model: `export default model(({ parameter, observe }, { age }) => {
   const a = parameter("a", normal(0, 2));
   const b = parameter("b", normal(0, 1));

@@ -4,7 +4,7 @@ import type { Predicted, Quantity } from "./shapes.ts";
 
 const colours = ["var(--blue)", "var(--vermilion)", "var(--green)", "var(--purple)"];
 
-/** Points that a line or a cloud is drawn with at most. */
+/** The most points per chain of a line or a scatter plot. */
 const MOST = 400;
 
 const thinned = (chain: Float64Array): { readonly i: number; readonly v: number }[] => {
@@ -15,7 +15,7 @@ const thinned = (chain: Float64Array): { readonly i: number; readonly v: number 
   }));
 };
 
-/** A quantity draw by draw. */
+/** The trace of a quantity. */
 export const traceOf =
   ({ name, chains }: Quantity): Draw =>
   (marks) => ({
@@ -29,7 +29,7 @@ export const traceOf =
 
 const BINS = 20;
 
-/** How the draws of each chain rank among all: as many in each bin where chains agree. */
+/** Histograms of the ranks of each chain's draws among all: uniform if the chains agree. */
 export const ranksOf =
   ({ chains }: Quantity): Draw =>
   (marks) => {
@@ -43,6 +43,7 @@ export const ranksOf =
     const expected = all.length / chains.length / BINS;
     return {
       marginBottom: 36,
+      marginRight: 16,
       x: { label: "rank", ticks: [0, all.length] },
       y: { label: "draws", domain: [0, 2 * expected] },
       marks: [
@@ -74,7 +75,7 @@ export const pairOf =
     }),
   });
 
-/** Observations over the middle nine tenths of what the model predicts for each. */
+/** Observations and 90 % intervals of their predictions. */
 export const predictionsOf =
   ({ name, observed, low, middle, high }: Predicted): Draw =>
   (marks) => {
@@ -88,7 +89,7 @@ export const predictionsOf =
     }));
     return {
       marginBottom: 36,
-      x: { label: "observation, by what is predicted", ticks: 5 },
+      x: { label: "observation, ordered by prediction", ticks: 5 },
       y: { label: name, grid: true },
       marks: [
         marks.ruleX(points, {

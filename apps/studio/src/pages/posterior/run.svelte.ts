@@ -1,51 +1,39 @@
-/** A run as the page sees it: chains as they come, then warnings and predictions. */
-import {
-  isStopped,
-  type OpenWorker,
-  openWorker,
-  type Trouble,
-  troubleOf,
-} from "../../shell/rpc.ts";
+/** A run of the page: chains while they are sampled, then warnings and predictions. */
+import { WorkerRun } from "../../shell/worker-run.svelte.ts";
 import type { Answer, Ask, Progress } from "./shapes.ts";
 
-type Tasks = typeof import("./tasks.ts");
-
-export class Run {
+export class Run extends WorkerRun<typeof import("./tasks.ts")> {
   progress = $state.raw<Progress>();
   answer = $state.raw<Answer>();
-  trouble = $state.raw<Trouble>();
   running = $state(false);
-  #worker: OpenWorker<Tasks> | undefined;
+
+  constructor() {
+    super("posterior");
+  }
+
+  /** Removes the results of the last run. */
+  clear(): void {
+    this.stop();
+    [this.progress, this.answer, this.trouble] = [undefined, undefined, undefined];
+  }
 
   async start(ask: Ask): Promise<void> {
-    this.stop();
-    [this.progress, this.answer, this.trouble, this.running] = [
-      undefined,
-      undefined,
-      undefined,
-      true,
-    ];
-    // Code that somebody typed: each run has a worker of its own, which ends with it.
-    const worker = openWorker<Tasks>("posterior", 1);
-    this.#worker = worker;
-    try {
+    this.clear();
+    this.running = true;
+    const isLatest = await this.run(async (worker, signal) => {
       this.answer = await worker.call("run", ask, {
         onReport: (progress) => {
-          if (this.#worker === worker) this.progress = progress;
+          if (!signal.aborted) this.progress = progress;
         },
       });
-    } catch (error) {
-      if (!isStopped(error)) this.trouble = troubleOf(error);
-    } finally {
-      worker.close();
-      if (this.#worker === worker) [this.#worker, this.running] = [undefined, false];
-    }
+    });
+    // A worker has run code that somebody typed, so each run gets a new one.
+    if (isLatest) this.stop();
   }
 
   /** Ends a run at once, whatever its code does. */
   stop(): void {
-    this.#worker?.close();
-    this.#worker = undefined;
+    this.endWorker();
     this.running = false;
   }
 }

@@ -1,11 +1,11 @@
-/** What the page of posteriors and its worker tell each other. */
+/** The messages between the page of posteriors and its worker. */
 export interface Ask {
   readonly model: string;
   readonly data: string;
   readonly seed: number;
 }
 
-/** One number of a posterior, an array per chain. */
+/** One scalar quantity of a posterior, with an array of draws per chain. */
 export interface Quantity {
   readonly name: string;
   readonly chains: readonly Float64Array[];
@@ -21,15 +21,15 @@ interface Row {
   readonly rhat: number;
 }
 
-/** Chains on their way. */
+/** The chains so far. */
 export interface Progress {
   readonly drawn: number;
   readonly rows: readonly Row[];
-  /** Those with the fewest effective draws first. */
+  /** Fewest effective draws first. */
   readonly quantities: readonly Quantity[];
 }
 
-/** An observation, and what the model predicts for it. */
+/** Observations, and quantiles of their predictions. */
 export interface Predicted {
   readonly name: string;
   readonly observed: readonly number[];
@@ -44,7 +44,7 @@ export interface Answer {
   readonly seconds: number;
 }
 
-/** Draws of a chain that are reported to the page; the last one is all of them. */
+/** Numbers of draws per chain at which progress is reported; the last is the length of the run. */
 export const STAGES = [100, 200, 400, 700, 1000];
 export const CHAINS = 4;
 export const WARMUP = 500;

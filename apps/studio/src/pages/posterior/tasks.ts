@@ -1,4 +1,4 @@
-/** A posterior in the worker: chains that are shown on their way, and what the model predicts. */
+/** The task of the page of posteriors: sample chains with reports of progress, then predict. */
 import {
   type ChainState,
   type ChainStore,
@@ -23,10 +23,10 @@ import {
   WARMUP,
 } from "./shapes.ts";
 
-/** Numbers that are shown, rows of the table and pictures. */
+/** The most rows of the summary, and the most quantities with pictures. */
 const [MOST_ROWS, MOST_PICTURES] = [60, 6];
 
-/** Of a prediction: as many observations as can be seen. */
+/** The most observations in the picture of a prediction. */
 const MOST_OBSERVED = 120;
 
 function progressOf(posterior: Posterior, drawn: number): Progress {
@@ -89,7 +89,7 @@ export const run = task<Ask, Progress, Answer>(async ({ model: text, data, seed 
     every: Number.POSITIVE_INFINITY,
   };
   let posterior: Posterior | undefined;
-  // A run of more draws goes on from the last draw of the one before.
+  // Each longer run resumes the chains of the one before.
   for (const draws of STAGES) {
     posterior = await samplePosterior(model, {
       key: key(seed),

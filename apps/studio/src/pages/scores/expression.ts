@@ -1,10 +1,10 @@
 /**
- * Expressions as a reader types them, such as `−(x1^2 + x2^2)/2` or `x1 + tanh(2 x2)`, read once
- * and then built of tensors, to be differentiated and compiled, or worked out as numbers. Nothing
- * that is typed is ever run as a program.
+ * Parses typed expressions such as `−(x1^2 + x2^2)/2` or `x1 + tanh(2 x2)`. A parsed expression
+ * builds a tensor, which can be differentiated and compiled, or computes a number. Typed text is
+ * never run as a program.
  *
  *   sum     = product (("+" | "-") product)*
- *   product = signed (("*" | "/")? signed)*        two things side by side are multiplied: 2 x1
+ *   product = signed (("*" | "/")? signed)*        adjacent factors are multiplied: 2 x1
  *   signed  = "-" signed | power
  *   power   = atom ("^" signed)?
  *   atom    = number | name | function "(" sum ")" | "(" sum ")"
@@ -38,16 +38,16 @@ type Node =
   | { readonly kind: "call"; readonly name: string; readonly of: Node }
   | { readonly kind: "+" | "-" | "*" | "/" | "^"; readonly left: Node; readonly right: Node };
 
-/** What is wrong, and at which character, from 0. */
+/** An error, and the index of its character. */
 export interface Misread {
   readonly message: string;
   readonly at: number;
 }
 
 export interface Expression {
-  /** Its value where the names are tensors of one shape. */
+  /** Its value for tensors of one shape. */
   readonly build: (names: Readonly<Record<string, Tensor>>) => Tensor;
-  /** Its value where they are numbers. */
+  /** Its value for numbers. */
   readonly value: (names: Readonly<Record<string, number>>) => number;
 }
 
@@ -70,11 +70,11 @@ const functions: Readonly<Record<string, readonly [(x: Tensor) => Tensor, (x: nu
   };
 const constants: Readonly<Record<string, number>> = { pi: Math.PI, e: Math.E };
 
-/** The longest and the deepest that is read: a page's address can hold anything. */
+/** Limits of length and nesting: the text may come from the address of a link. */
 const LONGEST = 400;
 const DEEPEST = 60;
 
-/** The signs that keyboards lack and people paste. */
+/** Replaces mathematical characters that people paste. */
 const plain = (text: string): string =>
   text
     .replaceAll("−", "-")
@@ -106,7 +106,7 @@ function tokensOf(text: string): Token[] {
     const found = pattern.exec(text);
     if (!found) {
       const place = at + text.slice(at).search(/\S/);
-      throw new NotRead(`“${text[place]}” is no part of an expression`, place);
+      throw new NotRead(`“${text[place]}” cannot be used in an expression`, place);
     }
     const [whole, number, name, sign] = found;
     const word = number ?? name ?? sign;
@@ -124,10 +124,10 @@ function nodeOf(tokens: readonly Token[], names: readonly string[]): Node {
   const taken = (signs: string): Token | undefined =>
     peek().kind === "sign" && signs.includes(peek().text) ? tokens[next++] : undefined;
   const shown = ({ kind, text }: Token): string =>
-    kind === "end" ? "it ends" : `there is “${text}”`;
+    kind === "end" ? "the expression ends" : `found “${text}”`;
 
   const sum = (): Node => {
-    if (++depth > DEEPEST) throw new NotRead(`it is nested more than ${DEEPEST} deep`, peek().at);
+    if (++depth > DEEPEST) throw new NotRead(`more than ${DEEPEST} levels of nesting`, peek().at);
     let left = product();
     for (let sign = taken("+-"); sign; sign = taken("+-"))
       left = { kind: sign.text as "+" | "-", left, right: product() };
@@ -144,7 +144,7 @@ function nodeOf(tokens: readonly Token[], names: readonly string[]): Node {
     }
   };
   const signed = (): Node => {
-    if (++depth > DEEPEST) throw new NotRead(`it is nested more than ${DEEPEST} deep`, peek().at);
+    if (++depth > DEEPEST) throw new NotRead(`more than ${DEEPEST} levels of nesting`, peek().at);
     const node: Node = taken("-")
       ? { kind: "*", left: { kind: "number", value: -1 }, right: signed() }
       : taken("+")
@@ -161,7 +161,7 @@ function nodeOf(tokens: readonly Token[], names: readonly string[]): Node {
     const inner = sum();
     if (!taken(")"))
       throw new NotRead(
-        `a closing bracket is missing for the one at character ${open.at + 1}: ${shown(peek())}`,
+        `the bracket at character ${open.at + 1} is not closed: ${shown(peek())}`,
         peek().at,
       );
     return inner;
@@ -175,10 +175,7 @@ function nodeOf(tokens: readonly Token[], names: readonly string[]): Node {
     const open = taken("(");
     if (open) return closed(open);
     if (token.kind !== "name")
-      throw new NotRead(
-        `a number, a name or a bracket belongs here, but ${shown(token)}`,
-        token.at,
-      );
+      throw new NotRead(`expected a number, a name or a bracket, but ${shown(token)}`, token.at);
     next++;
     if (Object.hasOwn(functions, token.text)) {
       const bracket = taken("(");
@@ -193,25 +190,30 @@ function nodeOf(tokens: readonly Token[], names: readonly string[]): Node {
     if (Object.hasOwn(constants, token.text))
       return { kind: "number", value: constants[token.text] };
     throw new NotRead(
-      `there is no “${token.text}”; use ${names.join(", ")}, pi, e and ${Object.keys(functions).join(", ")}`,
+      `unknown name “${token.text}”; use ${names.join(", ")}, pi, e and ${Object.keys(functions).join(", ")}`,
       token.at,
     );
   };
 
   const node = sum();
   if (peek().kind !== "end")
-    throw new NotRead(`the expression was whole, but ${shown(peek())}`, peek().at);
+    throw new NotRead(`expected the end of the expression, but ${shown(peek())}`, peek().at);
   return node;
 }
 
-/** A tensor, or a number as long as no name has come in. */
+/** A tensor, or a number if the part contains no variable. */
 type Part = Tensor | number;
-const folded = (part: Part): part is number => typeof part === "number";
+const isNumber = (part: Part): part is number => typeof part === "number";
 
-/** aⁿ: whole numbers by products, which negative bases have too. */
+/** aⁿ: integer powers as products, which are defined for negative bases too. */
 function powerOf(base: Part, exponent: Part): Part {
-  if (folded(base) && folded(exponent)) return base ** exponent;
-  if (!folded(exponent) || folded(base) || !Number.isInteger(exponent) || Math.abs(exponent) > 16)
+  if (isNumber(base) && isNumber(exponent)) return base ** exponent;
+  if (
+    !isNumber(exponent) ||
+    isNumber(base) ||
+    !Number.isInteger(exponent) ||
+    Math.abs(exponent) > 16
+  )
     return pow(base, exponent);
   if (exponent === 0) return 1;
   let product: Tensor = base;
@@ -225,11 +227,11 @@ function built(node: Node, names: Readonly<Record<string, Tensor>>): Part {
   if (node.kind === "call") {
     const inner = built(node.of, names);
     const [ofTensor, ofNumber] = functions[node.name];
-    return folded(inner) ? ofNumber(inner) : ofTensor(inner);
+    return isNumber(inner) ? ofNumber(inner) : ofTensor(inner);
   }
   const [left, right] = [built(node.left, names), built(node.right, names)];
   if (node.kind === "^") return powerOf(left, right);
-  if (folded(left) && folded(right))
+  if (isNumber(left) && isNumber(right))
     return numberOf({ ...node, left: literal(left), right: literal(right) }, {});
   if (node.kind === "*" && left === -1) return neg(right as Tensor);
   return { "+": add, "-": sub, "*": mul, "/": div }[node.kind](left, right);
@@ -247,14 +249,14 @@ function numberOf(node: Node, names: Readonly<Record<string, number>>): number {
   return node.kind === "/" ? left / right : left ** right;
 }
 
-/** An expression in these names, or what is wrong with it. */
+/** Parses an expression in the given names; returns the error if it cannot be read. */
 export function parseExpression(typed: string, names: readonly string[]): Expression | Misread {
   const text = plain(typed);
   if (text.trim() === "")
-    return { message: `An expression in ${names.join(" and ")} belongs here.`, at: 0 };
+    return { message: `Type an expression in ${names.join(" and ")}.`, at: 0 };
   if (text.length > LONGEST)
     return {
-      message: `It has ${text.length} characters; ${LONGEST} are the most that is read.`,
+      message: `The expression has ${text.length} characters; the limit is ${LONGEST}.`,
       at: LONGEST,
     };
   try {
@@ -262,8 +264,8 @@ export function parseExpression(typed: string, names: readonly string[]): Expres
     return {
       build: (given) => {
         const part = built(node, given);
-        // A constant takes the shape of the names.
-        return folded(part) ? add(mul(Object.values(given)[0], 0), part) : part;
+        // A constant takes the shape of the variables.
+        return isNumber(part) ? add(mul(Object.values(given)[0], 0), part) : part;
       },
       value: (given) => numberOf(node, given),
     };

@@ -1,7 +1,4 @@
-/**
- * Every map of the library between planes, and one onto the sphere, by name, with the window to see
- * its image in.
- */
+/** The library's maps of the plane, and one onto the sphere, by name, each with a frame for its image. */
 import {
   additiveLogistic,
   affine,
@@ -44,24 +41,19 @@ import type { MapName } from "./names.ts";
 
 export interface Space {
   readonly frame: Frame;
-  /**
-   * The point that is seen at u, and where a point, or an arrow at it, is seen; whether it is in
-   * front. Absent: y is u.
-   */
+  /** The point at u of the picture, and whether a point is on the visible side. Absent: y is u. */
   readonly lift?: (u: Float64Array) => Float64Array;
   readonly front?: (y: ArrayLike<number>, i: number) => boolean;
   /** How many coordinates y has; 2 if absent. */
   readonly dimension?: number;
-  /** Onto the space from around it, for differences of a function that lives on it. */
+  /** A retraction onto the space, for finite differences of a function on it. */
   readonly retract?: (y: Tensor) => Tensor;
 }
 
 export interface PlaneMap {
   readonly phi: Bijector;
   readonly image: Space;
-  /**
-   * A map from all of R² onto the domain of φ, where that is smaller: p is laid onto it by this.
-   */
+  /** A map from R² onto the domain of φ if that is smaller; it pushes p onto the domain. */
   readonly from?: Bijector;
   readonly domain?: Space;
 }
@@ -79,9 +71,7 @@ const positive = (most: number): Space =>
   window([-0.04 * most, -0.04 * most], 1.04 * most, boxOutline(0, 9 * most, 0, 9 * most));
 const box = (a: number, b: number): Space => ({ frame: around(boxOutline(a, b, a, b)) });
 
-/**
- * The sphere from in front, u = (y₁, y₃): the pole that no point of the plane reaches is on top.
- */
+/** The sphere from the front, u = (y₁, y₃). At the top is the pole, which is not in the image. */
 const sphere: Space = {
   frame: around(circleOutline(1)),
   dimension: 3,
@@ -121,7 +111,7 @@ const spline = rationalQuadraticSpline({
   ],
 });
 
-/** All but the reader's own. */
+/** All maps but the typed one. */
 export const maps: Readonly<Record<Exclude<MapName, "own">, () => PlaneMap>> = {
   additiveLogistic: () => ({ phi: additiveLogistic(), image: simplex }),
   isometricLogRatio: () => ({ phi: isometricLogRatio(), image: simplex }),

@@ -1,12 +1,11 @@
 /**
- * A map that a reader has typed, y = φ(x) in the plane. Its Jacobian is worked out by autodiff,
- * log|det J| = log|ad − bc|, and its inverse, where it is not typed too, is found by Newton's
- * method on numbers, and then differentiated as what it is:
+ * A typed map y = φ(x) of the plane. Autodiff gives its Jacobian, and log|det J| = log|ad − bc|.
+ * If the inverse is not typed too, Newton's method on numbers finds it:
  *
  *   x ← x − J(x)⁻¹(φ(x) − y)
  *
- * One such step in the graph from a point that is right already gives φ⁻¹ its first derivative, a
- * second one the second and third, since the error of each step is the square of the last one's.
+ * A step in the graph, from a point that is already exact, gives φ⁻¹ its first derivative. A second
+ * step gives the second and third, because the error of each step is the square of the last error.
  */
 import { type Bijector, bijector } from "diffeo/bijector";
 import {
@@ -37,7 +36,7 @@ const applied =
     return stack([first.build(given), second.build(given)], -1);
   };
 
-/** a, b, c, d of J = (a b; c d), each of the batch. */
+/** The entries a, b, c, d of J = (a b; c d), each of the batch shape. */
 function jacobian(f: (p: Tensor) => Tensor, p: Tensor): readonly [Tensor, Tensor, Tensor, Tensor] {
   const ones = onesLike(at(p, 0, -1));
   const zeros = zerosLike(ones);
@@ -58,7 +57,7 @@ function newton(f: (p: Tensor) => Tensor, x: Tensor, y: Tensor): Tensor {
   return sub(x, stack(solved, -1));
 }
 
-/** Where to begin: rings around 0. */
+/** Starting points: rings around 0. */
 const STARTS: readonly Point[] = [0, 0.5, 1.5, 3].flatMap((r) =>
   Array.from(
     { length: r === 0 ? 1 : 8 },
@@ -67,10 +66,10 @@ const STARTS: readonly Point[] = [0, 0.5, 1.5, 3].flatMap((r) =>
 );
 
 type Point = readonly [number, number];
-/** Half the length of the differences that Newton's method on numbers takes for derivatives. */
+/** The step of the central differences in Newton's method on numbers. */
 const H = 1e-6;
 
-/** From a start, steps that are halved until they lead nearer; the point, where one is found. */
+/** Newton's method from one start, with steps halved until the error falls; undefined if it fails. */
 function descend(
   phi: (x1: number, x2: number) => Point,
   [y1, y2]: Point,
@@ -101,8 +100,8 @@ function descend(
 }
 
 /**
- * φ⁻¹(y) on numbers: from the last point, which in a picture is a neighbour, or from the nearest of
- * some starts.
+ * φ⁻¹(y) on numbers: starts at the last result, which is a neighbour on a lattice, then at the starts
+ * with the nearest images. Undefined if no start leads to a solution.
  */
 export function numericInverse([first, second]: Pair): (
   y1: number,
@@ -134,7 +133,7 @@ export function numericInverse([first, second]: Pair): (
   };
 }
 
-/** The map, with its inverse typed or found. */
+/** A typed map, with a typed inverse or one that Newton's method finds. */
 export function ownMap(forward: Pair, inverse: Pair | undefined): Bijector {
   const phi = applied(forward, ["x1", "x2"]);
   const back = inverse ? applied(inverse, ["y1", "y2"]) : found(forward, phi);

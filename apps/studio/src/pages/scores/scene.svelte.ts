@@ -1,12 +1,6 @@
-/** The worker's side of the page: which scene is shown, where the point is, what `check` says. */
-import { engine } from "../../shell/engine.svelte.ts";
-import {
-  isStopped,
-  type OpenWorker,
-  openWorker,
-  type Trouble,
-  troubleOf,
-} from "../../shell/rpc.ts";
+/** State of the page: the scene, the point that is selected, and what `check` finds of a typed map. */
+import { isStopped, type OpenWorker, openWorker } from "../../shell/rpc.ts";
+import { WorkerRun } from "../../shell/worker-run.svelte.ts";
 import { lattice } from "../../view/frame.ts";
 import type { Misread } from "./expression.ts";
 import type { Field } from "./names.ts";
@@ -16,7 +10,7 @@ type Tasks = typeof import("./tasks.ts");
 type Report = Extract<Awaited<ReturnType<Tasks["verdict"]>>, { readonly laws: unknown }>;
 type Place = { readonly x: readonly [number, number] } | { readonly u: readonly [number, number] };
 
-/** Where p is highest: a point to hold, where the one in the hand is outside of the domain. */
+/** Where p is highest: the point to select when the selected one is outside the domain. */
 function highest({ x: { frame, shades } }: Scene): readonly [number, number] {
   const best = shades.reduce(
     (most, v, i) => (v > shades[most] || Number.isNaN(shades[most]) ? i : most),
@@ -26,77 +20,60 @@ function highest({ x: { frame, shades } }: Scene): readonly [number, number] {
   return [u, v];
 }
 
-export class Scores {
+export class Scores extends WorkerRun<Tasks> {
   scene = $state.raw<Scene>();
   reading = $state.raw<Reading>();
-  /** What of the typed expressions cannot be read. */
+  /** The typed expressions that cannot be read, and why. */
   unread = $state.raw<Partial<Record<Field, Misread>>>({});
-  trouble = $state.raw<Trouble>();
-  verdict = $state.raw<Report | "asked">();
+  verdict = $state.raw<Report | "running">();
   busy = $state(true);
-  #worker: OpenWorker<Tasks> | undefined;
   #checker: OpenWorker<Tasks> | undefined;
-  #current: AbortController | undefined;
   #place: Place | undefined;
-  #asking = false;
-  #closed = false;
+  #isReading = false;
 
-  async #open(): Promise<OpenWorker<Tasks> | undefined> {
-    await engine();
-    if (this.#closed) return undefined;
-    // Small graphs are faster on one thread.
-    this.#worker ??= openWorker<Tasks>("scores", 1);
-    return this.#worker;
+  constructor() {
+    super("scores");
   }
 
   async show(ask: Ask, x: readonly [number, number]): Promise<void> {
-    this.#current?.abort();
-    const controller = new AbortController();
-    this.#current = controller;
-    const { signal } = controller;
     this.busy = true;
-    try {
-      const worker = await this.#open();
-      const scene = await worker?.call("open", ask, { signal });
-      if (!scene || signal.aborted) return;
+    const isLatest = await this.run(async (worker, signal) => {
+      const scene = await worker.call("open", ask, { signal });
+      if (signal.aborted) return;
       this.unread = scene.kind === "unread" ? scene.fields : {};
-      this.trouble = undefined;
       this.busy = false;
       if (scene.kind === "unread") return;
       this.scene = scene;
       this.reading = undefined;
       await this.move({ x });
       if (!this.reading && !signal.aborted) await this.move({ x: highest(scene) });
-    } catch (error) {
-      if (signal.aborted || isStopped(error)) return;
-      this.busy = false;
-      this.trouble = troubleOf(error);
-    }
+    });
+    if (isLatest) this.busy = false;
   }
 
-  /** Asks for a point; of those that come while one is asked for, the last. */
+  /** Selects a point; of several requests that come while one is computed, the last one counts. */
   async move(place: Place): Promise<void> {
     this.#place = place;
-    if (this.#asking) return;
-    this.#asking = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
     try {
-      while (this.#place && !this.#closed) {
-        const asked: Place = this.#place;
+      while (this.#place) {
+        const next: Place = this.#place;
         this.#place = undefined;
-        const reading = await this.#worker?.call("point", asked);
+        const reading = await (await this.worker())?.call("point", next);
         if (reading) this.reading = reading;
       }
     } catch (error) {
-      if (!isStopped(error)) this.trouble = troubleOf(error);
+      this.fail(error);
     } finally {
-      this.#asking = false;
+      this.#isReading = false;
     }
   }
 
-  /** Holds the map to its laws, beside everything else: it takes seconds. */
+  /** Checks a typed map in a worker of its own, because it takes seconds. */
   async check(ask: Ask): Promise<void> {
     this.#checker?.close();
-    this.verdict = "asked";
+    this.verdict = "running";
     const checker = openWorker<Tasks>("scores", 1);
     this.#checker = checker;
     try {
@@ -106,20 +83,20 @@ export class Scores {
     } catch (error) {
       if (this.#checker !== checker || isStopped(error)) return;
       this.verdict = undefined;
-      this.trouble = troubleOf(error);
+      this.fail(error);
     }
     checker.close();
   }
 
+  /** Removes the result of the last check. */
   forget(): void {
     this.#checker?.close();
     this.#checker = undefined;
     this.verdict = undefined;
   }
 
-  close(): void {
-    this.#closed = true;
-    this.#worker?.close();
+  override close(): void {
+    super.close();
     this.#checker?.close();
   }
 }

@@ -1,22 +1,22 @@
-/** What the page and its worker send each other. */
+/** The messages between the page and its worker. */
 import type { Frame } from "../../view/frame.ts";
 import type { Misread } from "./expression.ts";
-import type { Field, LawName, MapName, Typed } from "./names.ts";
+import type { DensityName, Field, MapName, Typed } from "./names.ts";
 
 export interface Ask {
-  readonly law: LawName;
+  readonly density: DensityName;
   readonly map: MapName;
   readonly typed: Typed;
-  /** The time, for a map that moves with it. */
+  /** The time, for a map that depends on it. */
   readonly t: number;
 }
 
-/** One of the two panels: lattices over its window, rows from below. */
+/** One of the two pictures: lattices over its frame, rows from below. */
 export interface Panel {
   readonly frame: Frame;
-  /** log density, SHADES² numbers. */
+  /** The log density, SHADES² numbers. */
   readonly shades: Float32Array;
-  /** u₁ u₂ and the score there, ARROWS² of each. */
+  /** Points u₁ u₂ and the scores there, ARROWS² of each. */
   readonly points: Float32Array;
   readonly arrows: Float32Array;
   readonly grid: readonly Float32Array[];
@@ -31,22 +31,22 @@ export interface Scene {
    * the score exceeds 1.
    */
   readonly error: number;
-  /** At how many points. */
+  /** The number of points compared. */
   readonly points: number;
 }
 
-/** What could not be read of what was typed. */
+/** The errors of typed expressions. */
 export interface Unread {
   readonly kind: "unread";
   readonly fields: Partial<Record<Field, Misread>>;
 }
 
-/** Everything at one point; arrows and places as they are seen. */
+/** Values at one point; arrows and `seen` are in coordinates of the picture. */
 export interface Reading {
   readonly x: readonly number[];
   readonly y: readonly number[];
   readonly seen: readonly [number, number];
-  /** Whether the point is on the side of y that is seen. */
+  /** Whether the point is on the visible side. */
   readonly front: boolean;
   readonly scoreX: readonly [number, number];
   readonly carried: readonly [number, number];

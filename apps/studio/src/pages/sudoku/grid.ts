@@ -1,6 +1,6 @@
 /**
- * A Sudoku as the page has it: 81 digits 1 to 9 in reading order, 0 where nothing is given, and as
- * text of 81 signs with `.` for a blank. A frame is bytes [grids, 81, 9], p = byte/255.
+ * Sudoku grids: 81 digits in reading order, 0 for a blank, or 81 characters with `.` for a blank. A
+ * frame is bytes [grids, 81, 9], p = byte/255.
  */
 export const SITES = 81;
 export const DIGITS = 9;
@@ -8,7 +8,7 @@ const BYTES = SITES * DIGITS;
 
 export type Digits = readonly number[];
 
-/** A grid out of text, if it is one. */
+/** Parses a grid; undefined if the text is not one. */
 export function parseDigits(text: string): Digits | undefined {
   return /^[1-9.]{81}$/.test(text) ? Array.from(text, (sign) => Number(sign) || 0) : undefined;
 }
@@ -16,20 +16,20 @@ export function parseDigits(text: string): Digits | undefined {
 export const formatDigits = (digits: Digits): string =>
   digits.map((digit) => digit || ".").join("");
 
-/** The row, the column and the box of a site. */
-const housesOf = (site: number): readonly number[] => {
+/** The row, the column and the box of a cell, as numbers from 0 to 26. */
+const unitsOf = (site: number): readonly number[] => {
   const [row, column] = [Math.floor(site / 9), site % 9];
   return [row, 9 + column, 18 + 3 * Math.floor(row / 3) + Math.floor(column / 3)];
 };
 
-/** Sites whose digit stands in one of their houses twice. */
+/** Cells whose digit occurs twice in their row, column or box. */
 export function conflictsOf(digits: Digits): ReadonlySet<number> {
   const first = new Map<number, number>();
   const found = new Set<number>();
   for (const [site, digit] of digits.entries())
-    for (const house of digit ? housesOf(site) : []) {
-      const other = first.get(10 * house + digit);
-      if (other === undefined) first.set(10 * house + digit, site);
+    for (const unit of digit ? unitsOf(site) : []) {
+      const other = first.get(10 * unit + digit);
+      if (other === undefined) first.set(10 * unit + digit, site);
       else found.add(site).add(other);
     }
   return found;
@@ -40,11 +40,11 @@ export interface Frame {
   readonly mixture: Uint8Array;
 }
 
-/** One grid's part of a frame. */
+/** The part of a frame that belongs to one grid. */
 export const mixtureOf = ({ mixture }: Frame, grid: number): Uint8Array =>
   mixture.subarray(grid * BYTES, (grid + 1) * BYTES);
 
-/** The likeliest digit of every site; the clue where there is one. */
+/** The most probable digit of each cell, or its clue. */
 export const likeliest = (mixture: Uint8Array, clues: Digits): Digits =>
   clues.map((clue, site) => {
     if (clue) return clue;
@@ -52,7 +52,7 @@ export const likeliest = (mixture: Uint8Array, clues: Digits): Digits =>
     return own.indexOf(Math.max(...own)) + 1;
   });
 
-/** Σ −p log₂ p over the sites without a clue, in bits. */
+/** Σ −p log₂ p over the cells without a clue, in bits. */
 export function entropyOf(mixture: Uint8Array, clues: Digits): number {
   let bits = 0;
   for (const [i, byte] of mixture.entries())

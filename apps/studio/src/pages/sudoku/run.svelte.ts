@@ -1,16 +1,16 @@
-/** A run of the page: the model that comes with it, and grids around their clues. */
+/** A run of the page: the shipped model, and grids sampled around clues. */
 import sudoku from "diffeo-models/sudoku.safetensors?url";
 import { FrameRun } from "../../shell/frame-run.svelte.ts";
 import { type OpenWorker, openWorker } from "../../shell/rpc.ts";
 import { type Frame, SITES } from "./grid.ts";
 import type { DrawAsk } from "./tasks.ts";
 
-/** What is asked of a run, but for where it is computed. */
+/** The settings of a run, without the device. */
 export type Ask = Omit<DrawAsk, "device">;
 
 type Tasks = typeof import("./tasks.ts");
 
-/** A frame with its clues as they are: the process has noise on them until its end. */
+/** A frame with certain clues: before the end of the run the process has noise on them too. */
 function withClues({ t, mixture }: Frame, clues: readonly number[]): Frame {
   const shown = mixture.slice();
   for (let at = 0; at < shown.length; at += 9) {
@@ -33,7 +33,7 @@ export class Run extends FrameRun<Frame> {
     });
   }
 
-  /** Samples grids anew; what was being sampled is dropped. */
+  /** Samples grids; stops the previous run. */
   async start(ask: Ask): Promise<void> {
     await this.shoot(() => this.parameters > 0, {
       steps: ask.steps,

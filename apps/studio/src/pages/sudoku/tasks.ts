@@ -1,6 +1,6 @@
 /**
- * What the page of Sudokus has computed: the model is loaded once; grids are sampled around their
- * clues, and every step of the reverse process on the simplex is reported as a frame.
+ * The tasks of the Sudoku page: load the model; sample grids around clues. Every step of the reverse
+ * process on the simplex is reported as a frame.
  */
 import { type GridSampler, type Model, openGrids, parseModel } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
@@ -17,7 +17,7 @@ export interface DrawAsk {
   readonly grids: number;
   readonly steps: number;
   readonly w: number;
-  /** 81 digits, 0 where there is no clue. */
+  /** 81 digits, 0 for cells without a clue. */
   readonly clues: readonly number[];
 }
 
@@ -30,7 +30,7 @@ export type Update =
 let model: Model | undefined;
 let opened: { readonly device: string; readonly sampler: Promise<GridSampler> } | undefined;
 
-/** Takes the model from where it is served; says how many parameters it has. */
+/** Loads the model from its address and returns its number of parameters. */
 export const load = task<{ readonly url: string }, number, { readonly parameters: number }>(
   async ({ url }, { report }) => {
     model = await servedModel(url, parseModel, report);
@@ -49,8 +49,8 @@ async function samplerFor(device: string): Promise<GridSampler> {
   return opened.sampler;
 }
 
-/** Classes with no doubt left, as bytes. */
-function settled(classes: Uint8Array): Uint8Array {
+/** Certain classes as the bytes of a frame. */
+function certain(classes: Uint8Array): Uint8Array {
   const out = new Uint8Array(classes.length * DIGITS);
   for (const [site, k] of classes.entries()) out[site * DIGITS + k] = 255;
   return out;
@@ -81,6 +81,6 @@ export const draw = task<DrawAsk, Update, void>(
       ...{ count: grids, batch: grids, key: key(seed), steps, driftScale: w, onStep, signal },
       ...(clues.some((digit) => digit > 0) && { known: { classes } }),
     });
-    frame(0, settled(drawn));
+    frame(0, certain(drawn));
   },
 );

@@ -1,7 +1,4 @@
-/**
- * Tables that are made up on the spot, so that there is something to fit: a function of nothing but
- * their name.
- */
+/** Synthetic example tables, each a function of its name alone. */
 import { fold, key, normal, uniform } from "diffeo/random";
 import { serializeCells } from "diffeo-tables";
 import { generate } from "diffeo-tables/density";
@@ -9,7 +6,7 @@ import { generate } from "diffeo-tables/density";
 interface Example {
   readonly columns: readonly string[];
   readonly rows: number;
-  /** A row from its own uniform and normal numbers. */
+  /** A row from its uniform and its normal random numbers. */
   readonly row: (u: Float64Array, z: Float64Array) => readonly (string | number)[];
   readonly rules: readonly string[];
 }
@@ -17,18 +14,15 @@ interface Example {
 const rounded = (value: number, places: number): number => Number(value.toFixed(places));
 const logistic = (v: number): number => 1 / (1 + Math.exp(-v));
 
-/**
- * Whole numbers of a mean, with the deviation of a Poisson law: near enough for worms and
- * passengers.
- */
+/** Counts with the given mean and about the variance of a Poisson distribution. */
 const counted = (mean: number, z: number): number =>
   Math.max(0, Math.round(mean + Math.sqrt(mean) * z));
 
-/** Three kinds of land: what the soil is made of, how sour it is, and who lives in it. */
+/** Soil samples of three kinds of land: composition, acidity, carbon and earthworms. */
 const soil: Example = {
   columns: ["use", "sand", "silt", "clay", "ph", "carbon", "worms"],
   rows: 1500,
-  row: ([which, hole], [a, b, c, d, e]) => {
+  row: ([which, missing], [a, b, c, d, e]) => {
     const kind = which < 0.45 ? 0 : which < 0.75 ? 1 : 2;
     const weights = [
       Math.exp([0.3, 0.6, 1.1][kind] + 0.7 * a),
@@ -51,22 +45,19 @@ const soil: Example = {
       clay,
       ph,
       carbon,
-      hole < 0.04 ? "" : worms,
+      missing < 0.04 ? "" : worms,
     ];
   },
   rules: ["ph=between:0:14"],
 };
 
-/**
- * Crossings of a ferry: hours in order within a day, a wind that comes from somewhere, and how many
- * were aboard.
- */
+/** Ferry crossings: two hours in order within a day, direction and speed of the wind, passengers. */
 const ferry: Example = {
   columns: ["departure", "arrival", "wind", "speed", "aboard"],
   rows: 1500,
   row: ([which, share], [a, b, c, d]) => {
     const speed = Math.exp(1.9 + 0.5 * b);
-    // Degrees from the north, clockwise: most of them from the west.
+    // Degrees clockwise from north, mostly west.
     const wind = (((((which < 0.6 ? 90 : 220) + 35 * c) % 360) + 360) % 360) - 180;
     const against = 0.5 + 0.5 * Math.cos(((wind + 90) * Math.PI) / 180);
     const departure = 24 * logistic((share < 0.5 ? -0.85 : 0.7) + 0.28 * a);
@@ -90,7 +81,7 @@ export interface ExampleTable {
   readonly rules: readonly string[];
 }
 
-/** The CSV text of a table by name, and the rules that go with it. */
+/** An example by name: its CSV text and its rules; undefined for an unknown name. */
 export function exampleTable(name: string): ExampleTable | undefined {
   const from = fold(key("example"), name);
   if (name === "moons") {

@@ -1,4 +1,4 @@
-/** What there is to choose on the page of tables. */
+/** Choices on the page of tables. */
 
 export const EXAMPLES = [
   { value: "soil", label: "Soil samples" },
@@ -6,7 +6,7 @@ export const EXAMPLES = [
   { value: "moons", label: "Two moons" },
 ] as const;
 
-/** When a fit ends: minutes, or by its steps. */
+/** The length of a fit, in minutes or in steps. */
 export const ENDS = [
   { value: "0.5", label: "½ min" },
   { value: "1", label: "1 min" },
@@ -15,7 +15,7 @@ export const ENDS = [
   { value: "steps", label: "steps" },
 ] as const;
 
-/** Kinds of one column, in the words of the command's --column. */
+/** Kinds of one column, in the notation of the command's --column. */
 export const KINDS = [
   "real",
   "positive",
@@ -34,10 +34,10 @@ export const KINDS = [
   "drop",
 ] as const;
 
-/** A word of a command line, in quotes where a shell would read it otherwise. */
+/** A word of a command line, in quotes if a shell needs them. */
 export const shellWord = (word: string): string =>
   /^[\w./:=+,@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
-/** Rules as they stand in the address, one a line. */
+/** The rules in the address, one per line. */
 export const linesOf = (text: string): string[] =>
   text.split("\n").filter((line) => line.trim() !== "");

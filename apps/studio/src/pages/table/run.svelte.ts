@@ -1,7 +1,4 @@
-/**
- * A table as the page has it: what was read, what its columns are, the fit while it runs, the model
- * and what is asked of it.
- */
+/** State of the page: the table, its columns, the fit, the model, its samples and likelihoods. */
 import type { TableProgress } from "diffeo-tables";
 import { engine } from "../../shell/engine.svelte.ts";
 import {
@@ -25,23 +22,23 @@ import type {
 
 type Tasks = typeof import("./tasks.ts");
 
-/** What something is wrong with. */
+/** The part of the page that an error belongs to. */
 type Place = "table" | "columns" | "fit" | "use" | "row";
 
-/** "stopped" can go on. */
+/** A fit in phase "stopped" can continue. */
 export type Phase = "empty" | "read" | "fitting" | "stopped" | "fitted";
 
 export class TableRun {
   phase = $state<Phase>("empty");
   table = $state.raw<ReadTable>();
-  /** The text of the table, while it is small enough to be mended in the page. */
+  /** The text of the table, for editing. */
   text = $state.raw("");
   inferred = $state.raw<InferredTable>();
-  /** What is wrong, by what it is wrong with. */
+  /** The last error, and the part of the page that it belongs to. */
   trouble = $state.raw<{ readonly of: Place; readonly what: Trouble }>();
   curve = $state.raw<readonly TableProgress[]>([]);
   model = $state.raw<OpenTable>();
-  /** Where the model came from, if not from here. */
+  /** The file of the model, if it was opened and not fitted here. */
   file = $state("");
   samples = $state.raw<readonly (readonly Cell[])[]>([]);
   drawing = $state(false);
@@ -54,7 +51,7 @@ export class TableRun {
   #reading = 0;
   #closed = false;
 
-  /** What pictures are of: the model's columns, or those of the table. */
+  /** The columns of pictures: those of the model, or else of the table. */
   get domain(): ShownDomain | undefined {
     return this.model?.domain ?? this.inferred?.domain;
   }
@@ -74,17 +71,14 @@ export class TableRun {
     if (!isStopped(error)) this.trouble = { of, what: troubleOf(error) };
   }
 
-  /**
-   * Stops what is asked of a table or model before another comes, which would wait for it: there is
-   * one worker.
-   */
+  /** Stops all computation on the current table or model: another one would have to wait for it. */
   #another(): number {
     this.#fit?.abort();
     this.#leave();
     return ++this.#reading;
   }
 
-  /** Reads a table, and gives the rules that go with it. */
+  /** Reads a table and returns its own rules; undefined if it failed or another table came. */
   async read(source: Source): Promise<readonly string[] | undefined> {
     const own = this.#another();
     [this.trouble, this.inferred, this.model, this.likelihood] = [
@@ -110,7 +104,7 @@ export class TableRun {
     }
   }
 
-  /** What the columns are by these rules. */
+  /** Infers the kinds of the columns under these rules. */
   async infer(rules: readonly string[]): Promise<void> {
     if (!this.table) return;
     const own = this.#reading;
@@ -125,7 +119,7 @@ export class TableRun {
     }
   }
 
-  /** What is asked of a model ends with it. */
+  /** Stops sampling and likelihoods of the current model. */
   #leave(): void {
     this.#draw?.abort();
     this.#likelihoodRun?.abort();
@@ -186,7 +180,7 @@ export class TableRun {
     }
   }
 
-  /** Draws rows to look at; of several that are asked for, the last. */
+  /** Samples rows for the page; a new request stops the previous one. */
   async draw(ask: DrawAsk): Promise<void> {
     this.#draw?.abort();
     const controller = new AbortController();
@@ -204,7 +198,7 @@ export class TableRun {
     if (this.#draw === controller) this.drawing = false;
   }
 
-  /** How likely a row is; of several that are asked for, the last. */
+  /** Computes the log-likelihood of a row; a new request stops the previous one. */
   async findLikelihood(row: readonly string[]): Promise<void> {
     this.#likelihoodRun?.abort();
     const controller = new AbortController();
@@ -227,7 +221,7 @@ export class TableRun {
     if (this.#likelihoodRun === controller) this.findingLikelihood = false;
   }
 
-  /** What a download holds. */
+  /** Rows as a file to download. */
   async rowsFile(ask: DrawAsk): Promise<Blob | undefined> {
     return this.#file(
       async (worker) => new Blob([await worker.call("drawFile", ask)], { type: "text/csv" }),

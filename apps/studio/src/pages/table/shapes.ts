@@ -1,40 +1,40 @@
-/** What the page of tables and its worker send each other. */
+/** The messages between the page of tables and its worker. */
 import type { PairSets, TableProgress, TableTraining } from "diffeo-tables";
 
 export type Cell = string | number;
 
-/** What pictures must know of a table's domains. */
+/** What pictures need of a table's domains. */
 export type ShownDomain = PairSets["domain"];
 
-/** Rows at the most that the page shows in a list, and in its pictures. */
+/** The most rows of a list, and of the pictures. */
 export const LISTED = 200;
 export const PICTURED = 1500;
 
-/** Where a table comes from. */
+/** The source of a table. */
 export type Source =
   | { readonly kind: "text"; readonly name: string; readonly text: string }
   | { readonly kind: "example"; readonly name: string };
 
-/** A table that was read, before it is known what its columns are. */
+/** A table before its kinds of columns are inferred. */
 export interface ReadTable {
   readonly name: string;
   readonly columns: readonly string[];
   readonly rows: number;
-  /** The first rows, as their cells are written. */
+  /** The cells of the first rows, as written. */
   readonly head: readonly (readonly string[])[];
-  /** Rules that go with it. */
+  /** The rules of an example. */
   readonly rules: readonly string[];
-  /** The text itself, where the page does not have it. */
+  /** The text of an example, which the page does not have. */
   readonly text?: string;
 }
 
-/** What columns were taken to be. */
+/** The kind of a column, or of several together. */
 export interface ShownPart {
   readonly columns: readonly string[];
-  /** The rule that says it, as the command's --column takes it. */
+  /** The rule for it in the notation of --column. */
   readonly rule: string;
   readonly reason: string;
-  /** Whether the table has no such column: it was made for a rule between others. */
+  /** Whether the column is derived for a rule between other columns. */
   readonly isMade?: boolean;
 }
 
@@ -42,48 +42,48 @@ export interface InferredTable {
   readonly parts: readonly ShownPart[];
   readonly dropped: readonly string[];
   readonly domain: ShownDomain;
-  /** Rows without holes, for pictures. */
+  /** Rows without missing values, for pictures. */
   readonly data: readonly (readonly Cell[])[];
 }
 
 export interface FitAsk {
   readonly seed: number;
-  /** How long it may take, or how many steps. */
+  /** Length of the fit, in minutes or in steps. */
   readonly minutes?: number;
   readonly steps?: number;
-  /** Whether cells can be given afterwards. */
+  /** Whether to train the network for given cells. */
   readonly given: boolean;
-  /** Whether to begin anew; otherwise the fit that was stopped goes on. */
+  /** Whether to start again; otherwise the stopped fit continues. */
   readonly anew: boolean;
 }
 
 export type FitUpdate =
   | { readonly kind: "progress"; readonly progress: TableProgress }
-  /** Rows drawn by the weights as they are. */
+  /** Samples of the current network. */
   | { readonly kind: "samples"; readonly rows: readonly (readonly Cell[])[] };
 
-/** A column as a control: what a reader may give. */
+/** A column as a control for a given cell. */
 export interface GivenColumn {
   readonly name: string;
   readonly labels?: readonly Cell[];
-  /** Nearly all that there is, the middle of it, and the step of a slider. */
+  /** Range and step of the slider (99 % of the values), and the default. */
   readonly low: number;
   readonly high: number;
   readonly middle: Cell;
   readonly step: number;
 }
 
-/** Columns that are given together or not at all. */
+/** Columns that are given together. */
 export interface GivenPart {
   readonly columns: readonly GivenColumn[];
   readonly kind: string;
 }
 
-/** A model as the page knows it; the worker has it. */
+/** What the page knows of the model in the worker. */
 export interface OpenTable {
   readonly domain: ShownDomain;
   readonly training: TableTraining;
-  /** Nothing where the model has no network of given cells. */
+  /** Empty if the model has no network for given cells. */
   readonly given: readonly GivenPart[];
 }
 
@@ -98,6 +98,6 @@ export interface DrawAsk {
 
 export interface Likelihood {
   readonly nats: number;
-  /** Those of drawn rows, smallest first; none before they are known. */
+  /** Log-likelihoods of sampled rows, in ascending order; empty before they are computed. */
   readonly others: readonly number[];
 }

@@ -1,13 +1,12 @@
 /**
- * What the page of tables has computed, by the functions that the command `diffeo table` calls: a
- * table is read and its columns are looked at, a model is fitted and watched, rows are drawn from
- * it and their likelihood is computed. The worker keeps table, fit and model; the page has what it shows.
+ * The tasks of the page of tables, with the functions of the command `diffeo table`: read a table,
+ * infer its columns, fit a model, sample rows and compute likelihoods. The worker keeps table, fit
+ * and model; the page keeps what it shows.
  */
 import { fail } from "diffeo/graph";
-import { concatArrays, quantiles } from "diffeo/host";
+import { concatArrays } from "diffeo/host";
 import { memoryStore, type RunStore } from "diffeo/train";
 import {
-  allCells,
   type CellTable,
   type FitTableOptions,
   fitTable,
@@ -32,12 +31,12 @@ import {
 } from "diffeo-tables";
 import { task, turn } from "../../shell/rpc.ts";
 import { exampleTable } from "./examples.ts";
+import { givenParts } from "./given-columns.ts";
 import {
   type Cell,
   type DrawAsk,
   type FitAsk,
   type FitUpdate,
-  type GivenColumn,
   type InferredTable,
   LISTED,
   type Likelihood,
@@ -49,19 +48,19 @@ import {
 } from "./shapes.ts";
 
 let table: CellTable | undefined;
-/** The columns' domains, and the rows as their cells. */
+/** The domains of the columns, and the rows as cells of these domains. */
 let understood:
   | (Pick<FitTableOptions, "columns" | "layout"> & {
       readonly rows: readonly (readonly OpenCell[])[];
     })
   | undefined;
-/** The fit that can go on: where its networks are kept, and whether the first is done. */
+/** The fit that can continue: the stores of its networks, and the network in training. */
 let kept: { given: RunStore; whole: RunStore; stage: TableProgress["network"] } | undefined;
 let model: TableModel | undefined;
-/** Likelihoods of rows that were drawn, of the model that they were drawn from. */
+/** Log-likelihoods of sampled rows, and the model they were sampled from. */
 let drawnScores: { readonly of: TableModel; readonly values: readonly number[] } | undefined;
 
-/** Takes another model, or none, in the place of the one that was open. */
+/** Replaces the current model, by none if absent. */
 async function replace(next?: TableModel): Promise<void> {
   const before = model;
   model = next;
@@ -69,11 +68,11 @@ async function replace(next?: TableModel): Promise<void> {
 }
 
 const needTable = (): CellTable =>
-  table ?? fail("usage", "there is no table yet", "give one first");
+  table ?? fail("usage", "there is no table yet", "open one first");
 const needModel = (): TableModel =>
   model ?? fail("usage", "there is no model yet", "fit one, or open a file");
 
-/** Reads a table; what was made of another is forgotten. */
+/** Reads a table and removes the previous table, fit and model. */
 export const read = task<Source, never, ReadTable>(async (source) => {
   const example = source.kind === "example" ? exampleTable(source.name) : undefined;
   const text = source.kind === "text" ? source.text : example?.text;
@@ -93,7 +92,7 @@ export const read = task<Source, never, ReadTable>(async (source) => {
   };
 });
 
-/** The plain part of a product of domains. */
+/** The part of a domain that can be sent to the page. */
 const shownDomain = ({ columns, parts }: ShownDomain): ShownDomain => ({
   columns,
   parts: parts.map((part) => ({
@@ -103,7 +102,7 @@ const shownDomain = ({ columns, parts }: ShownDomain): ShownDomain => ({
   })),
 });
 
-/** What the columns are, by rules and by their cells; and whether all cells are inside. */
+/** Infers the kinds of the columns from rules and cells, and checks that all cells fit them. */
 export const infer = task<readonly string[], never, InferredTable>(async (rules) => {
   const cells = needTable();
   const inferred = inferColumns(cells, rules);
@@ -127,8 +126,8 @@ export const infer = task<readonly string[], never, InferredTable>(async (rules)
   };
 });
 
-/** Memory, and a turn at every report of progress. */
-function heard(): RunStore {
+/** A store in memory that lets the worker receive messages at every report of progress. */
+function openStore(): RunStore {
   const store = memoryStore();
   return {
     ...store,
@@ -139,21 +138,21 @@ function heard(): RunStore {
   };
 }
 
-/** Rows that are drawn while it trains, and the share of the time that this may take. */
+/** Samples during training, and the share of the time that they may take. */
 const WATCHED = { count: 400, evaluations: 20, share: 0.15 } as const;
 
-/** The seed of rows that are drawn to look at. */
+/** The seed of samples during training and of those that a likelihood is compared with. */
 const LOOK = 0;
 
 export const fit = task<FitAsk, FitUpdate, OpenTable | "stopped">(
   async (ask, { report, signal }) => {
     const { columns, layout, rows } =
-      understood ?? fail("usage", "there is no table yet", "give one first");
+      understood ?? fail("usage", "there is no table yet", "open one first");
     const { anew, minutes, steps, ...options } = ask;
-    if (anew || !kept) kept = { given: heard(), whole: heard(), stage: "given" };
-    // Rows of a table with holes are completed by the first network: while that has not ended, the
-    // second has not begun.
-    else if (kept.stage === "given") kept.whole = heard();
+    if (anew || !kept) kept = { given: openStore(), whole: openStore(), stage: "given" };
+    // The first network completes rows with missing values, on which the second is trained: until the
+    // first has ended, the second has not begun.
+    else if (kept.stage === "given") kept.whole = openStore();
     const own = kept;
     await replace();
     let [waited, watched] = [performance.now(), 0];
@@ -175,7 +174,7 @@ export const fit = task<FitAsk, FitUpdate, OpenTable | "stopped">(
           const began = performance.now();
           if (signal.aborted || watched > WATCHED.share * (began - waited + watched)) return;
           const { count, evaluations } = WATCHED;
-          // A stop ends the drawing, not the fit: what was trained is still to be saved.
+          // A stop ends the sampling, not the fit, whose network is still to be stored.
           const drawn = await draw({ count, evaluations, seed: LOOK, signal }).catch(
             (error: unknown) => {
               if (!signal.aborted) throw error;
@@ -195,69 +194,20 @@ export const fit = task<FitAsk, FitUpdate, OpenTable | "stopped">(
   },
 );
 
-/** A column as a control, from the cells that rows have there. */
-function givenColumn(
-  name: string,
-  labels: readonly Cell[] | undefined,
-  isWhole: boolean,
-  cells: readonly Cell[],
-): GivenColumn {
-  if (labels) return { name, labels, low: 0, high: 0, step: 1, middle: labels[0] };
-  const [low, middle, high] = quantiles(Float64Array.from(cells, Number), [0.005, 0.5, 0.995]);
-  if (isWhole)
-    return {
-      name,
-      low: Math.floor(low),
-      high: Math.ceil(high),
-      middle: Math.round(middle),
-      step: 1,
-    };
-  // A power of ten of which some hundreds are the whole.
-  const step = 10 ** Math.floor(Math.log10(Math.max(high - low, 1e-300)) - 2);
-  const down = (v: number): number => Number((Math.floor(v / step) * step).toPrecision(12));
-  return { name, low: down(low), high: down(high + step), middle: down(middle), step };
-}
-
-/**
- * What cells can be given of a model, from rows that there are, or else from some that it draws.
- */
-async function givenParts(found: TableModel): Promise<OpenTable["given"]> {
-  const { domain, related, layout, sample } = found;
-  const known = understood ? wholeRows(understood.rows) : [];
-  const rows =
-    known.length >= 10 ? known : allCells(found, (await sample({ count: 500, seed: LOOK })).rows);
-  // What was made for a rule between columns is in no table.
-  const parts = (related?.domain ?? domain).parts.filter(
-    ({ columns }) => !related || !layout || columns.every((name) => layout.columns.includes(name)),
-  );
-  return parts.map(({ domain: own, columns, at }) => {
-    const labels = own.spec?.kind === "category" ? own.spec.labels : undefined;
-    return {
-      kind: own.kind,
-      columns: columns.map((name, k) =>
-        givenColumn(
-          name,
-          labels,
-          own.kind === "integer",
-          rows.map((row) => row[at.cells + k]),
-        ),
-      ),
-    };
-  });
-}
-
-/** Takes a model as the one that is asked from now on. */
+/** Makes a model the current one. */
 async function opened(found: TableModel): Promise<OpenTable> {
   await replace(found);
   const { domain, training } = found;
   return {
     domain: shownDomain(domain),
     training,
-    given: takesGiven(found) ? await givenParts(found) : [],
+    given: takesGiven(found)
+      ? await givenParts(found, understood ? wholeRows(understood.rows) : [])
+      : [],
   };
 }
 
-/** A model out of a file; the table that was there is forgotten. */
+/** Opens a model from a file and removes the current table. */
 export const openModel = task<
   { readonly name: string; readonly bytes: Uint8Array },
   never,
@@ -287,14 +237,14 @@ export const draw = task<DrawAsk, never, readonly (readonly Cell[])[]>(
   async (ask, { signal }) => (await drawn(ask, signal)).rows,
 );
 
-/** The same rows, and more of them, as the text of a CSV file. */
+/** Samples as the text of a CSV file. */
 export const drawFile = task<DrawAsk, never, string>(async (ask, { signal }) => {
   const { rows } = await drawn(ask, signal);
   const of = needModel();
   return serializeCells(writtenColumns(of), writtenRows(of, rows, { seed: ask.seed }));
 });
 
-/** Drawn rows that a row's likelihood is seen among. */
+/** The number of sampled rows that a likelihood is compared with. */
 const AMONG = 100;
 
 async function likelihoodsOfSamples(
@@ -308,7 +258,7 @@ async function likelihoodsOfSamples(
   return values;
 }
 
-/** log q of a row whose cells are as they are written; empty ones are left out of it. */
+/** log q of a row from its cells as text. */
 export const logLikelihood = task<readonly string[], Likelihood, Likelihood>(
   async (row, { signal, report }) => {
     const found = needModel();

@@ -1,4 +1,4 @@
-/** Three fits side by side, each in a worker of its own. */
+/** Three fits, each in a worker of its own. */
 import { engine } from "../../../shell/engine.svelte.ts";
 import {
   isStopped,
@@ -20,14 +20,14 @@ import {
 
 type Tasks = typeof import("./tasks.ts");
 
-/** What is known of one fit. */
+/** The state of one fit. */
 export class DensityFit {
   readonly loss: LossName;
   steps = $state.raw<readonly Step[]>([]);
   most = $state(1);
   noise = $state.raw<readonly Noise[]>([]);
   field = $state.raw<Field>();
-  worth = $state.raw<Evaluation>();
+  evaluation = $state.raw<Evaluation>();
   trouble = $state.raw<Trouble>();
   constructor(loss: LossName) {
     this.loss = loss;
@@ -56,7 +56,7 @@ export class DensityFits {
 
   async #fit(fit: DensityFit, worker: OpenWorker<Tasks>, ask: Omit<Ask, "loss">): Promise<void> {
     try {
-      fit.worth = await worker.call(
+      fit.evaluation = await worker.call(
         "fit",
         { ...ask, loss: fit.loss },
         {
@@ -77,7 +77,7 @@ export class DensityFits {
     worker.close();
   }
 
-  /** What there is stays to be looked at. */
+  /** Stops the fits; their results stay visible. */
   stop(): void {
     for (const worker of this.#workers) worker.close();
     this.#workers = [];

@@ -1,7 +1,7 @@
-/** What the view of densities and its workers send each other. */
+/** The messages between the view of densities and its workers. */
 import type { Frame } from "../../../view/frame.ts";
 
-/** Tables of two columns that are made on the spot. */
+/** Synthetic data sets. */
 export const SETS = [
   { value: "two-moons", label: "Two moons" },
   { value: "rings", label: "Rings" },
@@ -22,11 +22,11 @@ export interface Ask {
   readonly loss: LossName;
 }
 
-/** Points a side of the shades, and of the arrows. */
+/** Points per side of the lattices of shades and of arrows. */
 export const SHADES = 96;
 export const ARROWS = 17;
 
-/** A density as it is at a step: log p̃ over the window, and its score at a lattice of points. */
+/** The density at a step: log p̃ over the frame, and its score at a lattice of points. */
 export interface Field {
   readonly frame: Frame;
   readonly shades: Float32Array;
@@ -36,15 +36,12 @@ export interface Field {
 
 export interface Step {
   readonly step: number;
-  /**
-   * The loss on the validation points, by its own slices; and exact score matching there, every
-   * fifth step.
-   */
+  /** The loss on the validation points with its own slices, and exact score matching every fifth step. */
   readonly loss: number;
   readonly exact?: number;
 }
 
-/** Of the gradient at a step: its noise beside its size. */
+/** Variance and squared mean of the gradient at a step. */
 export interface Noise {
   readonly step: number;
   readonly noise: number;
@@ -57,12 +54,12 @@ export type Update =
   | { readonly kind: "field"; readonly field: Field }
   | { readonly kind: "noise"; readonly noise: Noise };
 
-/** What the fit is worth on points it has not seen. */
+/** The evaluation of a fit on test points. */
 export interface Evaluation {
   readonly steps: number;
-  /** ½‖s‖² + tr ∇s, the mean. */
+  /** Mean of ½‖s‖² + tr ∇s. */
   readonly scoreMatching: number;
-  /** log q, the mean, in nats and the table's own units. */
+  /** Mean of log q, in nats and in the units of the data. */
   readonly likelihood: number;
   /** Why training ended early, if it did. */
   readonly failure?: string;

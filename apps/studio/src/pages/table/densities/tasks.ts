@@ -1,7 +1,7 @@
 /**
- * A density in two dimensions fitted by one loss, as `diffeo density fit` does it, and watched: its
- * validation loss and exact score matching by step, its field, and how much of the gradient is the
- * chance of the slices. Every loss has a worker of its own.
+ * Fits a two-dimensional density by one loss, as `diffeo density fit` does, and reports validation
+ * loss, exact score matching, the field, and how much of the gradient is noise of the slices. Each
+ * loss runs in a worker of its own.
  */
 import { fold, key } from "diffeo/random";
 import {
@@ -31,15 +31,15 @@ import {
   type Update,
 } from "./shapes.ts";
 
-/** Smaller than the protocol's, so that three fit into a minute of two cores. */
+/** Smaller than in the protocol, so that three fits take about a minute on two cores. */
 const SIZES = { inducing: 100, batch: 200, points: 500, patience: 200, ridgeSteps: 200 } as const;
 const STEPS = 500;
-/** Steps between looks at the gradient, and draws of the slices a look. */
+/** Steps between measurements of the gradient, and samples of slices per measurement. */
 const NOISE = { every: 25, draws: 12 } as const;
-/** The share of the time that fields may take. */
+/** The share of the time that computing fields may take. */
 const SHARE = 0.2;
 
-/** The data's range and a margin, as a square. */
+/** A square frame around the data. */
 function frameOf({ values }: Table): Frame {
   const range = (axis: number): [number, number] =>
     values.reduce<[number, number]>(
@@ -56,7 +56,7 @@ const tableOf = (frame: Frame, n: number): Table => ({
   values: lattice(frame, n),
 });
 
-/** log p̃ and ∇ log p̃ over the window: what is drawn needs no normaliser. */
+/** log p̃ and ∇ log p̃ over the frame; the picture needs no normaliser. */
 async function fieldOf(
   { columns, whitening }: Prepared,
   { loss, seed }: Ask,
