@@ -1,7 +1,7 @@
 /** diffeo-picture/posterior. Pictures of posteriors: traces, ranks, pairs, predictive checks. */
 
-export type { Quantity } from "./posterior/chains.ts";
-export { pairsPicture } from "./posterior/pairs.ts";
-export { type Predictive, predictivePicture } from "./posterior/predictive.ts";
-export { rankPicture, ranksPicture } from "./posterior/ranks.ts";
-export { tracePicture } from "./posterior/traces.ts";
+export type { Quantity } from "./chains.ts";
+export { pairsPicture } from "./pairs.ts";
+export { type Predictive, predictivePicture } from "./predictive.ts";
+export { rankPicture, ranksPicture } from "./ranks.ts";
+export { tracePicture } from "./traces.ts";

@@ -1,9 +1,9 @@
 /** Pictures of posteriors: their counts, and that marks stand where the axes say. */
 import { describe, expect, it } from "vitest";
 import { corners, plotsOf } from "../../../test/drawn.ts";
-import { shortName, tickMarks } from "../src/posterior/axes.ts";
-import { rankCounts } from "../src/posterior/ranks.ts";
+import { shortName, tickMarks } from "../src/axes.ts";
 import { pairsPicture, rankPicture, tracePicture } from "../src/posterior.ts";
+import { rankCounts } from "../src/ranks.ts";
 
 /** Chains with interleaved ranks. */
 const chains = [0, 1, 2].map((c) =>

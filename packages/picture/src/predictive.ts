@@ -1,6 +1,7 @@
 /** Posterior predictive checks. */
-import { COLOURS, chart, type Panel, Plot } from "../chart.ts";
+
 import { BOLD, shortName, tickMarks } from "./axes.ts";
+import { COLOURS, chart, type Panel, Plot } from "./chart.ts";
 
 /** Observed values, and predicted data sets of the same length. */
 export interface Predictive {

@@ -1,7 +1,8 @@
 /** Rank histograms: of chains among each other, and of true values among draws. */
-import { COLOURS, chart, type Panel, Plot } from "../chart.ts";
+
 import { BOLD, shortName } from "./axes.ts";
 import { colourOf, legendOf, lineOf, namesOf, type Quantity } from "./chains.ts";
+import { COLOURS, chart, type Panel, Plot } from "./chart.ts";
 
 const BINS = 20;
 const RANK_WIDTH = 300;

@@ -1,7 +1,8 @@
 /** Traces of chains. */
-import { chart, type Panel, Plot } from "../chart.ts";
+
 import { BOLD, shortName, yTicks } from "./axes.ts";
 import { colourOf, legendOf, lineOf, namesOf, type Quantity } from "./chains.ts";
+import { chart, type Panel, Plot } from "./chart.ts";
 
 /** The most points of a line. */
 const SHOWN = 400;

@@ -1,5 +1,5 @@
 /** Quantities with their chains, and the colours of chains. */
-import { COLOURS, type LegendEntry } from "../chart.ts";
+import { COLOURS, type LegendEntry } from "./chart.ts";
 
 /** A scalar quantity of a posterior. */
 export interface Quantity {

@@ -1,7 +1,8 @@
 /** Scatter plots of pairs of quantities. */
-import { COLOURS, chart, type Panel, Plot } from "../chart.ts";
+
 import { BOLD, shortName, xTicks, yTicks } from "./axes.ts";
 import { namesOf, type Quantity } from "./chains.ts";
+import { COLOURS, chart, type Panel, Plot } from "./chart.ts";
 
 /** The most points of a scatter plot. */
 const DOTS = 1000;
