@@ -7,7 +7,7 @@
  *
  * DIFFEO_SITE_BASE is the folder of the host that will serve it, "/" unless set.
  */
-import { cpSync, rmSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "vitepress";
 import { builtStudio } from "../test/build.ts";
@@ -23,3 +23,9 @@ await build(docs);
 const studio = join(machinery, "dist", "studio");
 rmSync(studio, { recursive: true, force: true });
 cpSync(builtStudio(), studio, { recursive: true });
+// The studio links to documents if this address is set.
+const page = join(studio, "index.html");
+const marker = '<meta name="documentation" content="" />';
+const html = readFileSync(page, "utf8");
+if (!html.includes(marker)) throw new Error(`${page} has no ${marker}`);
+writeFileSync(page, html.replace(marker, '<meta name="documentation" content="../" />'));

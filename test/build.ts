@@ -139,24 +139,18 @@ const studio = join("apps", "studio");
 const studioFiles = ["vite.config.ts", "licences.ts", "index.html"].map((name) =>
   join(studio, name),
 );
-const documents = ["guide.md", "results/paper.md", "performance.md", "tables.md"].map((name) =>
-  join("docs", name),
-);
 const models = ["chess.safetensors", "chess-small.safetensors", "sudoku.safetensors"].map((name) =>
   join("models", name),
 );
 
 /** The folder of the studio's static files. */
 export const builtStudio = once(() =>
-  kept(
-    "diffeo-studio",
-    digest([...packages, studio], [...studioFiles, ...documents, ...models]),
-    (made) =>
-      node(
-        "vite/bin/vite.js",
-        ["build", "--logLevel", "error", "--outDir", made],
-        join(house, studio),
-      ),
+  kept("diffeo-studio", digest([...packages, studio], [...studioFiles, ...models]), (made) =>
+    node(
+      "vite/bin/vite.js",
+      ["build", "--logLevel", "error", "--outDir", made],
+      join(house, studio),
+    ),
   ),
 );
 
