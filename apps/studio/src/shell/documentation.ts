@@ -7,10 +7,9 @@
 /** Pages that the studio links to. */
 export const documents = {
   start: { page: "start/index.html", title: "Install diffeo and get a first result" },
-  pictures: { page: "tutorials/paper-in-ten-pictures.html", title: "The paper in ten pictures" },
+  lemma: { page: "explanation/reverse-time-ito.html", title: "The reverse-time Itô lemma" },
   theorem: { page: "explanation/theorem.html", title: "The theorem" },
   results: { page: "results/paper.html", title: "Results on the claims of the paper" },
-  models: { page: "reference/models.html", title: "Reference of statements and distributions" },
 } as const;
 
 type DocumentName = keyof typeof documents;
