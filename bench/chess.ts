@@ -1,13 +1,13 @@
 /**
- * npm run bench -- chess [--model FILE] [--device webgpu] [--profile]: the shipped chess networks,
- * a transformer and a U-Net, or one file's, beside the same networks in PyTorch with the same
- * weights, in turns in one run. Output, loss and gradient are compared first.
+ * npm run bench -- chess [--model FILE] [--device webgpu] [--profile]: the shipped chess networks
+ * (a transformer and a U-Net), or the network of one file, compared with the same networks and
+ * weights in PyTorch. Both sides run in turns in one run. Output, loss and gradient are compared first.
  *
- * On the CPU, two threads a side: a step of the reverse process for 16 boards, and a step of
- * training. With --device webgpu: a step of training at two batch sizes beside PyTorch on CUDA in
- * float32, and where the time goes. Batches and noise are made inside the measured time on both
- * sides. --batch LIST, --rounds N and --threads N change sizes; --profile adds the runtime's own
- * profile.
+ * On the CPU, with two threads on each side: a step of the reverse process for 16 boards, and a
+ * training step. With --device webgpu: a training step at two batch sizes, compared with PyTorch on
+ * CUDA in float32, and where the time goes. The measured time includes batches and noise on both
+ * sides. --batch LIST, --rounds N and --threads N set the sizes; --profile adds the profile of the
+ * runtime.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -50,7 +50,7 @@ const placed = ({ device, threads }: Settings) => ({
   ...(device === "cpu" && { threads }),
 });
 
-/** Training as `diffeo chess train` does it, one step a call; state stays on the device. */
+/** Training as in `diffeo chess train`, one step per call. State stays on the device. */
 function trainer(model: Model, batch: number, settings: Settings) {
   const grids = positionGrids(playouts(2000, key(SEED)));
   const step = compileDenoiserStep(model, placed(settings));
@@ -78,7 +78,7 @@ function trainer(model: Model, batch: number, settings: Settings) {
   };
 }
 
-/** Sampling as `diffeo chess sample` does it, held after every step until the next is asked for. */
+/** Sampling as in `diffeo chess sample`. It pauses after every step until the next call. */
 function sampler(model: Model, settings: Settings) {
   const stop = new AbortController();
   let arrived = (): void => undefined;
@@ -89,8 +89,7 @@ function sampler(model: Model, settings: Settings) {
       arrived();
     });
   const run = sampleBoards(model, {
-    // More than are asked for: a walk that had ended would keep who waits for its next step
-    // waiting.
+    // More steps than are timed: after its last step a run would keep the caller waiting.
     count: 1000 * BOARDS,
     batch: BOARDS,
     steps: STEPS,
@@ -116,8 +115,8 @@ function sampler(model: Model, settings: Settings) {
 }
 
 /**
- * The largest relative difference between the two sides: what the network gives, a batch's loss,
- * and its gradient.
+ * The largest relative difference between the two sides in the output of the network, the loss of
+ * a batch and its gradient.
  */
 async function disagreement(model: Model, peer: TorchPeer, settings: Settings): Promise<number> {
   const count = 4;
@@ -187,8 +186,7 @@ async function compareTraining(
 ) {
   const ours = trainer(model, batch, settings);
   const first = await milliseconds(ours.run);
-  // Two sets of state take turns: the second and third step still find memory that nobody has
-  // touched.
+  // Two sets of state alternate: the second and third step still allocate memory.
   for (let i = 0; i < 2; i++) await ours.run();
   const row = await compare(`train ${batch}`, [ours.run], peers, rounds);
   const [made, stepped] = [median(ours.times.batch), median(ours.times.step)];
@@ -220,7 +218,7 @@ interface Plan extends Settings {
   readonly profile: boolean;
 }
 
-/** One model's file beside its peer. */
+/** The model of one file compared with its peer. */
 async function benchModel(file: string, plan: Plan): Promise<void> {
   const { device, threads, batches, rounds } = plan;
   const onCpu = device === "cpu";

@@ -1,12 +1,12 @@
 /**
  * npm run bench -- few-steps [--reference FILE]: a chess model with few evaluations of its network.
- * What boards are like by solver, time grid and evaluations, and what they cost in products of the
- * network; every run starts from the same noise. The last evaluation of each is that of the final
+ * The quality of boards by solver, time grid and number of evaluations, and their cost in products
+ * of the network. Every run starts from the same noise. The last evaluation is the final
  * denoising. The columns are those of `diffeo chess evaluate --reference FILE`, with one standard
  * error.
  *
- *   --boards 200 --evaluations 15,25,50 --device cpu --model FILE    what is drawn
- *   --from FOLDER                                                    what was drawn: METHOD-GRID-EVALUATIONS.fen
+ *   --boards 200 --evaluations 15,25,50 --device cpu --model FILE    what to sample
+ *   --from FOLDER                                                    boards sampled before: METHOD-GRID-EVALUATIONS.fen
  */
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -36,7 +36,7 @@ const SOLVERS: readonly SolverName[] = [
 ];
 const GRIDS = ["fitted", "logSnr", "quadratic", "uniform"] as const satisfies readonly BoardGrid[];
 
-/** Multiplications and additions of the products in one evaluation, in GFLOP a board. */
+/** Multiplications and additions of the products in one evaluation, in GFLOP per board. */
 function cost({ denoiser, parameters, encoding: { grid, channels } }: Model): number {
   const x = input("x", [1, ...grid, channels]);
   const root = denoiserPosterior(denoiser, asConstants(parameters))(x, input("t", [1]));
@@ -97,7 +97,7 @@ async function* drawnNow(
   const grids = model.errors ? GRIDS : GRIDS.slice(1);
   for (const solver of SOLVERS) {
     const draw = await openBoards(model, { solver, device });
-    // Where nothing is learned a fitted grid has steps that only exponential solvers can take.
+    // Where the model learns nothing, a fitted grid has steps that only exponential solvers can take.
     for (const evaluations of budgets)
       for (const grid of grids.filter(
         (name) => name !== "fitted" || solvers[solver]().grid === "logSnr",
@@ -142,7 +142,7 @@ export async function run(): Promise<void> {
   const real = values.reference
     ? (await readPositions(values.reference, {})).positions
     : playouts(20_000, fold(key(0), "playouts"));
-  process.stdout.write(`${each.toFixed(3)} GFLOP a board and evaluation\n\n`);
+  process.stdout.write(`${each.toFixed(3)} GFLOP per board and evaluation\n\n`);
   const columns = ["legal", "one king each", "balance SD", "bishops", "AUC", "W₁", "pieces"];
   print(["solver", "grid", "evaluations", "GFLOP", ...columns]);
   print(["---", "---", ...new Array(columns.length + 2).fill("---:")]);

@@ -1,6 +1,6 @@
 /**
- * npm run bench -- graph [--no-memory]: the tensor language beside PyTorch, in turns in one run;
- * then memory over 1,000 steps.
+ * npm run bench -- graph [--no-memory]: the tensor language compared with PyTorch, in turns in
+ * one run; then memory over 1,000 steps.
  */
 import { fileURLToPath } from "node:url";
 import { compile } from "diffeo/engine";

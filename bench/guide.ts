@@ -1,10 +1,10 @@
 /**
- * npm run bench -- guide: conditions on boards, by guidance beside rejection. How many boards are
- * drawn for one that meets a condition, and what those that do are like: rejection gives the
- * model's law given the condition, guidance something near it.
+ * npm run bench -- guide: conditions on boards, by guidance compared with rejection. How many boards
+ * are sampled for one that meets a condition, and the quality of those that do. Rejection gives the
+ * model's distribution given the condition; guidance approximates it.
  *
- *   --boards 200 --steps 49 --device cpu --model FILE    what is drawn
- *   --from FOLDER                                        what was drawn: plain.fen and NAME.fen
+ *   --boards 200 --steps 49 --device cpu --model FILE    what to sample
+ *   --from FOLDER                                        boards sampled before: plain.fen and NAME.fen
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ const within = (mean: number, sd: number, count: number, digits = 2): string =>
 const share = (p: number, n: number): string =>
   within(p, Math.sqrt(Math.max(p * (1 - p), 1 / n)), n, 3);
 
-/** What boards that meet the conditions are like, and how many of all they are. */
+/** The quality of the boards that meet the conditions, and their share of all boards. */
 function row(label: string, by: string, drawn: Positions, conditions: readonly string[]): string[] {
   const tests = conditions.map((text) => parseCondition(text).holds);
   const numbers = Array.from({ length: drawn.count }, (_, i) => i);

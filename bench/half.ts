@@ -1,10 +1,10 @@
 /**
- * npm run bench -- half [--device webgpu] [--batch N]: whether float16 would pay in the layers that
- * a U-Net spends its time in.
+ * npm run bench -- half [--device webgpu] [--batch N]: whether float16 would pay off in the layers that
+ * take most of a U-Net's time.
  *
  * A chain of 24 layers of width 128, convolutions (3×3 on 8×8 images) or matrix products with a
  * tanh after each, in three ways: float32; float16 inside each layer, with casts around it; and
- * float16 from end to end. Timed in turns.
+ * float16 from end to end. The three are timed in turns.
  */
 import { parseArgs } from "node:util";
 import { compile } from "diffeo/engine";
@@ -22,7 +22,8 @@ const precisions = ["float32", "cast", "float16"] as const;
 type Precision = (typeof precisions)[number];
 
 /**
- * The graph language has no float16; a primitive that writes its own nodes may use it between them.
+ * The graph language has no float16, but a primitive that writes its own nodes may use it between
+ * them.
  */
 const chain = primitive<{ layer: Layer; precision: Precision }>({
   name: "chain",

@@ -1,7 +1,7 @@
 /**
  * npm run bench -- inverse-chess --reference FILE: real positions with half of their squares
- * hidden, completed by guidance and by particles, on one grid. Each board is completed as often by
- * either; shares are of all completions, with one standard error over boards.
+ * hidden, completed by guidance and by particles on the same time grid. Both complete each board
+ * equally often. Shares are of all completions, with one standard error over boards.
  *
  *   --boards 40 --particles 8 --steps 24 --guidance 3 --model FILE --device cpu
  */
@@ -27,7 +27,7 @@ const out = (cells: readonly string[]): void =>
 
 const SHOWN = ["legal", "oneKingEach", "squaresRecovered", "piecesRecovered"] as const;
 
-/** The mean over boards of what their completions are like, and its standard error. */
+/** The mean over boards of a measure of their completions, and its standard error. */
 function summed(of: readonly CompletionMeasures[]): string[] {
   return SHOWN.map((name) => {
     const values = of.map((m) => m[name]);
@@ -77,7 +77,7 @@ export async function run(): Promise<void> {
     "pieces recovered",
     "known held",
     "ESS",
-    "seconds a board",
+    "seconds per board",
   ]);
   out(["---", ...new Array(7).fill("---:")]);
   const engine = { device: values.device };

@@ -1,11 +1,11 @@
 /**
- * npm run bench -- inverse [particles] [map]: posteriors of a Gaussian mixture seen through three
- * maps, given a mask, a sum with noise, counts, and a class, by guidance and by particles, beside
- * the exact ones, which are integrals over a fine grid in x.
+ * npm run bench -- inverse [particles] [map]: posteriors of a Gaussian mixture through three
+ * maps, given a mask, a sum with noise, counts and a class, by guidance and by particles. They are
+ * compared with the exact posteriors, which are integrals over a fine grid in x.
  *
  *   mean, sd    the worst error of a posterior mean of a coordinate of y, in posterior sds, and the worst ratio of sds
- *   distance    energy distance to exact draws, in units of what chance alone makes of it
- *   evidence    log p(observation) less the exact one
+ *   distance    energy distance to exact draws, in units of its value by chance
+ *   evidence    log p(observation) minus the exact value
  */
 import { additiveLogistic, type Bijector, expMap, sigmoidMap } from "diffeo/bijector";
 import { gaussian, mixture } from "diffeo/distribution";

@@ -1,5 +1,5 @@
 /**
- * npm run bench -- map-costs: what derivatives of maps cost by dimension, closed forms against
+ * npm run bench -- map-costs: the cost of derivatives of maps by dimension: closed forms against
  * automatic differentiation of the map's three functions. Processor time of one thread per event:
  *
  *   J v         one Jacobian product
@@ -35,7 +35,7 @@ import { fold, key, normal } from "diffeo/random";
 import { pushedReverseDrift, vp } from "diffeo/sde";
 
 const DIMENSIONS = [2, 8, 32, 128];
-/** Numbers of a batch, whatever the dimension. */
+/** The size of a batch in numbers, for every dimension. */
 const NUMBERS = 4096;
 
 /** Maps of any dimension. */
@@ -51,7 +51,7 @@ const maps: readonly Bijector[] = [
   unitBall(),
   stereographic(),
 ];
-/** Those of triangles, n(n + 1)/2 numbers. */
+/** Maps on triangles of n(n + 1)/2 numbers. */
 const triangles: readonly Bijector[] = [logCholesky(), correlationMap()];
 
 type Operation = (phi: Bijector, x: Tensor, v: Tensor) => Tensor;

@@ -1,13 +1,12 @@
 /**
  * npm run bench -- matching: steps of a deep kernel exponential family by loss and dimension,
- * beside PyTorch's.
+ * compared with PyTorch.
  *
  * First a training step (200 points, 200 inducing points) as n grows; then at n = 15 a whole step
- * of the protocol, training and validation (α from 1,000 points, 500 validation points), beside
- * closed-form PyTorch, and beside nested autodiff; last the variance-reduced losses and exact score
- * matching beside each other.
- * Everything runs on one thread, as the study does, and random numbers are drawn inside the
- * measured time.
+ * of the protocol, training and validation (α from 1,000 points, 500 validation points), compared
+ * with PyTorch in closed form and with nested autodiff; last the variance-reduced losses against
+ * exact score matching. Everything runs on one thread, as in the study. The measured time includes
+ * random numbers.
  */
 import { fileURLToPath } from "node:url";
 import { drawArrays, type ObjectiveName, objectives } from "diffeo/matching";
@@ -100,8 +99,8 @@ async function measure(
   return row;
 }
 
-/** What the losses with exact means cost beside SSM-VR, all three in turns. */
-async function besideSsmVr(task: "train" | "step", n: number): Promise<void> {
+/** The cost of the losses with exact means compared with SSM-VR, all three in turns. */
+async function againstSsmVr(task: "train" | "step", n: number): Promise<void> {
   const losses = ["ssm-vr", "gssm-vr", "sm"] as const;
   const all = losses.map((loss) => subject(loss, n));
   const [base, ...others] = await inTurns(
@@ -133,7 +132,7 @@ export async function run(): Promise<void> {
   for (const loss of names) whole.push(await measure("step", loss, 15, peers, 3));
   printComparisons(whole, version);
 
-  // The same training step, PyTorch's with derivatives by autograd alone.
+  // The same training step; PyTorch takes all derivatives by autograd.
   const nested: Comparison[] = [];
   for (const loss of ["ssm-vr", "gssm-vr", "sm"] as const) {
     const one = subject(loss, 15);
@@ -143,6 +142,6 @@ export async function run(): Promise<void> {
   printComparisons(nested, version);
   peer?.stop();
 
-  for (const n of DIMENSIONS) await besideSsmVr("train", n);
-  await besideSsmVr("step", 15);
+  for (const n of DIMENSIONS) await againstSsmVr("train", n);
+  await againstSsmVr("step", 15);
 }

@@ -2,12 +2,12 @@
  * npm run bench -- mixed [--rows N] [--missing P] [--steps N] [--threads N] [--seed N] [--folder
  * DIR] [--count N] [--held N] [--draws N] [--records FILE]:
  * a table of mixed columns, positive, bounded, an ordered pair, three parts, a category and a
- * count, with missing cells. A model is fitted to it with the usual settings, in DIR where one is
- * given, so that it can be interrupted and continued, and measured on fresh rows of the same law:
- * rows outside, the largest distances of marginal distribution functions (KS), the largest error of
- * a correlation, and the share of hidden cells that lie within intervals of their completions, as
- * `diffeo table evaluate --complete` has them. With --records the numbers are appended to a file as
- * a line of JSON.
+ * count, with missing cells. A model is fitted to it with the default settings. With --folder the fit
+ * can be interrupted and continued. The model is measured on new rows of the same distribution:
+ * rows outside the domain, the largest distances of marginal distribution functions (KS), the
+ * largest error of a correlation, and the share of hidden cells within the intervals of their
+ * completions, as in `diffeo table evaluate --complete`. --records appends the numbers to a file
+ * as a line of JSON.
  */
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ type Table = readonly (readonly Cell[])[];
 
 const LATENT = 6;
 
-/** k of a Poisson law with the distribution function u. */
+/** The quantile of a Poisson distribution at probability u. */
 function poisson(rate: number, u: number): number {
   let [k, p] = [0, Math.exp(-rate)];
   for (let total = p; total < u && k < 1000; total += p) p *= rate / ++k;
@@ -42,7 +42,8 @@ function poisson(rate: number, u: number): number {
 }
 
 /**
- * Rows of the law: all columns depend on two latent numbers, and sizes and visits on the ward too.
+ * Rows of the distribution: all columns depend on two latent numbers; sizes and visits also depend
+ * on the ward.
  */
 export function rowsOf(size: number, from: Key): Cell[][] {
   const z = normal(fold(from, "latent"), [size, LATENT], { dtype: "float64" }).data;
@@ -72,11 +73,11 @@ export function rowsOf(size: number, from: Key): Cell[][] {
   });
 }
 
-/** The cells of each part, by place. */
+/** The cells of each group of columns, by position. */
 const groups = [[0], [1], [2, 3], [4, 5, 6], [7], [8]];
 const names = ["size", "share", "start", "end", "sand", "silt", "clay", "ward", "visits"];
 
-/** Rows with parts missing, each with the same chance. */
+/** Rows in which each group of columns is missing with the same probability. */
 function holed(rows: Table, chance: number, from: Key): (Cell | null)[][] {
   const u = uniform(from, [rows.length, groups.length], { dtype: "float64" }).data;
   return rows.map((row, i) => {
@@ -97,7 +98,7 @@ const mean = (values: Iterable<number> & { readonly length: number }): number =>
   return total / values.length;
 };
 
-/** Numbers of a row for correlations: a label is one number a ward. */
+/** The numbers of a row for correlations: a label becomes an indicator for each ward. */
 function features(rows: Table): Float64Array[] {
   return [
     ...[0, 1, 2, 3, 4, 5, 6, 8].map((j) => numbers(rows, j)),
@@ -123,7 +124,7 @@ interface Settings {
   readonly seed: number;
 }
 
-/** The run of a network in a folder, new or begun. */
+/** The training run of a network in a folder, new or resumed. */
 const runIn = (folder: string, settings: Settings): Promise<RunFolder> => {
   const config = { command: "bench mixed", ...settings };
   return existsSync(join(folder, "config.json"))

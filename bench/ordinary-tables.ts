@@ -1,8 +1,8 @@
 /**
- * npm run bench -- ordinary-tables FILE … [--steps N] [--seconds S]: what happens when tables are
- * fitted without a rule, those of vega-datasets (npm) or R's data sets as `write.csv` writes them, for
- * example. Each file is fitted by a few steps, in a process of its own. A line says how many columns
- * of each kind there are, and `fitted` or the sentence that the command ends with.
+ * npm run bench -- ordinary-tables FILE … [--steps N] [--seconds S]: fits ordinary tables without
+ * any rule, for example those of vega-datasets (npm) or R's data sets as `write.csv` writes them.
+ * Each file is fitted for a few steps, in a separate process. A line states the number of columns of
+ * each kind, and `fitted` or the message with which the command ended.
  */
 import { spawn } from "node:child_process";
 import { rm, stat } from "node:fs/promises";
@@ -21,7 +21,7 @@ interface Ended {
   readonly seconds: number;
 }
 
-/** The command's end; it is stopped after so many seconds. */
+/** Runs the command, and stops it after a number of seconds. */
 function diffeo(words: readonly string[], seconds: number): Promise<Ended> {
   const began = performance.now();
   const child = spawn(
@@ -48,7 +48,7 @@ interface Report {
   readonly columns: readonly { readonly kind: string; readonly columns: readonly string[] }[];
 }
 
-/** How many columns are of each kind. */
+/** The number of columns of each kind. */
 function kindsOf({ columns }: Report): string {
   const counts = new Map<string, number>();
   for (const { kind, columns: own } of columns)

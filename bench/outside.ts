@@ -1,7 +1,7 @@
 /**
- * npm run bench -- outside: what a step costs whose score is called between graphs, beside the same
- * score inside of the graph. The network is a residual one of two sizes, once traced, once as the
- * ONNX file that it is written to, once as a function on arrays.
+ * npm run bench -- outside: the cost of a step whose score is called between graphs, compared with the
+ * same score inside the graph. The network is a residual network of two sizes: traced, as the ONNX
+ * file that it is written to, and as a function on arrays.
  */
 import { additiveLogistic } from "diffeo/bijector";
 import { compile } from "diffeo/engine";
@@ -18,7 +18,7 @@ const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
 export async function run(): Promise<void> {
-  out(["network", "batch", "inside, µs a step", "fromOnnx", "external", "fromOnnx / inside"]);
+  out(["network", "batch", "inside, µs per step", "fromOnnx", "external", "fromOnnx / inside"]);
   out(["---", "---:", "---:", "---:", "---:", "---:"]);
   for (const width of [32, 256]) {
     const spec = { kind: "residual", channels: 3, width, blocks: 3 } as const;

@@ -1,6 +1,6 @@
 /**
- * Where a session's time goes, by the runtime's own profiler. ONNX Runtime profiles a session that
- * was created so; while `profiled` runs its task, every session is, whoever creates it.
+ * Where the time of a session goes, by the runtime's own profiler. ONNX Runtime profiles sessions
+ * that are created with an option; while `profiled` runs its task, every session has it.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,26 +8,26 @@ import { join } from "node:path";
 import * as ort from "onnxruntime-node";
 
 /**
- * Milliseconds of one run of a session: on the host the mean over all but its first, on a GPU over
- * all.
+ * Milliseconds per run of a session: the mean over all runs but the first on the host, over all
+ * runs on a GPU.
  */
 export interface Profile {
   readonly run: number;
   /**
-   * In which the host executes the graph: all of it on a processor, the encoding of commands for a
-   * GPU.
+   * The time in which the host executes the graph: all of it on a CPU, the encoding of commands for
+   * a GPU.
    */
   readonly execute: number;
   /** By operator, on the host. */
   readonly operators: ReadonlyMap<string, number>;
-  /** By operator, on the GPU, where there is one that keeps time. */
+  /** By operator, on the GPU, where there is one with timestamps. */
   readonly kernels: ReadonlyMap<string, number>;
 }
 
 interface TraceEvent {
   readonly cat: "Session" | "Node" | "Api";
   readonly name: string;
-  /** Microseconds since the session began, and how many. */
+  /** Start in microseconds since the session began, and duration. */
   readonly ts: number;
   readonly dur: number;
   readonly args?: { readonly op_name?: string };
@@ -47,9 +47,9 @@ function byName(
 }
 
 /**
- * The profile of the session that ran most often, the first of them. Times of a GPU's kernels are
- * in the trace of whichever session was the next to collect them, such as the one that reads a
- * result, so they are taken from all traces.
+ * The profile of the (first) session that ran most often. The times of a GPU's kernels are in the
+ * trace of the session that collects them next, such as the one that reads a result, so they are
+ * taken from all traces.
  */
 function profileOf(traces: readonly (readonly TraceEvent[])[]): Profile {
   const [main] = traces.toSorted((a, b) => runsOf(b).length - runsOf(a).length);
@@ -80,8 +80,8 @@ function profileOf(traces: readonly (readonly TraceEvent[])[]): Profile {
 }
 
 /**
- * Runs a task that makes, runs and frees sessions, and gives the profile of the one that ran most
- * often.
+ * Runs a task that creates, runs and frees sessions, and returns the profile of the one that ran
+ * most often.
  */
 export async function profiled(task: () => Promise<void>): Promise<Profile> {
   const folder = mkdtempSync(join(tmpdir(), "diffeo-profile-"));
@@ -93,7 +93,7 @@ export async function profiled(task: () => Promise<void>): Promise<Profile> {
   factory.create = async (bytes, options) => {
     const file = { enableProfiling: true, profileFilePrefix: join(folder, `session-${count++}`) };
     const session = await create.call(factory, bytes, { ...(options as object), ...file });
-    // The trace is written when profiling ends, which a session that was freed cannot do.
+    // The trace is written when profiling ends, which a session cannot do after it was freed.
     const release = session.release.bind(session);
     session.release = () => {
       session.endProfiling();
@@ -124,13 +124,13 @@ const largest = (times: ReadonlyMap<string, number>, count = 10): string =>
     .map(([name, ms]) => `${name} ${ms.toFixed(1)}`)
     .join(", ");
 
-/** A profile in words, one line a part. */
+/** A profile in words, one line for each part of it. */
 export function describeProfile({ run, execute, operators, kernels }: Profile): string[] {
   const ms = (x: number): string => `${x.toFixed(1)} ms`;
   return kernels.size === 0
-    ? [`a run ${ms(run)}, of it operators ${ms(sum(operators))}: ${largest(operators)}`]
+    ? [`${ms(run)} per run, operators ${ms(sum(operators))}: ${largest(operators)}`]
     : [
-        `a run ${ms(run)}: the host encodes for ${ms(execute)}, kernels take ${ms(sum(kernels))}`,
+        `${ms(run)} per run: the host encodes for ${ms(execute)}, kernels take ${ms(sum(kernels))}`,
         `kernels: ${largest(kernels, 14)}`,
       ];
 }

@@ -1,8 +1,8 @@
 /**
- * npm run bench -- queue: what a queue costs a job. Jobs that take 10 ms, 100 ms and 1 s, on two
- * local processes and on two workers of a queue, in turns in one run: efficiency is the time of the
- * jobs over the time of both workers. Jobs that take no time say how many a second a server, a
- * command and its workers can pass on, and what of a processor each takes for it.
+ * npm run bench -- queue: the cost of a queue per job. Jobs that take 10 ms, 100 ms and 1 s run on
+ * two local processes and on two workers of a queue, in turns in one run. Efficiency is the time of
+ * the jobs over the time of both workers. Jobs that take no time measure how many jobs per second
+ * pass through a server, a command and its workers, and the processor time of each.
  */
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -19,7 +19,7 @@ const flags = ["--conditions=diffeo-source", "--import", "tsx"];
 const at = (name: string): URL => new URL(`../packages/queue/test/${name}`, import.meta.url);
 
 let made = 0;
-/** Jobs that nobody has done yet. */
+/** New jobs, without results on the server. */
 const fresh = (count: number, ms: number): Job[] =>
   Array.from({ length: count }, () => jobOf(spin, { ms, n: made++ }, { inputs: {} }));
 
@@ -29,7 +29,7 @@ async function seconds(executor: Executor, jobs: readonly Job[]): Promise<number
   return (performance.now() - began) / 1000;
 }
 
-/** Milliseconds of a processor that a process has had (Linux counts in hundredths of a second). */
+/** Processor time of a process in ms (Linux counts hundredths of a second). */
 function processorMs(pid: number | undefined): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -37,7 +37,7 @@ function processorMs(pid: number | undefined): number {
 }
 
 /**
- * What passing a job on takes of processors: jobs of no time, a second and in milliseconds of
+ * The throughput of jobs that take no time: jobs per second, and processor milliseconds per job in
  * each process.
  */
 async function passingOn(
@@ -51,7 +51,7 @@ async function passingOn(
   const each = now().map(
     (ms, i) => `${Object.keys(pids)[i]} ${((ms - before[i]) / count).toFixed(2)} ms`,
   );
-  return `${(count / time).toFixed(0)} a second; of a processor, a job: ${each.join(", ")}`;
+  return `${(count / time).toFixed(0)} jobs per second; processor time per job: ${each.join(", ")}`;
 }
 
 export async function run(): Promise<void> {
@@ -82,7 +82,7 @@ export async function run(): Promise<void> {
     for (const executor of [local, queue]) await seconds(executor, fresh(20, 50)); // all are at work
     const out = (cells: readonly string[]): void =>
       void process.stdout.write(`| ${cells.join(" | ")} |\n`);
-    out(["job", "jobs", "local processes", "queue", "cost of the queue a job"]);
+    out(["job", "jobs", "local processes", "queue", "cost of the queue per job"]);
     out(["---", "---:", "---:", "---:", "---:"]);
     for (const [ms, count] of [
       [10, 400],

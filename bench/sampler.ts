@@ -1,7 +1,7 @@
 /**
- * npm run bench -- sampler: samples a second and score evaluations to reach a given energy
- * distance, by solver; the bias of steps in y near the boundary; and what sampling in y costs over
- * sampling in x.
+ * npm run bench -- sampler: samples per second, and score evaluations to reach a given energy
+ * distance, by solver; the bias of steps in y near the boundary; and the extra cost of sampling in y
+ * compared with x.
  */
 import { additiveLogistic, affine, chain, each } from "diffeo/bijector";
 import { sampleFrom } from "diffeo/distribution";
@@ -47,14 +47,14 @@ async function byMethod(): Promise<void> {
     `mixture of Gaussians in ${n} dimensions on the simplex, exact score, ${count} samples, quadratic grid`,
   );
   print(
-    `energy distance from exact samples by steps; evaluations to come below ${target} (chance alone makes about 4e-5)`,
+    `energy distance from exact samples by steps; evaluations to reach ${target} (about 4e-5 by chance alone)`,
   );
   const widths = [22, 11, 11, 11, 11, 11, 11, 13, 14, 9];
   const stepCounts = [10, 20, 40, 80, 160, 320];
   print(
     columns(["solver", ...stepCounts.map(String), "evaluations", "samples/s", "exits"], widths),
   );
-  // Steps on the simplex that leave it stay where they were.
+  // A step that would leave the simplex is rejected.
   const held: Partial<Record<SolverName, Solver>> = {
     eulerMaruyama: eulerMaruyama({ onExit: "hold" }),
     milstein: milstein({ onExit: "hold" }),
@@ -97,14 +97,14 @@ async function byMethod(): Promise<void> {
   }
 }
 
-/** One square of a chess board, whose logits reach far towards the faces of the simplex. */
+/** One square of a chess board, whose logits lie close to the faces of the simplex. */
 async function atTheBoundary(): Promise<void> {
   const sde = vp();
   const process = reversePush(sde, simplex, squareScore(sde));
   const count = 4000;
   const deviation = Math.sqrt((occupied * (1 - occupied)) / count);
   print(
-    `\nsquares of a chess board (ε = 0.01, n = 12), exact score, ${count} samples: share that holds a piece`,
+    `\nsquares of a chess board (ε = 0.01, n = 12), exact score, ${count} samples: share of occupied squares`,
   );
   print(`exact ${occupied.toFixed(3)} ± ${deviation.toFixed(3)}`);
   const widths = [44, 8, 10, 12, 12];
@@ -147,8 +147,8 @@ const network: UNetOptions = {
 };
 
 /**
- * The prior's score and a little of an untrained U-Net of 1.1 M parameters, which costs what a
- * trained one does.
+ * The prior's score plus a small multiple of an untrained U-Net of 1.1 M parameters, which has the
+ * cost of a trained one.
  */
 function networkScore(): MarginalScore {
   const parameters = asConstants<UNet<Tensor>>(unetInit(key(1), network));
@@ -174,12 +174,12 @@ async function stepTimes(
   return stamps.slice(1).map((t, i) => t - stamps[i]);
 }
 
-/** The chess map on a board: a step in x, the same with the process in y, and steps of y itself. */
+/** The chess map on a board: a step in x, the same step for the process in y, and a step in y. */
 async function overhead(): Promise<void> {
   const sde = vp({ eventRank: 3 });
   const standard = affine({ scale: new Array(12).fill(2.5), shift: new Array(12).fill(-1) });
   const phi = each(chain(standard, additiveLogistic()), 2);
-  print("\nmilliseconds a step, 64 boards [8, 8, 12], 2 threads, medians of interleaved runs");
+  print("\nmilliseconds per step, 64 boards [8, 8, 12], 2 threads, medians of interleaved runs");
   const widths = [40, 22, 22];
   const scores: readonly [string, MarginalScore, number][] = [
     ["bare (score −x)", (x) => mul(x, -1), 60],

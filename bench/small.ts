@@ -1,9 +1,9 @@
 /**
- * npm run bench -- small [--graphs] [--samplers] [--check]: where the compiler is faster than ONNX Runtime, and what the cost
- * model of device cpu chooses. Microseconds of a processor per call of a compiled function, both
- * engines on one thread in one run; a step of samplers with a known score on the simplex;
- * seconds of the checks of all maps; by default all three. docs/performance.md is written anew from
- * it. For one core, run it under `taskset -c 0`.
+ * npm run bench -- small [--graphs] [--samplers] [--check]: where the compiler is faster
+ * than ONNX Runtime, and what the cost model of device cpu chooses. Processor microseconds per call
+ * of a compiled function, both engines on one thread in one run; a step of samplers with a known
+ * score on the simplex; seconds of the checks of all maps; by default all three. It rewrites the
+ * tables of the page on performance. For one core, run it under `taskset -c 0`.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { additiveLogistic, catalogue } from "diffeo/bijector";

@@ -1,7 +1,7 @@
 /**
- * The studio in headless Chromium on WebAssembly: how long until the first board stands, steps a
- * second, how soon a moved w is on the screen, the longest task of the page's main thread; and what
- * of it a reader fetches, by chunk, compressed.
+ * The studio in headless Chromium on WebAssembly: time to the first complete board, steps
+ * per second, time from a change of w to the screen, the longest task of the main thread, and the
+ * compressed size of what a reader fetches, by chunk.
  *
  *     npm run bench -- studio
  */
@@ -24,7 +24,7 @@ function sizes(folder: string): void {
   );
 }
 
-/** A line of the page's status, and when it came, in milliseconds of the page's clock. */
+/** A status line of the page and its time, in milliseconds of the page's clock. */
 interface Line {
   readonly at: number;
   readonly text: string;
@@ -40,7 +40,7 @@ function keepLines(): void {
   }).observe(document, { characterData: true, childList: true, subtree: true });
 }
 
-/** The lines of a run, from where they were `seen` so far to the next that says it is done. */
+/** The status lines of a run, from those `seen` so far to the next line that reports its end. */
 async function runLines(page: Page, seen: number): Promise<Line[]> {
   const lines = await page.waitForFunction(
     (from) => {
@@ -59,8 +59,7 @@ const timeOf = (lines: readonly Line[], start: string): number =>
 const STEPS = 50;
 
 /**
- * Runs in the page: from a new w of the page of paths to the first line that is drawn otherwise, in
- * milliseconds.
+ * Runs in the page: milliseconds from a new w on the page Paths to the first change of the picture.
  */
 function restartPath(w: number): Promise<number> {
   const input = document.querySelector<HTMLInputElement>(
@@ -79,12 +78,12 @@ function restartPath(w: number): Promise<number> {
   });
 }
 
-/** Moves w on the page of paths, when nothing else runs. */
+/** Changes w on the page Paths while nothing else runs. */
 async function pathRestarts(page: Page, url: string): Promise<number[]> {
   await page.goto(`${url}#/paths`);
   const slope = page.getByLabel("Slope of Milstein in y").getByText(/\d/);
   await slope.waitFor({ timeout: 240_000 });
-  // What another w needs is compiled while nothing runs.
+  // Graphs for another w are compiled while nothing runs.
   await page.waitForTimeout(3000);
   const found: number[] = [];
   for (const w of [1.05, 0.95, 1.1, 0.9, 1.02]) {
@@ -124,7 +123,7 @@ export async function run(): Promise<void> {
       () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime,
     );
     const engine = await page.locator("summary").textContent();
-    // What another w needs is compiled while nothing runs.
+    // Graphs for another w are compiled while nothing runs.
     await page.waitForTimeout(6000);
     let second: Line[] = [];
     const longest = await longestTask(browser, page, async () => {
@@ -148,9 +147,9 @@ export async function run(): Promise<void> {
         `computed by ${engine?.replace("Computed by", "").trim()}`,
         `first paint ${Math.round(painted ?? 0)} ms`,
         `first frame ${seconds(timeOf(first, "Step 1 "))} s, first board of ${STEPS} steps ${seconds(timeOf(first, "Done"))} s: model and compilation included`,
-        `${pace.toFixed(1)} steps a second`,
-        `a moved w is on the screen after ${moved(restarts)}, on the page of paths after ${moved(paths)}`,
-        `longest task of the main thread while sampling: ${longest.toFixed(0)} ms of the processor`,
+        `${pace.toFixed(1)} steps per second`,
+        `a new w is on the screen after ${moved(restarts)}, on the page Paths after ${moved(paths)}`,
+        `longest task of the main thread while sampling: ${longest.toFixed(0)} ms of processor time`,
         "",
       ].join("\n"),
     );

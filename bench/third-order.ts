@@ -55,7 +55,7 @@ export function loss(p: KernelEnergy<Tensor>, x: Tensor, v: Tensor): Tensor {
 
 export const lossAndGradient = valueAndGrad(loss);
 
-/** Parameters, points and directions, the same in every language: drawn from one key. */
+/** Parameters, points and directions: samples of one key, the same in every language. */
 export function data<D extends "float32" | "float64">(dtype: D) {
   const { batch, n, points, width } = sizes;
   const k = key(3);

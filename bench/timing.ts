@@ -1,6 +1,5 @@
 /**
- * Timing two things fairly on a noisy machine: in turns, in one run, compared as a ratio of
- * medians.
+ * Fair timing of two tasks on a noisy machine: in turns, in one run, as a ratio of medians.
  */
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -15,13 +14,13 @@ export async function milliseconds(task: () => Promise<unknown>): Promise<number
   return performance.now() - start;
 }
 
-/** Of versions such as 2.13.0+cpu the higher, number by number. */
+/** Orders versions such as 2.13.0+cpu, number by number. */
 const later = (a: string, b: string): number => a.localeCompare(b, "en", { numeric: true });
 
 /**
- * The Python with the newest version of a library that passes a check, if there is one: $PYTHON,
- * the first python3 of the path (a virtual environment's, where one is active), or /usr/bin/python3,
- * which Debian's packages belong to.
+ * The Python with the newest version of a library that passes a check, if there is one. Candidates
+ * are $PYTHON, the first python3 on the path (that of an active virtual environment) and
+ * /usr/bin/python3, to which Debian's packages belong.
  */
 export function pythonWith(library: string, check = "True"): string | undefined {
   const look = `import ${library}; assert ${check}; print(${library}.__version__)`;
@@ -38,8 +37,7 @@ export const pythonWithTorch = (device: "cpu" | "cuda" = "cpu"): string | undefi
   pythonWith("torch", device === "cpu" ? "True" : "torch.cuda.is_available()");
 
 /**
- * A PyTorch program that, on every line `run NAME`, runs that task once and answers with its
- * milliseconds.
+ * A PyTorch program that runs a task on every line `run NAME` and answers with its milliseconds.
  */
 export class TorchPeer {
   readonly #child: ChildProcessWithoutNullStreams;
@@ -82,7 +80,7 @@ export class TorchPeer {
   }
 }
 
-/** What a process took: milliseconds of processors, and pages that the system had to give it. */
+/** The use of a process: processor milliseconds, and page faults. */
 export interface Use {
   readonly processor: number;
   readonly faults: number;
@@ -90,7 +88,7 @@ export interface Use {
 
 const TICK = 10;
 
-/** So far, where the system keeps account in /proc. */
+/** The use so far, where the system has /proc. */
 function useOf(pid: number): Use | undefined {
   const path = `/proc/${pid}/stat`;
   if (!existsSync(path)) return undefined;
@@ -104,14 +102,14 @@ export interface Comparison {
   readonly task: string;
   readonly ours: number;
   readonly theirs: number | undefined;
-  /** A run of the first of ours and of theirs, where the system says so. */
+  /** The use per run of the first task of each side, where the system reports it. */
   readonly use?: { readonly ours: Use | undefined; readonly theirs: Use | undefined };
 }
 
-/** Idle threads of one side go on spinning for a while and would slow the other down. */
+/** Idle threads of one side keep spinning for a while and would slow the other side. */
 const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 250));
 
-/** Milliseconds of runs in a row: at least `least`, and as many as `long` milliseconds hold. */
+/** Milliseconds of consecutive runs: at least `least` runs, and as many as fit in `long` ms. */
 async function runs(run: () => Promise<number>, least: number, long: number): Promise<number[]> {
   const times: number[] = [];
   const end = performance.now() + long;
@@ -120,8 +118,7 @@ async function runs(run: () => Promise<number>, least: number, long: number): Pr
 }
 
 /**
- * A steady pace: what wakes threads, fills caches and raises the clock comes first and is not
- * counted.
+ * Warm-up: runs that wake threads, fill caches and raise the clock are not counted.
  */
 async function burst(run: () => Promise<number>): Promise<number[]> {
   await settle();
@@ -129,7 +126,7 @@ async function burst(run: () => Promise<number>): Promise<number[]> {
   return runs(run, 3, 100);
 }
 
-/** Medians of tasks that take turns, `rounds` of them. */
+/** Medians of tasks that run in turns, over `rounds` rounds. */
 export async function inTurns(
   tasks: readonly (() => Promise<number>)[],
   rounds: number,
@@ -140,7 +137,7 @@ export async function inTurns(
   return times.map(median);
 }
 
-/** Counts the runs of a task in some process and, in the end, what each took. */
+/** Counts the runs of a task in a process, and reports the use per run at the end. */
 function metered(pid: number, run: () => Promise<number>) {
   const before = useOf(pid);
   let count = 0;
@@ -162,8 +159,8 @@ function metered(pid: number, run: () => Promise<number>) {
 }
 
 /**
- * Medians over `rounds` turns. Each side is given in several settings (one thread, two); its
- * fastest counts, since small tasks are slowed down by a second thread on either side.
+ * Medians over `rounds` turns. Each side runs in several settings (one thread, two). The fastest
+ * counts, because a second thread slows small tasks on either side.
  */
 export async function compare(
   task: string,
@@ -171,7 +168,7 @@ export async function compare(
   peers: readonly TorchPeer[],
   rounds: number,
 ): Promise<Comparison> {
-  // What a task needs to start is not of its runs.
+  // The first run, which includes preparation, is not counted.
   for (const peer of peers) await peer.run(task);
   const mine = ours.map((run) => metered(process.pid, () => milliseconds(run)));
   const other = peers.map((peer) => metered(peer.pid, () => peer.run(task)));
@@ -206,8 +203,7 @@ const used = (use: Use | undefined): string =>
     : "unknown";
 
 /**
- * What a run of a comparison takes of the machine: beside others on it, fairer than the time it
- * takes.
+ * The use of the machine per run of a comparison: on a shared machine a fairer measure than time.
  */
 export const describeUse = ({ task, use }: Comparison): string =>
-  `${task}: a run takes ${used(use?.ours)}, PyTorch's ${used(use?.theirs)}`;
+  `${task}: a run takes ${used(use?.ours)}, a run of PyTorch ${used(use?.theirs)}`;

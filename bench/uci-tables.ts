@@ -1,18 +1,17 @@
 /**
  * npm run bench -- uci-tables [TABLE …] [--folder DIR] [--steps N] [--seed N] [--threads N] [--loss
- * NAME] [--runs DIR] [--laws baselines,family,model] [--records FILE]:
- * the three UCI tables of the study by a model of their natural domains, beside a Gaussian, a
- * Gaussian copula and independent columns of the same domains, and beside the deep kernel
+ * NAME] [--runs DIR] [--models baselines,family,model] [--records FILE]:
+ * the three UCI tables of the study by a model of their natural domains, compared with a Gaussian,
+ * a Gaussian copula and independent columns on the same domains, and with the deep kernel
  * exponential family of the study.
  *
  * Rows are the study's points, taken back through its whitening to the units of the table:
- * dequantised, shuffled and split as there, with its noise of 0.05 standard deviations, test rows
- * last. All likelihoods are thus of one law in one unit: to those in the study's records log|det W|
- * is added. Two-sample AUC, columns and distances are taken in the columns as they are, which all
- * laws have in common. The family's are those of one fit, as `diffeo density fit --data TABLE --out
- * DIR/TABLE` makes it; where --runs has none, it is fitted. With --runs a model's training is kept
- * and goes on where it was stopped. With --records each row is appended to a file as a line of
- * JSON.
+ * dequantised, shuffled and split as in the study, with its noise of 0.05 standard deviations, test
+ * rows last. So all likelihoods are of one distribution in one unit: log|det W| is added to those in
+ * the study's records. Two-sample AUC, columns and distances are computed in the columns of the
+ * table, which all models share. The figures of the family are those of one fit by `diffeo density
+ * fit --data TABLE --out DIR/TABLE`; if --runs has none, the family is fitted. With --runs the
+ * training of a model is kept and resumed. --records appends each row to a file as a line of JSON.
  */
 import { appendFileSync, existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
@@ -57,11 +56,11 @@ interface Settings {
   readonly threads: number;
   readonly loss: ObjectiveName;
   readonly runs?: string;
-  readonly laws: readonly string[];
+  readonly models: readonly string[];
   readonly records?: string;
 }
 
-/** The bound below which a column naturally has nothing, or both bounds; others are positive. */
+/** The natural lower bound of a column, or both bounds; other columns are positive. */
 const bounds: Readonly<Record<string, readonly [number, number] | "real">> = {
   pH: [0, 14],
   alcohol: [0, 100],
@@ -74,8 +73,8 @@ const bounds: Readonly<Record<string, readonly [number, number] | "real">> = {
 };
 
 /**
- * Natural domains; where noise took a number over the bound, the bound is that far out and a tenth
- * of a deviation more.
+ * Natural domains. Where noise moved a number beyond a bound, the bound is that number plus a tenth
+ * of a standard deviation.
  */
 function domainsOf(columns: readonly string[], rows: readonly Cells[]): Record<string, Domain> {
   return Object.fromEntries(
@@ -123,8 +122,8 @@ async function familyOf(
   return { spec, fitted: fit.chosen };
 }
 
-/** A fitted family as a law of rows. */
-function familyLaw(table: Table, model: DensityModel): TableLaw {
+/** A fitted family as a distribution of rows. */
+function familyAsModel(table: Table, model: DensityModel): TableLaw {
   const n = table.columns.length;
   return {
     name: `kernel family, one fit (${model.spec.loss})`,
@@ -184,7 +183,7 @@ async function studied(name: Name, table: Table, loss: string): Promise<string> 
   return `| ${name} | kernel family, study (${loss}, ${values.length} seeds) | ${median} (quartiles ${lower}, ${upper}) | | | | | | |\n`;
 }
 
-async function* lawsOf(
+async function* modelsOf(
   name: Name,
   table: Table,
   data: Prepared,
@@ -192,15 +191,14 @@ async function* lawsOf(
   columns: Record<string, Domain>,
   settings: Settings,
 ) {
-  const { laws } = settings;
-  if (laws.includes("baselines")) yield* tableBaselines(product(columns), seen);
-  if (laws.includes("family")) yield familyLaw(table, await familyOf(name, data, settings));
-  if (laws.includes("model")) yield modelLaw(await fittedModel(name, seen, columns, settings));
+  const { models } = settings;
+  if (models.includes("baselines")) yield* tableBaselines(product(columns), seen);
+  if (models.includes("family")) yield familyAsModel(table, await familyOf(name, data, settings));
+  if (models.includes("model")) yield modelLaw(await fittedModel(name, seen, columns, settings));
 }
 
 /**
- * A table of the study in its units: rows to learn from, rows to measure on, and the domains of
- * all.
+ * A table of the study in its units: training rows, test rows, and the domains of the columns.
  */
 export async function uciRows(name: Name, folder: string, seed: number) {
   const table = await uciTable(name, folder);
@@ -218,9 +216,9 @@ async function runTable(name: Name, settings: Settings): Promise<void> {
   const domain = product(domains);
   const plain = product(Object.fromEntries(table.columns.map((column) => [column, real()])));
   process.stdout.write(await studied(name, table, loss));
-  for await (const law of lawsOf(name, table, data, seen, domains, settings)) {
+  for await (const candidate of modelsOf(name, table, data, seen, domains, settings)) {
     const began = performance.now();
-    const { evaluation, drawn } = await evaluateTable(law, plain, {
+    const { evaluation, drawn } = await evaluateTable(candidate, plain, {
       rows,
       training: seen,
       samples: 2000,
@@ -231,7 +229,7 @@ async function runTable(name: Name, settings: Settings): Promise<void> {
     const outside = drawn.filter((row) => domain.fault(row) !== undefined).length / drawn.length;
     const cells = [
       name,
-      law.name,
+      candidate.name,
       `${found.mean.toFixed(3)} ± ${found.error.toFixed(3)}`,
       auc ? `${auc.value.toFixed(3)} ± ${auc.error.toFixed(3)}` : "",
       columns[0].distance.toFixed(3),
@@ -244,7 +242,7 @@ async function runTable(name: Name, settings: Settings): Promise<void> {
     const seconds = (performance.now() - began) / 1000;
     const record = {
       table: name,
-      law: law.name,
+      law: candidate.name,
       seed,
       seconds,
       likelihood: found,
@@ -267,7 +265,7 @@ export async function run(): Promise<void> {
       threads: text,
       loss: text,
       runs: text,
-      laws: text,
+      models: text,
       records: text,
     },
   });
@@ -280,7 +278,7 @@ export async function run(): Promise<void> {
     return;
   }
   const heading =
-    "table | law | test log-likelihood | AUC | largest KS | mean KS | largest difference of rank correlations | SWD / floor | rows outside";
+    "table | model | test log-likelihood | AUC | largest KS | mean KS | largest difference of rank correlations | SWD / floor | rows outside";
   process.stdout.write(
     `| ${heading} |\n|${heading
       .split("|")
@@ -292,7 +290,7 @@ export async function run(): Promise<void> {
     seed: Number(values.seed ?? 0),
     threads: Number(values.threads ?? 2),
     loss: (values.loss ?? "gssm-vr") as ObjectiveName,
-    laws: (values.laws ?? "baselines,family,model").split(","),
+    models: (values.models ?? "baselines,family,model").split(","),
     records: values.records,
     ...(values.steps !== undefined && { steps: Number(values.steps) }),
     runs: values.runs,

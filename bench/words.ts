@@ -1,6 +1,6 @@
 /**
- * Sequences: English words of 3 to 8 letters as eight sites of 27 classes, the last a blank. How many
- * bits a word of held-out ones takes, and what samples are like, for
+ * Sequences: English words of 3 to 8 letters as eight sites of 27 classes, the last a blank. The
+ * bits per held-out word, and the quality of samples, for
  *
  *   diffusion        a transformer on the simplex; its bits are an upper bound (`bitsPerGrid`)
  *   autoregressive   a network of about as many parameters that predicts each letter from those before
@@ -10,7 +10,7 @@
  *
  * The words are those of Debian's package wamerican; every tenth is held out. The classifier test tells
  * samples from held-out words by the counts of three letters in a row (naive Bayes, cross-fitted): an
- * area of .5 is a coin. `new` are samples that are words of the list and were not trained on.
+ * area of .5 is chance. `new` are samples that are words of the list and were not trained on.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -99,7 +99,7 @@ function report(
   const share = (of: (text: string) => boolean): string =>
     (texts.filter(of).length / texts.length).toFixed(3);
   console.log(
-    `${name.padEnd(16)} ${middle.toFixed(2)} ± ${error.toFixed(2)} bits a word, ${(middle / letters).toFixed(3)} a letter; ` +
+    `${name.padEnd(16)} ${middle.toFixed(2)} ± ${error.toFixed(2)} bits per word, ${(middle / letters).toFixed(3)} per letter; ` +
       `AUC ${auc(samples, held.slice(0, samples.length)).toFixed(3)}; words ${share((t) => known.has(t))}, ` +
       `new ${share((t) => known.has(t) && !trained.has(t))}; ${more}\n    ${texts.slice(0, 12).join(" ")}`,
   );

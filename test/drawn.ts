@@ -1,14 +1,14 @@
-/** Figures as a reader sees them: where marks are, in the numbers that the axes beside them say. */
+/** Figures as a reader sees them: positions of marks, in the units of the axes next to them. */
 
 export interface Drawn {
-  /** Where it stands in the figure. */
+  /** Its position in the figure. */
   readonly place: readonly [x: number, y: number];
   /** Where an axis writes each of its ticks. */
   readonly ticks: Readonly<Record<"x" | "y", ReadonlyMap<string, number>>>;
   /** The number of an axis at a pixel. */
   readonly read: (axis: "x" | "y", pixel: number) => number;
   /**
-   * The elements of marks of one kind ("line", "dot"), a list a mark, each with the colour of its
+   * The elements of marks of one kind ("line", "dot"), one list per mark, each with the colour of its
    * mark.
    */
   readonly marks: (kind: string) => readonly (readonly Element[])[];

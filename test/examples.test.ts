@@ -21,8 +21,8 @@ const inOrder = (...words: readonly RegExp[]): RegExp =>
   new RegExp(words.map(({ source }) => source).join("[\\s\\S]*"));
 
 /**
- * What a program says, and what it is told: steps and draws, where a part of them already shows
- * what chance never finds.
+ * The output of each program, and its arguments: fewer steps and draws where these suffice for a
+ * result that chance would not give.
  */
 const says: Readonly<
   Record<string, { readonly output: RegExp; readonly words?: readonly string[] }>
@@ -43,7 +43,7 @@ const says: Readonly<
     words: ["300"],
   },
   "own-map.ts": { output: /cube: all laws hold/ },
-  // 10 draws a chain after 10 of warm-up are few; they are in the right place all the same.
+  // 10 draws per chain after 10 of warm-up are few, but enough to find the right region.
   "posteriors.ts": {
     output: inOrder(
       /rho +0\.[89]\d/,

@@ -1,6 +1,6 @@
 /**
- * The house: which folder may know of which. Read from the sources, types and dynamic imports
- * included.
+ * The layers of the repository: which folders may import from which. Read from the sources,
+ * including types and dynamic imports.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
  * in one row do not import from each other. `diffusion/fit` is a stage of `diffusion`; other stages
  * import from it through its index.
  */
-const house: Readonly<Record<string, readonly (readonly string[])[]>> = {
+const layers: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "packages/diffeo": [
     ["graph"],
     ["engine", "host"],
@@ -125,7 +125,7 @@ function cyclesIn(edges: ReadonlyMap<string, readonly string[]>): string[][] {
   return found;
 }
 
-describe.each(Object.keys(house))("%s", (name) => {
+describe.each(Object.keys(layers))("%s", (name) => {
   const src = join(root, name, "src");
   const files = readdirSync(src, { recursive: true, encoding: "utf8" })
     .filter((path) => /\.([jt]s|svelte)$/.test(path))
@@ -133,13 +133,13 @@ describe.each(Object.keys(house))("%s", (name) => {
   const all = files.flatMap(importsOf);
   const local = all.filter((i) => i.name.startsWith("."));
   const target = ({ file, name: to }: Import): string => resolve(dirname(file), to);
-  const stages = house[name].flat().filter((folder) => folder.includes("/"));
+  const stages = layers[name].flat().filter((folder) => folder.includes("/"));
   const folderOf = (file: string): string => {
     const path = relative(src, file);
     const stage = stages.find((folder) => path.startsWith(`${folder}/`));
     return stage ?? (path.includes("/") ? path.split("/")[0] : "");
   };
-  const rank = new Map(house[name].flatMap((row, i) => row.map((folder) => [folder, i] as const)));
+  const rank = new Map(layers[name].flatMap((row, i) => row.map((folder) => [folder, i] as const)));
 
   it("has the folders of the design", () => {
     const folders = new Set(files.map(folderOf).filter((folder) => folder !== ""));
@@ -174,7 +174,7 @@ describe.each(Object.keys(house))("%s", (name) => {
     expect(cyclesIn(edges)).toEqual([]);
   });
 
-  it("enters other packages of the house through their doors, and only those it may", () => {
+  it("imports other packages of the repository only through their exports, and only allowed ones", () => {
     const others = all.filter((i) => /^diffeo(-|\/|$)/.test(i.name));
     expect(others.filter((i) => !doors[name].includes(i.name.split("/")[0])).map(show)).toEqual([]);
     expect(

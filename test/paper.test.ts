@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const page = readFileSync(join(root, "docs/results/paper.md"), "utf8");
 const isPath = (code: string): boolean => /^[\w./-]+\.ts$/.test(code) && code.includes("/");
 
-/** What stands in code quotes, in order; names in front of a path are said to be in it. */
+/** What stands in code quotes, in order; names in front of a path are names in that file. */
 function placesIn(text: string): { readonly path: string; readonly names: readonly string[] }[] {
   const places: { path: string; names: string[] }[] = [];
   for (const part of text.split(";")) {

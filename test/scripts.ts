@@ -1,6 +1,6 @@
 /**
- * Scripts of tests as plain JavaScript, beside the packages as they are published: a process that
- * runs one starts in a third of the time that it takes to compile the sources it imports.
+ * Scripts of tests as plain JavaScript, next to the packages as they are published. A process that
+ * runs such a script starts in a third of the time that compiling its sources would take.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -16,7 +16,7 @@ const compilerOptions: ts.CompilerOptions = {
 };
 
 /**
- * Where each of the scripts is as JavaScript, all in one folder. They go when this process ends.
+ * The scripts as JavaScript, all in one folder, which is removed when this process ends.
  */
 export function plainScripts<Name extends string>(
   scripts: Readonly<Record<Name, URL>>,
