@@ -22,11 +22,11 @@ import {
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const house = fileURLToPath(new URL("..", import.meta.url));
+const root = fileURLToPath(new URL("..", import.meta.url));
 const packages = [
-  ...readdirSync(join(house, "packages")).map((name) => join("packages", name)),
+  ...readdirSync(join(root, "packages")).map((name) => join("packages", name)),
   join("apps", "cli"),
-].filter((name) => existsSync(join(house, name, "src")));
+].filter((name) => existsSync(join(root, name, "src")));
 
 /** Of every file that a build depends on: its name and its content. */
 function digest(folders: readonly string[], others: readonly string[]): string {
@@ -34,13 +34,13 @@ function digest(folders: readonly string[], others: readonly string[]): string {
   const add = (path: string): void => {
     hash
       .update(`${path}\0`)
-      .update(readFileSync(join(house, path)))
+      .update(readFileSync(join(root, path)))
       .update("\0");
   };
   for (const name of ["package-lock.json", ...others]) add(name);
   for (const name of folders) {
     add(join(name, "package.json"));
-    const files = readdirSync(join(house, name, "src"), {
+    const files = readdirSync(join(root, name, "src"), {
       recursive: true,
       encoding: "utf8",
     }).sort();
@@ -61,7 +61,7 @@ const once = (make: () => string): (() => string) => {
 
 /** A folder that `make` fills, unless it is there; older ones of the name are removed. */
 function kept(name: string, digested: string, make: (folder: string) => void): string {
-  const cache = join(house, "node_modules", ".cache", name);
+  const cache = join(root, "node_modules", ".cache", name);
   const folder = join(cache, digested);
   if (existsSync(folder)) return folder;
   mkdirSync(cache, { recursive: true });
@@ -79,7 +79,7 @@ function kept(name: string, digested: string, make: (folder: string) => void): s
 }
 
 function node(script: string, words: readonly string[], cwd: string): void {
-  execFileSync(process.execPath, [join(house, "node_modules", script), ...words], {
+  execFileSync(process.execPath, [join(root, "node_modules", script), ...words], {
     cwd,
     stdio: ["ignore", "ignore", "inherit"],
     // As it ships: tests have another, by which Svelte would build what is for development.
@@ -88,23 +88,23 @@ function node(script: string, words: readonly string[], cwd: string): void {
 }
 
 /**
- * Builds packages by tsdown, and lays them out in a folder as the house has them; what `npm run
- * build` made stays as it is.
+ * Builds packages by tsdown, and lays them out in a folder as in the repository; the results of
+ * `npm run build` stay unchanged.
  */
 function lay(made: string, names: readonly string[], words: readonly string[]): void {
   const out = join("node_modules", `.built-${process.pid}`);
-  node("tsdown/dist/run.mjs", ["--logLevel", "error", "--out-dir", out, ...words], house);
+  node("tsdown/dist/run.mjs", ["--logLevel", "error", "--out-dir", out, ...words], root);
   for (const name of names) {
     mkdirSync(join(made, name), { recursive: true });
-    renameSync(join(house, name, out), join(made, name, "dist"));
+    renameSync(join(root, name, out), join(made, name, "dist"));
   }
 }
 
 const tools = ["tsdown.config.ts", "tsconfig.json", join("apps", "cli", "bin", "diffeo.js")];
 
 /**
- * The folder of the packages, laid out as the house: each with its package.json and dist, and they
- * find each other.
+ * The folder of the packages, laid out as in the repository: each with its package.json and dist,
+ * so that they find each other.
  */
 export const built = once(() =>
   kept("diffeo-build", digest(packages, tools), (made) => {
@@ -112,10 +112,10 @@ export const built = once(() =>
     mkdirSync(join(made, "node_modules"));
     for (const name of packages) {
       for (const file of ["package.json", "bin"])
-        if (existsSync(join(house, name, file)))
-          cpSync(join(house, name, file), join(made, name, file), { recursive: true });
+        if (existsSync(join(root, name, file)))
+          cpSync(join(root, name, file), join(made, name, file), { recursive: true });
       const { name: published } = JSON.parse(
-        readFileSync(join(house, name, "package.json"), "utf8"),
+        readFileSync(join(root, name, "package.json"), "utf8"),
       );
       symlinkSync(join("..", name), join(made, "node_modules", published));
     }
@@ -149,7 +149,7 @@ export const builtStudio = once(() =>
     node(
       "vite/bin/vite.js",
       ["build", "--logLevel", "error", "--outDir", made],
-      join(house, studio),
+      join(root, studio),
     ),
   ),
 );

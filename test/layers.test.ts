@@ -52,7 +52,7 @@ const layers: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "packages/studies": [
     ["study"],
     ["problem"],
-    ["equal-pieces", "gradient-noise", "gssm", "sample-where", "where-to-train"],
+    ["equal-pieces", "gradient-noise", "gssm", "learned-map", "sample-where", "where-to-train"],
     ["node"],
   ],
   "packages/queue": [["node"]],
