@@ -1,7 +1,7 @@
 /** Pictures 1 to 3: a map of the plane onto a triangle, a score through it, and a score of ‖X‖². */
 import { additiveLogistic } from "diffeo/bijector";
 import { evaluate } from "diffeo/engine";
-import { neg, squaredNorm, type Tensor } from "diffeo/graph";
+import { type NdArray, neg, squaredNorm, type Tensor } from "diffeo/graph";
 import { key, normal } from "diffeo/random";
 import { estimateProjectedScore, pushScore } from "diffeo/score";
 import { COLOURS, chart, FAINT, Plot } from "diffeo-picture/chart";
@@ -18,19 +18,19 @@ export const edge = Plot.line([
 ]);
 export const square = { width: 330, height: 330 };
 
-export const pairsOf = (data: ArrayLike<number>): Pair[] =>
-  Array.from({ length: data.length / 2 }, (_, i) => [data[2 * i], data[2 * i + 1]]);
+export const pairsOf = ({ data }: NdArray): Pair[] =>
+  Array.from({ length: data.length / 2 }, (_, i) => [Number(data[2 * i]), Number(data[2 * i + 1])]);
 
 /** The image of points of the plane. */
 const image = async (points: readonly Pair[]): Promise<Pair[]> =>
-  pairsOf((await evaluate((x: Tensor) => phi.forward(x), points)).data as Float64Array);
+  pairsOf(await evaluate((x: Tensor) => phi.forward(x), points));
 
 const steps = (from: number, to: number, count: number): number[] =>
   Array.from({ length: count }, (_, i) => from + ((to - from) * i) / (count - 1));
 
 /** 1. Samples of a normal distribution and a grid, in x and in y = φ(x). */
 export async function map(): Promise<string> {
-  const samples = pairsOf(normal(key(1), [300, 2], { dtype: "float64" }).data as Float64Array);
+  const samples = pairsOf(normal(key(1), [300, 2], { dtype: "float64" }));
   const along = steps(-3, 3, 41);
   const lines = steps(-3, 3, 7).flatMap((at): Pair[][] => [
     along.map((s) => [at, s]),
@@ -60,7 +60,7 @@ export async function score(): Promise<string> {
   const ticks = steps(-2, 2, 7);
   const points = ticks.flatMap((a) => ticks.map((b): Pair => [a, b]));
   const pushed = await evaluate((x: Tensor) => pushScore(phi, x, neg(x)), points);
-  const [starts, scores] = [await image(points), pairsOf(pushed.data as Float64Array)];
+  const [starts, scores] = [await image(points), pairsOf(pushed)];
   const arrows = (from: readonly Pair[], along: readonly Pair[], length: number) =>
     Plot.arrow(
       from.map(([a, b], i) => {

@@ -31,7 +31,7 @@ export async function reversal(): Promise<string> {
     [0.999, 0.4, 0.15, 0.001].map(async (tEnd) => {
       const options = { shape: [2], count: 600, steps: 100, key: key(1), tEnd, ...engine };
       const { samples } = await sample(process, options);
-      const dots = pairsOf(samples.data);
+      const dots = pairsOf(samples);
       return {
         heading: `t = ${tEnd}`,
         ...simplex,
@@ -51,7 +51,7 @@ export async function reversal(): Promise<string> {
 
 /** The median distance of samples: a few paths end in different groups. */
 const distance = (a: NdArray, b: NdArray): number => {
-  const [first, second] = [pairsOf(a.data), pairsOf(b.data)];
+  const [first, second] = [pairsOf(a), pairsOf(b)];
   const apart = first.map(([x, y], i) => Math.hypot(x - second[i][0], y - second[i][1]));
   return apart.sort((d, e) => d - e)[apart.length >> 1];
 };
