@@ -72,7 +72,7 @@ const withTrainingChoices = (command: Command): Command =>
     )
     .option(
       "--steps <n>",
-      "training steps of 512 rows (default: 400 passes over the rows, from 2,000 to 20,000 steps; masked: 150 passes)",
+      "training steps of 512 rows, of masked cells 256 (default: 400 passes over the rows, from 2,000 to 20,000 steps; masked: 150 passes)",
       integer(1, MOST.steps),
     )
     .option(

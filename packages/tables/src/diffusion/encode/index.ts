@@ -52,11 +52,13 @@ export {
   WHOLE_GROUPS,
 } from "./points.ts";
 export {
+  allowedLabels,
   drawPart,
   helperCells,
   isBlank,
   isHelped,
   namedColumns,
+  openSums,
   type Related,
   type RelatedColumns,
   relatedColumns,

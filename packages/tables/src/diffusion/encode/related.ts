@@ -167,7 +167,7 @@ export function helperCells(related: Related, cells: readonly Cell[]): readonly 
 }
 
 /** Labels that go with all known helpers of a part, where one is known. */
-function allowedLabels(
+export function allowedLabels(
   { domain: { parts }, helpers, conditions }: Related,
   part: number,
   cells: readonly OpenCell[],
@@ -183,6 +183,16 @@ function allowedLabels(
       known.every((one) => one.cellOf.get(label) === cells[one.part]) &&
       asked.every(({ labels }) => labels.has(label)),
   );
+}
+
+/** Sums that are known, two or more of whose parts are not; cells by part. */
+export function openSums({ helpers }: Related, cells: readonly OpenCell[]) {
+  return helpers.flatMap(({ derivation, part, from }) => {
+    const open = from.filter((k) => isHole(cells[k]));
+    if (derivation.by !== "sum" || isHole(cells[part]) || open.length < 2) return [];
+    const known = from.reduce((sum, k) => sum + (open.includes(k) ? 0 : Number(cells[k])), 0);
+    return [{ total: Number(cells[part]), open, known }];
+  });
 }
 
 /** Why cells of which all but the helper are known do not go together. */

@@ -36,8 +36,7 @@ import {
   wordsOf,
   writeInput,
 } from "../network/index.ts";
-import { BATCH } from "./loss.ts";
-import { type NetworkTraining, type Trained, trainTask } from "./train.ts";
+import { MASKED_BATCH as BATCH, type NetworkTraining, type Trained, trainTask } from "./train.ts";
 
 /** The share of rows that are masked from a place on, in the order of sampling. */
 const IN_ORDER = 0.5;
@@ -161,6 +160,7 @@ export function trainMasked(
     {
       network: { kind: "residual", channels, outputs, width, blocks, time: 1 },
       rows: z.length / domain.dimension,
+      batchSize: BATCH,
       shapes: [
         [BATCH, channels],
         [BATCH, outputs],

@@ -38,7 +38,7 @@ import {
   tableSde,
 } from "../network/index.ts";
 import type { DrawRows } from "./draw.ts";
-import { filledWords } from "./words.ts";
+import { filledByRules } from "./fill-rules.ts";
 
 /** `first` is the number of the first point. */
 export type FillOptions = Omit<DrawRows, "count">;
@@ -149,7 +149,7 @@ export async function filledPoints(
   z: Float64Array,
   { seed = 0, evaluations = 50, first = 0, ...options }: FillOptions = {},
 ): Promise<Float64Array> {
-  if (model.bins) return filledByWords(model, z, { seed, first, ...options });
+  if (model.bins) return filledByRules(model, z, { seed, first, ...options });
   const { graphs, patterns, related } = model;
   const { domain, standard } = givenCoordinates(model);
   const n = domain.dimension;
@@ -192,26 +192,6 @@ export async function filledPoints(
         if (!problems[k].pattern.isGiven[j]) out[(from + i) * n + j] = found[j];
     });
   }
-  return out;
-}
-
-/**
- * The same by a network of masked cells, which knows the columns that are learned: what follows from
- * them is not given to it.
- */
-async function filledByWords(
-  model: OpenedTable,
-  z: Float64Array,
-  options: FillOptions,
-): Promise<Float64Array> {
-  if (!model.related) return filledWords(model, z, options);
-  const [n, wide] = [model.domain.dimension, model.related.domain.dimension];
-  const rows = z.length / wide;
-  const own = new Float64Array(rows * n);
-  for (let i = 0; i < rows; i++) own.set(z.subarray(i * wide, i * wide + n), i * n);
-  const filled = await filledWords(model, own, options);
-  const out = z.map((v) => (Number.isNaN(v) ? 0 : v));
-  for (let i = 0; i < rows; i++) out.set(filled.subarray(i * n, (i + 1) * n), i * wide);
   return out;
 }
 

@@ -174,23 +174,27 @@ const isMass = ({ domain, at }: ProductPart, cells: readonly OpenCell[]): boolea
   return spec?.kind === "mixed" && spec.atoms.includes(cells[at.cells] as number);
 };
 
-/** log q of points z by a model of masked cells, with missing values or without. */
-async function masses(
+/**
+ * log q of points z by a model of masked cells, with missing values or without; with `part`, of the
+ * cells of this part given the others.
+ */
+export async function masses(
   model: OpenedTable,
   z: Float64Array,
   cells: readonly (readonly OpenCell[])[],
-  { signal }: FlowOptions,
+  options: Pick<FlowOptions, "signal"> & { readonly part?: number },
 ): Promise<Float64Array> {
   const { domain, atoms = {} } = model;
   const n = domain.dimension;
-  const found = await wordLikelihood(model, z, signal);
-  const numbers = domain.parts.filter((part) => !isCoded(part, atoms));
-  const measured = domain.parts.filter(
+  const found = await wordLikelihood(model, z, options);
+  const parts = domain.parts.filter((_, k) => options.part === undefined || options.part === k);
+  const numbers = parts.filter((part) => !isCoded(part, atoms));
+  const measured = parts.filter(
     (part) => part.domain.logUnitOf !== undefined || numbers.includes(part),
   );
   const volume = volumes(domain, z, numbers);
   return found.map((v, i) => {
-    if (domain.parts.some((part) => isBeyond(part, atoms, cells[i]))) return -Infinity;
+    if (parts.some((part) => isBeyond(part, atoms, cells[i]))) return -Infinity;
     const own = z.subarray(i * n, (i + 1) * n);
     const units = measured
       .filter((part) => !Number.isNaN(own[part.at.x]) && !isMass(part, cells[i]))

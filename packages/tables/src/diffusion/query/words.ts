@@ -7,7 +7,7 @@
 import { compile } from "diffeo/engine";
 import type { NdArray } from "diffeo/graph";
 import { batches } from "diffeo/host";
-import { fold, key as keyOf, sampleKeys, uniform } from "diffeo/random";
+import { fold, type Keys, key as keyOf, sampleKeys, uniform } from "diffeo/random";
 import { placeOfShare, slopeIn } from "../encode/index.ts";
 import {
   hiddenFrom,
@@ -109,14 +109,47 @@ export interface FillWordsOptions {
   readonly first?: number;
   readonly signal?: AbortSignal;
   readonly onStep?: () => void;
+  /** The missing parts of a row that are filled. Default: all. */
+  readonly isFilled?: (row: number, part: number) => boolean;
+  /** Which labels of a part a row may have, where rules allow only some. Default: all. */
+  readonly labelsOf?: (row: number, part: number) => ReadonlySet<number> | undefined;
+  /** The name of the stream of random numbers. */
+  readonly stream?: string;
+  /** The numbers of the points in it. Default: from `first` on. */
+  readonly numbers?: ArrayLike<number>;
 }
 
-/** Fills the holes, NaN, of points z. */
+/** A key for each point, by its number: what is drawn does not depend on the points beside it. */
+function keysOf(
+  { seed = 0, stream = "words", first = 0, numbers }: FillWordsOptions,
+  from: number,
+  count: number,
+): Keys {
+  const parent = fold(keyOf(seed), stream);
+  if (!numbers) return sampleKeys(parent, count, first + from);
+  const words = new Uint32Array(4 * count);
+  for (let i = 0; i < count; i++) words.set(sampleKeys(parent, 1, numbers[from + i]).words, 4 * i);
+  return { count, words };
+}
+
+/** Logits of which only some values may be drawn. */
+function restricted(
+  logits: Float32Array,
+  from: number,
+  size: number,
+  allowed: ReadonlySet<number>,
+): Float32Array {
+  const own = logits.slice(from, from + size);
+  return own.map((v, k) => (allowed.has(k) ? v : -Infinity));
+}
+
+/** Fills the missing parts, NaN, of points z. */
 export async function filledWords(
   model: OpenedTable,
   z: Float64Array,
-  { seed = 0, first = 0, signal, onStep }: FillWordsOptions,
+  options: FillWordsOptions,
 ): Promise<Float64Array> {
+  const { signal, onStep, isFilled = () => true, labelsOf = () => undefined } = options;
   const { domain } = model;
   const words = model.words();
   const { sites, sizes } = words;
@@ -125,8 +158,7 @@ export async function filledWords(
   for (const [from, count] of batches(z.length / n, Math.min(z.length / n, BATCH))) {
     const points = out.subarray(from * n, (from + count) * n);
     const rows = readWords(words, points, n);
-    const keys = sampleKeys(fold(keyOf(seed), "words"), count, first + from);
-    const u = uniform(keys, 2 * sites.length, { dtype: "float64" }).data;
+    const u = uniform(keysOf(options, from, count), 2 * sites.length, { dtype: "float64" }).data;
     const isOpen = domain.parts.map(({ at }) =>
       Uint8Array.from({ length: count }, (_, i) => (Number.isNaN(points[i * n + at.x]) ? 1 : 0)),
     );
@@ -143,11 +175,15 @@ export async function filledWords(
         logits,
         {
           isKnown: (i, s) => !isOpen[sites[s].part][i],
-          isWanted: (i, s) => isOpen[sites[s].part][i] === 1 && hasValue(i, s),
+          isWanted: (i, s) =>
+            isOpen[sites[s].part][i] === 1 && isFilled(from + i, sites[s].part) && hasValue(i, s),
           visit: (i, s, found, begin) => {
             const at = i * sites.length + s;
-            rows.values[at] = drawnValue(found, begin, begin + sizes[s], u[2 * at]);
             const site = sites[s];
+            const allowed = site.kind === "label" ? labelsOf(from + i, site.part) : undefined;
+            rows.values[at] = allowed
+              ? drawnValue(restricted(found, begin, sizes[s], allowed), 0, sizes[s], u[2 * at])
+              : drawnValue(found, begin, begin + sizes[s], u[2 * at]);
             const slope = site.kind === "number" ? slopeIn(site, rows.values[at], found, begin) : 0;
             rows.within[at] = placeOfShare(u[2 * at + 1], slope);
           },
@@ -161,36 +197,46 @@ export async function filledWords(
     onStep?.();
     for (let i = 0; i < count; i++)
       domain.parts.forEach((_, k) => {
-        if (isOpen[k][i]) writePoint(words, rows, i, k, points.subarray(i * n, (i + 1) * n));
+        if (isOpen[k][i] && isFilled(from + i, k))
+          writePoint(words, rows, i, k, points.subarray(i * n, (i + 1) * n));
       });
   }
   return out;
 }
 
+/** Points in which only one part has values. */
+function onlyPart({ domain }: OpenedTable, z: Float64Array, part: number): Float64Array {
+  const { at, domain: own } = domain.parts[part];
+  const isOwn = (i: number): boolean => i >= at.x && i < at.x + own.dimension;
+  return z.map((v, i) => (isOwn(i % domain.dimension) ? v : Number.NaN));
+}
+
 /**
  * log of the probability of all labels and bins of points z times the density of their numbers in
- * z; parts with NaN are left out.
+ * z; parts with NaN are left out. With `part`, of this part alone, given all the others.
  */
 export async function wordLikelihood(
   model: OpenedTable,
   z: Float64Array,
-  signal?: AbortSignal,
+  { signal, part }: { readonly signal?: AbortSignal; readonly part?: number } = {},
 ): Promise<Float64Array> {
   const n = model.domain.dimension;
   const words = model.words();
   const { sites, sizes } = words;
   const out = new Float64Array(z.length / n);
   for (const [from, count] of batches(out.length, Math.min(out.length, BATCH))) {
-    const rows = readWords(words, z.subarray(from * n, (from + count) * n), n);
-    out.set(rows.logDensity, from);
+    const points = z.subarray(from * n, (from + count) * n);
+    const rows = readWords(words, points, n);
+    const measured = part === undefined ? rows : readWords(words, onlyPart(model, points, part), n);
+    out.set(measured.logDensity, from);
     await withLogits(model, words, count, (logits) =>
       walk(
         words,
         rows,
         logits,
         {
-          isKnown: () => false,
-          isWanted: (i, s) => rows.values[i * sites.length + s] >= 0,
+          isKnown: (_, s) => part !== undefined && sites[s].part !== part,
+          isWanted: (i, s) => measured.values[i * sites.length + s] >= 0,
           visit: (i, s, found, begin) => {
             const [site, at] = [sites[s], i * sites.length + s];
             const value = rows.values[at];
