@@ -73,6 +73,8 @@ export interface Distribution extends Density {
   readonly affine?: { readonly location: Tensor; readonly scale: Tensor };
   /** What it depends on: the tensors whose numbers `drawFrom` is given. */
   readonly parameters: readonly Tensor[];
+  /** What is wrong with numbers of its parameters; undefined where nothing is known to be. */
+  readonly fault?: (numbers: readonly Float64Array[]) => ParameterFault | undefined;
   /**
    * One sample [...batch, ...event] per key, in float64, for numbers of the parameters. `batch` is a
    * shape that the distribution's own broadcasts to (default), with independent values everywhere.
@@ -80,6 +82,12 @@ export interface Distribution extends Density {
   readonly drawFrom: (keys: Keys, numbers: Numbers, batch?: Shape) => Float64Array;
   /** The same for a distribution whose parameters are constants. */
   readonly draw: (keys: Keys) => Float64Array;
+}
+
+/** A number that a parameter of a distribution cannot be, and what to write. */
+export interface ParameterFault {
+  readonly problem: string;
+  readonly remedy: string;
 }
 
 /** The numbers of each of a distribution's parameters, for a row of what is drawn. */

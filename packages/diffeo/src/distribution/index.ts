@@ -34,6 +34,7 @@ export {
   type Distribution,
   distribution,
   type Numbers,
+  type ParameterFault,
   type Support,
   sampleFrom,
 } from "./distribution.ts";

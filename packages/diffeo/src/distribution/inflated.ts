@@ -54,6 +54,13 @@ function withZeros(
     support: base.support,
     discrete: true,
     parameters,
+    fault: (numbers) =>
+      numbers[0].every((v) => v >= 0 && v <= 1)
+        ? base.fault?.(numbers.slice(1))
+        : {
+            problem: `the probability of ${name} is not between 0 and 1`,
+            remedy: "give a parameter whose prior is beta(1, 1), or sigmoid(…)",
+          },
     logDensity: (x) => {
       const counts = x instanceof Tensor ? x : constant(x, "float64");
       return density(counts, p, base.logDensity(mul(counts, 0)), base.logDensity(counts));

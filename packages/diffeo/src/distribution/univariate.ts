@@ -18,7 +18,13 @@ import { broadcastOffsets } from "../graph/loops.ts";
 import { broadcastShapes } from "../graph/ndarray.ts";
 import { constantValue, uniformValue } from "../graph/tensor.ts";
 import { type Keys, type Sequence, sequence } from "../random/index.ts";
-import { type Distribution, distribution, type Numbers, type Support } from "./distribution.ts";
+import {
+  type Distribution,
+  distribution,
+  type Numbers,
+  type ParameterFault,
+  type Support,
+} from "./distribution.ts";
 
 /** What a parameter must be. */
 export type Requirement = "any" | "positive" | "probability" | "count";
@@ -39,6 +45,8 @@ export interface Rule {
   readonly quantile?: (u: Tensor, ...p: Tensor[]) => Tensor;
   readonly variate: (random: Sequence, ...p: number[]) => number;
   readonly discrete?: boolean;
+  /** What else to write where a parameter is out of range. */
+  readonly hint?: string;
   /** The parameters that shift and stretch it. */
   readonly affine?: readonly [location: string, scale: string];
 }
@@ -72,9 +80,37 @@ export function parameterTensors(
   });
 }
 
+const isRecord = (value: unknown): value is object =>
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !ArrayBuffer.isView(value) &&
+  !("shape" in value);
+
 /** Whether an argument is an object that names its parameters. */
 export const isNamed = <T extends object>(given: unknown, name: keyof T & string): given is T =>
   typeof given === "object" && given !== null && Object.hasOwn(given, name);
+
+/** The first number of a rule's parameters that is out of range. */
+function faultOf(
+  { name, parameters, hint }: Rule,
+  numbers: readonly Float64Array[],
+): ParameterFault | undefined {
+  for (const [i, [parameter, rule]] of Object.entries(parameters).entries()) {
+    const wrong = numbers[i].find((v) => !holds[rule](v));
+    if (wrong !== undefined)
+      return {
+        problem: `the ${parameter} of ${name} is ${Number(wrong.toPrecision(6))}`,
+        remedy: `give ${wanted[rule]}${hint === undefined ? (hints[rule] ?? "") : `, ${hint}`}`,
+      };
+  }
+  return undefined;
+}
+
+const hints: Partial<Record<Requirement, string>> = {
+  positive: ", such as exp(…), or a parameter whose prior is halfNormal(1)",
+  probability: ", such as sigmoid(…), or a parameter whose prior is beta(1, 1)",
+};
 
 /** The first number of a constant that does not hold is named. */
 export function requireNumbers(
@@ -132,6 +168,13 @@ export function univariate(rule: Rule, operands: readonly Operand[]): Distributi
   const { name, discrete } = rule;
   const names = Object.keys(rule.parameters);
   const given = Object.fromEntries(names.map((key, i) => [key, operands[i]]));
+  for (const [parameter, value] of Object.entries(given))
+    if (isRecord(value))
+      fail(
+        "usage",
+        `${name}: ${parameter} is an object with ${Object.keys(value).join(", ") || "nothing"}`,
+        `give a number, an array or a tensor${rule.hint === undefined ? "" : `, ${rule.hint}`}`,
+      );
   const parameters = parameterTensors(name, given);
   names.forEach((key, i) => {
     requireNumbers(name, key, parameters[i], rule.parameters[key]);
@@ -158,6 +201,7 @@ export function univariate(rule: Rule, operands: readonly Operand[]): Distributi
     support: rule.support(...parameters),
     discrete,
     parameters,
+    fault: (numbers) => faultOf(rule, numbers),
     logDensity: at(rule.logDensity),
     mean: mean && (() => mean(...parameters)),
     variance: variance && (() => variance(...parameters)),

@@ -7,6 +7,7 @@
 import { add, mul } from "./arithmetic.ts";
 import { repeated } from "./broadcast.ts";
 import { fail } from "./error.ts";
+import { reference } from "./evaluate.ts";
 import { equal, less, where } from "./logic.ts";
 import { type DType, isFloat, normaliseAxis, type Shape, showShape, sizeOf } from "./ndarray.ts";
 import { expandDims, reshape, transpose } from "./shape.ts";
@@ -19,6 +20,7 @@ import {
   primitive,
   Tensor,
 } from "./tensor.ts";
+import { topological } from "./topological.ts";
 import { cast, iota, requireSize } from "./value.ts";
 
 function asIndices(indices: Operand, size: number, operation: string, least = -size): Tensor {
@@ -31,20 +33,21 @@ function asIndices(indices: Operand, size: number, operation: string, least = -s
       fail(
         "shape",
         `${operation}: index ${v} is outside 0 … ${size - 1}`,
-        "keep indices within the axis",
+        "keep indices within the axis: they count from 0; of indices from 1 take sub(index, 1)",
       );
   return t;
 }
 
-/** Constant floats that are integers, as data have them, are indices all the same. */
+/** Floats that are integers, as data have them, are indices all the same where they are known. */
 function integersOf(t: Tensor, operation: string): Tensor {
-  const known = constantValue(t);
-  if (!known)
+  if (topological([t]).some(({ op }) => op.name === "input"))
     return fail(
       "type",
       `${operation}: indices must be int32 or int64, got ${t.dtype}`,
       "cast them to int32",
     );
+  const [data] = reference([t], new Map());
+  const known = { shape: t.shape, dtype: t.dtype, data };
   const odd = known.data.find((v) => !Number.isInteger(Number(v)));
   if (odd !== undefined)
     fail("type", `${operation}: index ${odd} is not an integer`, "give integers from 0");

@@ -22,6 +22,7 @@ import {
   showShape,
   sizeOf,
 } from "./ndarray.ts";
+import { catchSlips } from "./slips.ts";
 
 type AttributeValue = number | string | boolean | readonly number[] | NdArray;
 /** What a node of a graph says besides its inputs. */
@@ -50,11 +51,13 @@ export class Tensor<A extends Attributes = Attributes> {
     if (hint === "string") return `[tensor of shape ${showShape(this.shape)}]`;
     return fail(
       "usage",
-      "a tensor stands where a plain number belongs, beside +, −, * or / or in a function of Math",
-      "write mul(a, b), add(a, b), exp(a) and their kin",
+      "a tensor stands where a plain number belongs: next to +, −, *, /, < or >, or in a function of Math",
+      "write add(a, b), mul(a, b), less(a, b), exp(a) and so on",
     );
   }
 }
+
+catchSlips(Tensor.prototype, (problem, remedy) => fail("usage", problem, remedy));
 
 /**
  * What a runtime wants to hear about: shapes of graphs that run well differ between CPU and GPU.

@@ -4,6 +4,8 @@
  *
  *   log p(x) = log p(φ(x), data) + log|det J_φ(x)|        x ↦ φ(x), and quantities derived from it
  */
+
+import type { ParameterFault } from "../distribution/index.ts";
 import { type CompileOptions, compile } from "../engine/index.ts";
 import { constant, fail, type NdArray, type Shape, sizeOf, type Tensor } from "../graph/index.ts";
 import { mapValues, moveOtherRows, requireIndependentRows } from "../host/index.ts";
@@ -37,6 +39,8 @@ export interface PosteriorModel {
   readonly derived?: Derived | ((data: Data) => Derived);
   /** Parameters without a prior, of which warnings speak where chains do not agree. */
   readonly flat?: (data: Data) => readonly string[];
+  /** What is wrong at values of the parameters, for errors; undefined where nothing is found. */
+  readonly fault?: (values: Values, data: Values) => ParameterFault | undefined;
   /** Shapes of the data. Default: whatever is given. */
   readonly data?: DataShapes;
 }
@@ -73,6 +77,8 @@ export interface BoundModel {
   readonly inputs: DataArrays;
   /** Draws of free coordinates, one array a chain, as values by name. */
   readonly show: (chains: readonly Float64Array[]) => Promise<Record<string, PosteriorDraws>>;
+  /** What is wrong at a point of free coordinates, as far as the model knows. */
+  readonly faultAt: (x: Float64Array) => Promise<ParameterFault | undefined>;
   /** The same model and graphs with other data of the same shapes. */
   readonly with: (data: DataArrays) => BoundModel;
   readonly dispose: () => Promise<void>;
@@ -159,6 +165,15 @@ export function boundModel(
             await requireOwnDraws(x, values, Object.keys(derived), (moved) => shown(inputs, moved));
         }
         return found;
+      },
+      faultAt: async (x) => {
+        const values = await shown(inputs, x);
+        const one = ({ shape, data: numbers }: NdArray): Tensor =>
+          constant({ shape: shape.slice(1), dtype: "float64", data: numbers }, "float64");
+        return model.fault?.(
+          mapValues(values, one),
+          mapValues(now, (a) => constant(a, "float64")),
+        );
       },
       with: withData,
       dispose: () => shown.dispose(),

@@ -11,14 +11,17 @@
  * Constraints follow from the support of each prior. `vmap` adds the chains.
  */
 
+import type { ParameterFault } from "../distribution/index.ts";
 import { internal } from "../graph/error.ts";
 import {
   constant,
+  DiffeoError,
   expand,
   expandDims,
   fail,
   input,
   type Operand,
+  reference,
   type Tensor,
   topological,
   vmap,
@@ -94,6 +97,27 @@ const saying =
     };
     return Object.keys(before).length === 0 ? expandDims(found({}), 0) : vmap(found)(before);
   };
+
+/** The first distribution of a run whose parameters are numbers that they cannot be. */
+function faultOf(runAtValues: () => Run): ParameterFault | undefined {
+  try {
+    const { parameters, observations } = runAtValues();
+    const statements = [
+      ...parameters.map(({ name, prior }) => [`parameter("${name}")`, prior] as const),
+      ...observations.map(
+        ({ name, distribution }) => [`observe("${name}")`, distribution] as const,
+      ),
+    ];
+    for (const [what, distribution] of statements) {
+      const found = distribution?.fault?.(reference(distribution.parameters, new Map()));
+      if (found) return { ...found, problem: `in ${what} ${found.problem}` };
+    }
+  } catch (error) {
+    if (error instanceof DiffeoError) return { problem: error.problem, remedy: error.remedy };
+    throw error;
+  }
+  return undefined;
+}
 
 /** A declared parameter as the layer beneath has it. */
 function parameterOf(program: Program, declared: DeclaredParameter): Parameter {
@@ -172,6 +196,7 @@ export function model(first: Program | DataShapes, second?: Program): StatementM
       survey(program, raw, shapes)
         .parameters.filter(({ prior }) => !prior)
         .map(({ name }) => name),
+    fault: (values, data) => faultOf(() => runOf(values, data)),
     logDensity: (values, data) => vmap((one: Values) => runOf(one, data).logDensity)(values),
     derived: (raw) =>
       Object.fromEntries(

@@ -11,6 +11,7 @@
  *     );
  *     posterior.summary();
  */
+import type { ParameterFault } from "../distribution/index.ts";
 import { fail, type Shape } from "../graph/index.ts";
 import { type Closable, disposable } from "../host/index.ts";
 import { fold, type Key, uniform } from "../random/index.ts";
@@ -81,6 +82,8 @@ interface Search extends Pick<CallOptions, "key" | "start"> {
   readonly inputs?: BoundModel["inputs"];
   /** Says where a point is. */
   readonly where: (x: Float64Array) => Promise<string>;
+  /** What is wrong there, as far as the model knows. */
+  readonly faultAt?: (x: Float64Array) => Promise<ParameterFault | undefined>;
 }
 
 /**
@@ -91,7 +94,7 @@ export async function startingPoints(
   chains: Pick<OpenChains, "look">,
   search: Search,
 ): Promise<Float64Array> {
-  const { n, first, count, key, start, inputs, where } = search;
+  const { n, first, count, key, start, inputs } = search;
   const box: Start = {
     point: (own) => uniform(own, [n], { low: -2, high: 2, dtype: "float64" }).data,
   };
@@ -105,18 +108,31 @@ export async function startingPoints(
       if (Number.isFinite(found[c].value) && found[c].slope.every(Number.isFinite)) open.delete(c);
     const [stuck] = open;
     if (stuck === undefined) return points;
-    if (tried + 1 === TRIES) {
-      const { value } = found[stuck];
-      const what = Number.isFinite(value)
-        ? `${value}, but its slope is not finite,`
-        : String(value);
-      fail(
-        "numerical",
-        `after ${TRIES} tries chain ${first + stuck} has no point to begin from: the log-density is ${what} at ${await where(points.subarray(stuck * n, (stuck + 1) * n))}`,
-        "see that it is finite inside the parameters' domains, and written in logarithms",
+    if (tried + 1 === TRIES)
+      await failToBegin(
+        search,
+        first + stuck,
+        points.subarray(stuck * n, (stuck + 1) * n),
+        found[stuck].value,
       );
-    }
   }
+}
+
+/** Raises the error of a chain without a point to begin from. */
+async function failToBegin(
+  { where, faultAt }: Search,
+  chain: number,
+  x: Float64Array,
+  value: number,
+): Promise<never> {
+  const what = Number.isFinite(value) ? `${value}, but its slope is not finite,` : String(value);
+  const fault = await faultAt?.(x);
+  return fail(
+    "numerical",
+    `chain ${chain + 1} has no point to begin from after ${TRIES} tries: the log-density is ${what} at ${await where(x)}${fault ? `, where ${fault.problem}` : ""}`,
+    fault?.remedy ??
+      "make the log-density finite inside the parameters' domains, and compute with logarithms",
+  );
 }
 
 /** `name`, or `name[i, j]` counted from 1, of every number of a quantity. */
@@ -175,6 +191,7 @@ async function posteriorOf(
         key: options.key,
         ...(options.start && { start: options.start }),
         where: (x) => placeInWords(model, x),
+        faultAt: model.faultAt,
       });
   return describePosterior(
     model,
@@ -191,8 +208,10 @@ async function describePosterior(
 ): Promise<Posterior> {
   const draws = await model.show(drawn.map(({ x }) => x));
   const lost = drawn.findIndex(({ undefinedAt }) => undefinedAt !== undefined);
+  const lostAt = drawn[lost]?.undefinedAt;
+  const fault = lostAt && (await model.faultAt(lostAt));
   const where =
-    lost < 0 ? undefined : await placeInWords(model, drawn[lost].undefinedAt as Float64Array);
+    lostAt && `${await placeInWords(model, lostAt)}${fault ? `, where ${fault.problem}` : ""}`;
   let summary: Record<string, Summary> | undefined;
   const summarised = (): Record<string, Summary> => {
     summary ??= summaryOf(draws);

@@ -145,6 +145,20 @@ const watched = (data: Values): Values =>
     },
   });
 
+/** The statements, with an error for a name that is not one of them. */
+const knownOnly = (statements: Statements): Statements =>
+  new Proxy(statements, {
+    get: (target, name) => {
+      if (typeof name === "string" && !Object.hasOwn(target, name))
+        fail(
+          "usage",
+          `there is no statement \`${name}\``,
+          `the statements are ${Object.keys(target).join(", ")}`,
+        );
+      return Reflect.get(target, name);
+    },
+  });
+
 /** An error of the program with the place where it arose. */
 function located(error: unknown, last: string): unknown {
   const place = last === "" ? "at the beginning of the model" : `in the model, after ${last}`;
@@ -214,6 +228,12 @@ export function run(
     },
     observe: (name, distribution, given) => {
       const what = begin("observe", name);
+      if (!(typeof distribution === "object" && "logDensity" in distribution))
+        fail(
+          "usage",
+          `${what}: a distribution is missing`,
+          "give it before the value: observe(name, normal(mu, sigma), value)",
+        );
       requireFloat64(what, distribution.parameters);
       if (predicts && given === undefined && !Object.hasOwn(data, name))
         return void observations.push({ name, distribution, batch: distribution.batch });
@@ -242,7 +262,7 @@ export function run(
     },
   };
   try {
-    const returned: unknown = program(statements, watched(data));
+    const returned: unknown = program(knownOnly(statements), watched(data));
     if (returned instanceof Promise) {
       returned.catch(() => undefined); // what comes after the first `await` is not part of the model
       fail("usage", "the function of the model is async", "write it without async and await");
