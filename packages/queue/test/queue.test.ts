@@ -352,6 +352,33 @@ describe.runIf(hasServer)("a queue", () => {
     expect((await getResult(client, "job"))?.sha256).toBe(result.sha256);
   });
 
+  it("replaces keys that hold a list where a text belongs", async () => {
+    const job = jobOf(lines, { count: 3 }, setting);
+    const digest = digestOf(described(job));
+    const poison = async (key: string): Promise<void> => {
+      await client.del(key);
+      await client.lpush(key, "x");
+    };
+    // The result itself, before it is read and before it is written.
+    await poison(`diffeo:result:${digest}`);
+    expect(await getResult(client, digest)).toBeUndefined();
+    expect(await client.exists(`diffeo:result:${digest}`)).toBe(0);
+    await poison(`diffeo:result:${digest}`);
+    worker();
+    expect((await (await command()).run(job)).value).toEqual(["line 1", "line 2", "line 3"]);
+    // The size and the pieces of its bytes.
+    const bytes = new Uint8Array(5e6).map((_, i) => i * i + 3);
+    const own = { bytes, sha256: sha256(bytes), seconds: 1, worker: "one" };
+    for (const key of ["", ":0", ":1"]) {
+      await putResult(client, "poisoned", own);
+      await poison(`diffeo:bytes:${own.sha256}${key}`);
+      expect(await getResult(client, "poisoned")).toBeUndefined();
+      await poison(`diffeo:bytes:${own.sha256}${key}`);
+    }
+    await putResult(client, "poisoned", own);
+    expect((await getResult(client, "poisoned"))?.sha256).toBe(own.sha256);
+  });
+
   it("says which password is missing, and shows none", async () => {
     const locked = await startServer("--requirepass", "hush");
     const open = (url: string) =>

@@ -36,6 +36,17 @@ const chunksOf = (bytes: Uint8Array): number => Math.ceil(bytes.length / CHUNK);
 const sizeText = (bytes: Uint8Array): string =>
   JSON.stringify({ bytes: bytes.length, chunks: chunksOf(bytes) });
 
+function failBroken(what: string, cause: unknown): never {
+  throw new DiffeoError(
+    "data",
+    `${what} on the server is broken`,
+    "delete it there and run again",
+    {
+      cause,
+    },
+  );
+}
+
 function parsed<S extends v.GenericSchema>(
   text: string,
   schema: S,
@@ -44,12 +55,21 @@ function parsed<S extends v.GenericSchema>(
   try {
     return v.parse(schema, JSON.parse(text));
   } catch (cause) {
-    throw new DiffeoError(
-      "data",
-      `${what} on the server is broken`,
-      "delete it there and run again",
-      { cause },
-    );
+    return failBroken(what, cause);
+  }
+}
+
+/** Whether the server refused because a key holds a list, a hash or the like instead of a text. */
+const isWrongType = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith("WRONGTYPE");
+
+/** The bytes of a key, null where there is none. A key that holds no text is broken. */
+async function read(client: Redis, key: string, what: string): Promise<Buffer | null> {
+  try {
+    return await client.getBuffer(key);
+  } catch (error) {
+    if (isWrongType(error)) failBroken(what, error);
+    throw error;
   }
 }
 
@@ -59,25 +79,28 @@ export async function putBytes(
   bytes: Uint8Array,
   digest = sha256(bytes),
 ): Promise<string> {
-  const chunks = chunksOf(bytes);
-  if (!(await touchBytes(client, digest, chunks))) {
-    for (let i = 0; i < chunks; i++)
-      await client.set(
-        chunkKey(digest, i),
-        Buffer.from(bytes.subarray(i * CHUNK, (i + 1) * CHUNK)),
-        "EX",
-        BYTES_KEPT,
-      );
-    await client.set(bytesKey(digest), sizeText(bytes), "EX", BYTES_KEPT);
-  }
+  if (await touchBytes(client, digest, bytes)) return digest;
+  for (let i = 0; i < chunksOf(bytes); i++)
+    await client.set(chunkKey(digest, i), chunkOf(bytes, i), "EX", BYTES_KEPT);
+  await client.set(bytesKey(digest), sizeText(bytes), "EX", BYTES_KEPT);
   return digest;
 }
 
-/** Whether bytes are there, whole, for another week. */
-async function touchBytes(client: Redis, digest: string, chunks: number): Promise<boolean> {
-  const keys = [bytesKey(digest), ...Array.from({ length: chunks }, (_, i) => chunkKey(digest, i))];
-  const there = await Promise.all(keys.map((key) => client.expire(key, BYTES_KEPT)));
-  return there.every((found) => found === 1);
+const chunkOf = (bytes: Uint8Array, i: number): Buffer =>
+  Buffer.from(bytes.subarray(i * CHUNK, (i + 1) * CHUNK));
+
+/** Whether all keys of bytes are there, in their lengths. They then stay for another week. */
+async function touchBytes(client: Redis, digest: string, bytes: Uint8Array): Promise<boolean> {
+  const chunks = Array.from({ length: chunksOf(bytes) }, (_, i) => i);
+  const lengths = new Map([
+    [bytesKey(digest), sizeText(bytes).length],
+    ...chunks.map((i) => [chunkKey(digest, i), chunkOf(bytes, i).length] as const),
+  ]);
+  const pipeline = client.pipeline();
+  for (const key of lengths.keys()) pipeline.strlen(key).expire(key, BYTES_KEPT);
+  const replies = (await pipeline.exec()) ?? [];
+  for (const [error] of replies) if (error && !isWrongType(error)) throw error;
+  return [...lengths.values()].every((length, i) => replies[2 * i][1] === length);
 }
 
 /** Bytes by their SHA-256, and no others. @param most more are refused before they are read */
@@ -88,8 +111,9 @@ export async function getBytes(client: Redis, digest: string, most: number): Pro
       `the bytes ${digest.slice(0, 12)}… are not on the server`,
       "run the command again: it brings them",
     );
-  const text = (await client.get(bytesKey(digest))) ?? gone();
-  const { bytes: length, chunks } = parsed(text, size, `the size of ${digest.slice(0, 12)}…`);
+  const sizeName = `the size of ${digest.slice(0, 12)}…`;
+  const text = (await read(client, bytesKey(digest), sizeName)) ?? gone();
+  const { bytes: length, chunks } = parsed(text.toString(), size, sizeName);
   if (length > most)
     fail(
       "data",
@@ -99,7 +123,7 @@ export async function getBytes(client: Redis, digest: string, most: number): Pro
   const found = new Uint8Array(length);
   let at = 0;
   for (let i = 0; i < chunks; i++) {
-    const chunk = (await client.getBuffer(chunkKey(digest, i))) ?? gone();
+    const chunk = (await read(client, chunkKey(digest, i), `a piece of ${digest}`)) ?? gone();
     if (chunk.length === 0 || at + chunk.length > length) break;
     found.set(chunk, at);
     at += chunk.length;
@@ -131,6 +155,10 @@ export async function putResult(
   }
   pipeline.set(resultKey(job), JSON.stringify(about), "EX", SECONDS_KEPT, "NX", "GET");
   const replies = (await pipeline.exec()) ?? [];
+  if (isWrongType(replies.at(-1)?.[0])) {
+    await dropResult(client, job);
+    return putResult(client, job, { bytes, ...about });
+  }
   for (const [error] of replies) if (error) throw error;
   const before = replies.at(-1)?.[1] as string | null;
   return before === null ? about.sha256 : parsed(before, pointer, "a result").sha256;
@@ -148,11 +176,11 @@ export const dropResult = async (client: Redis, job: string): Promise<void> =>
  * taken away: it is made again.
  */
 export async function getResult(client: Redis, job: string): Promise<StoredResult | undefined> {
-  const text = await client.get(resultKey(job));
-  if (text === null) return undefined;
   const doomed = [resultKey(job)];
   try {
-    const about = parsed(text, pointer, "a result");
+    const text = await read(client, resultKey(job), "a result");
+    if (text === null) return undefined;
+    const about = parsed(text.toString(), pointer, "a result");
     doomed.push(bytesKey(about.sha256));
     return { bytes: await getBytes(client, about.sha256, MOST_RESULT), ...about };
   } catch (error) {
