@@ -15,6 +15,9 @@ const bin = fileURLToPath(new URL("../../apps/cli/bin/diffeo.js", import.meta.ur
 export const folder = mkdtempSync(join(tmpdir(), "diffeo-attack-"));
 export const at = (name: string): string => join(folder, name);
 
+/** All time limits are multiplied by it: PATIENCE=4 on a machine that is busy with other work. */
+export const patience = Number(process.env.PATIENCE ?? 1);
+
 export interface Outcome {
   readonly code: number | null;
   readonly signal: string | null;
@@ -27,7 +30,7 @@ export interface Outcome {
 export interface How {
   readonly input?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
-  /** After which the command is said to have no end. Default 60. */
+  /** After which the command counts as one without an end, times `patience`. Default 60. */
   readonly seconds?: number;
   /** Called when the process is there. */
   readonly meanwhile?: (child: ChildProcess) => void | Promise<void>;
@@ -53,10 +56,13 @@ export function diffeo(words: readonly string[], how: How = {}): Promise<Outcome
   child.stdin.on("error", () => {});
   child.stdin.end(input);
   void meanwhile?.(child);
-  const timer = setTimeout(() => {
-    late = true;
-    child.kill("SIGKILL");
-  }, seconds * 1000);
+  const timer = setTimeout(
+    () => {
+      late = true;
+      child.kill("SIGKILL");
+    },
+    seconds * patience * 1000,
+  );
   return new Promise((resolve) => {
     child.once("close", (code, signal) => {
       clearTimeout(timer);

@@ -1,6 +1,7 @@
 /**
  * npm run attack -- [AREA…]: hostile inputs against the built command (`npm run build` first), each
- * in a process of its own. Prints what went wrong, and a table.
+ * in a process of its own. Prints what went wrong, and a table. Environment: VERBOSE=1 prints every
+ * run, KEEP=1 keeps the files, PATIENCE=4 multiplies all time limits.
  */
 import { rmSync } from "node:fs";
 import { counts, folder } from "./attack.ts";

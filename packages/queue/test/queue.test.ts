@@ -352,6 +352,19 @@ describe.runIf(hasServer)("a queue", () => {
     expect((await getResult(client, "job"))?.sha256).toBe(result.sha256);
   });
 
+  it("does not take the result of one job for that of another", async () => {
+    const [one, other] = spins(90, 2);
+    const [key, copied] = [one, other].map((job) => `diffeo:result:${digestOf(described(job))}`);
+    const { stop } = worker();
+    const executor = await command();
+    const { value } = await executor.run(one);
+    await executor.run(other);
+    await client.set(key, (await client.get(copied)) as string);
+    expect(sha256((await executor.run(one)).value as Uint8Array)).toBe(sha256(value as Uint8Array));
+    expect(await client.get(key)).not.toBe(await client.get(copied));
+    await stop();
+  });
+
   it("replaces keys that hold a list where a text belongs", async () => {
     const job = jobOf(lines, { count: 3 }, setting);
     const digest = digestOf(described(job));

@@ -224,7 +224,12 @@ class QueueExecutor {
   private async finish(digest: string): Promise<void> {
     const stored = await getResult(this.client, digest);
     const entry = this.open.get(digest);
-    if (!stored || !entry) return;
+    if (!entry) return;
+    if (!stored) {
+      // A broken result was taken away: the job is added again at once.
+      this.changed.add(digest);
+      return;
+    }
     try {
       const result = acceptResult(entry.job, stored);
       this.end(digest, ({ resolve }) => resolve(result));

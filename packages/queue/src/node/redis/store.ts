@@ -4,7 +4,7 @@
  *
  *   diffeo:bytes:DIGEST     → how many bytes, in how many chunks        written after them: what is there is whole
  *   diffeo:bytes:DIGEST:i   → the i-th chunk
- *   diffeo:result:JOB       → which bytes are the result of a job, how long they took and whom
+ *   diffeo:result:JOB       → the job again, which bytes are its result, how long they took and whom
  *
  * A result is written once: whoever comes second finds it there. All of it goes after a week
  * without use.
@@ -27,6 +27,7 @@ const size = v.object({
   chunks: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
 });
 const pointer = v.object({
+  job: v.string(),
   sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
   seconds: v.number(),
   worker: v.pipe(v.string(), v.maxLength(300)),
@@ -153,7 +154,7 @@ export async function putResult(
       pipeline.set(chunkKey(about.sha256, 0), Buffer.from(bytes), "EX", BYTES_KEPT);
     pipeline.set(bytesKey(about.sha256), sizeText(bytes), "EX", BYTES_KEPT);
   }
-  pipeline.set(resultKey(job), JSON.stringify(about), "EX", SECONDS_KEPT, "NX", "GET");
+  pipeline.set(resultKey(job), JSON.stringify({ job, ...about }), "EX", SECONDS_KEPT, "NX", "GET");
   const replies = (await pipeline.exec()) ?? [];
   if (isWrongType(replies.at(-1)?.[0])) {
     await dropResult(client, job);
@@ -180,7 +181,9 @@ export async function getResult(client: Redis, job: string): Promise<StoredResul
   try {
     const text = await read(client, resultKey(job), "a result");
     if (text === null) return undefined;
-    const about = parsed(text.toString(), pointer, "a result");
+    const { job: of, ...about } = parsed(text.toString(), pointer, "a result");
+    // A copy of another job's result: its bytes stay.
+    if (of !== job) failBroken("a result", new Error(`it is of job ${of.slice(0, 64)}`));
     doomed.push(bytesKey(about.sha256));
     return { bytes: await getBytes(client, about.sha256, MOST_RESULT), ...about };
   } catch (error) {
