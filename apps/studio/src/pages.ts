@@ -56,7 +56,7 @@ export const pages: readonly Page[] = [
     path: "table",
     title: "Tables",
     about:
-      "Fit a generative model to the rows of your own file, or compare three score-matching losses.",
+      "Fit a generative model to the rows of your file, or compare three score-matching losses.",
     load: () => import("./pages/table/Table.svelte"),
   },
 ];

@@ -21,3 +21,23 @@ export const appFiles = (folder: string): { readonly name: string; readonly byte
       bytes: gzipSync(readFileSync(join(folder, name)), { level: 9 }).length,
     }))
     .sort((a, b) => b.bytes - a.bytes);
+
+/** The files that the browser loads for the home page before it computes: scripts and style sheets. */
+export function homeFiles(folder: string): readonly string[] {
+  const assets = join(folder, "assets");
+  const names = readdirSync(assets);
+  const isStart = (name: string): boolean => /^(index|Home)-[\w-]+\.(js|css)$/.test(name);
+  const found = new Set<string>();
+  const visit = (name: string): void => {
+    if (found.has(name)) return;
+    found.add(name);
+    if (!name.endsWith(".js")) return;
+    const text = readFileSync(join(assets, name), "utf8");
+    for (const [, other] of text.matchAll(/\b(?:from|import)\s*"\.\/([^"]+)"/g)) visit(other);
+    // Style sheets of a chunk have its name and another hash.
+    const chunk = name.replace(/[\w-]{8}\.js$/, "");
+    for (const style of names) if (style.startsWith(chunk) && style.endsWith(".css")) visit(style);
+  };
+  names.filter(isStart).forEach(visit);
+  return [...found].map((name) => `assets/${name}`);
+}

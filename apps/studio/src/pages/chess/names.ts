@@ -1,4 +1,4 @@
-/** Names of the classes of squares and of the flaws of boards. */
+/** Names of classes of squares, flaws of boards, and solvers. */
 import { EMPTY, type Flaw, UNKNOWN } from "diffeo-chess";
 
 const PIECE_NAMES = ["pawn", "knight", "bishop", "rook", "queen", "king"];
@@ -17,3 +17,15 @@ export const FLAW_NAMES: Readonly<Record<Flaw, string>> = {
   material: "more pieces than promotions can explain",
   checks: "both kings in check",
 };
+
+/** Solvers with a fixed number of steps, and their evaluations of the network per step. */
+export const SOLVERS = [
+  { value: "dpmSolver2MSde", label: "DPM-Solver++(2M), stochastic", evaluations: 1 },
+  { value: "domainPreserving", label: "Domain-preserving", evaluations: 1 },
+  { value: "eulerMaruyama", label: "Euler–Maruyama on the simplex", evaluations: 1 },
+  { value: "milstein", label: "Milstein on the simplex", evaluations: 1 },
+  { value: "heun", label: "Heun on the probability flow", evaluations: 2 },
+  { value: "dpmSolver2M", label: "DPM-Solver++(2M), deterministic", evaluations: 1 },
+  { value: "ancestral", label: "Ancestral", evaluations: 1 },
+  { value: "predictorCorrector", label: "Predictor–corrector", evaluations: 2 },
+] as const;

@@ -9,7 +9,7 @@ export const SPACES = [
 ] as const;
 export type SpaceName = (typeof SPACES)[number]["value"];
 
-/** Numbers of steps; the time grid of each is a part of the finest one. */
+/** Numbers of steps. Coarser time grids are parts of the finest one. */
 export const STEPS = [8, 16, 32, 64, 128, 256] as const;
 
 export interface Ask {

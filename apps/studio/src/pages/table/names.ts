@@ -34,10 +34,6 @@ export const KINDS = [
   "drop",
 ] as const;
 
-/** A word of a command line, in quotes if a shell needs them. */
-export const shellWord = (word: string): string =>
-  /^[\w./:=+,@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-
 /** The rules in the address, one per line. */
 export const linesOf = (text: string): string[] =>
   text.split("\n").filter((line) => line.trim() !== "");

@@ -1,4 +1,4 @@
-/** Three fits, each in a worker of its own. */
+/** Three fits, one worker per fit. */
 import { engine } from "../../../shell/engine.svelte.ts";
 import {
   isStopped,

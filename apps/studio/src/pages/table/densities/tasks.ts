@@ -76,15 +76,8 @@ export const fit = task<Ask, Update, Evaluation>(async (ask, { report, signal })
   const data = prepare(table, fold(key(seed), "data"));
   const frame = frameOf(table);
   report({ kind: "data", frame, points: Float32Array.from(table.values) });
-  const options: FitOptions = {
-    ...SIZES,
-    ...{
-      loss,
-      seed,
-      signal,
-      epochs: Math.ceil(STEPS / Math.floor(data.train.shape[0] / SIZES.batch)),
-    },
-  };
+  const epochs = Math.ceil(STEPS / Math.floor(data.train.shape[0] / SIZES.batch));
+  const options: FitOptions = { ...SIZES, loss, seed, signal, epochs };
   const gradients = openGradientNoise(data, options);
   const showField = async (fitted: Fitted): Promise<void> =>
     report({ kind: "field", field: await fieldOf(data, ask, fitted, frame) });
