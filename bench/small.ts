@@ -39,7 +39,7 @@ import { referenceOf } from "./posteriors/agree.ts";
 import { markdown, processorSeconds } from "./posteriors/records.ts";
 import { median } from "./timing.ts";
 
-const DOCUMENT = "docs/performance.md";
+const DOCUMENT = "docs/results/performance.md";
 const ENGINES = ["onnxruntime", "wasm"] as const;
 type Type = "float32" | "float64";
 

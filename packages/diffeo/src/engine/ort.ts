@@ -59,7 +59,7 @@ export const sessionOptions = (
     // Threads that wait for work spin as long as waking one takes, then sleep, and all sleep
     // between runs. By default they spin for a millisecond and on after a run, while the host draws
     // noise or takes a step of its own: twice the processor's time for the same boards
-    // (docs/performance.md), taken from whatever else runs. Without any spinning every small
+    // (docs/results/performance.md), taken from whatever else runs. Without any spinning every small
     // operation waits for a thread to wake, a fifth of a table's step.
     session: {
       intra_op: { allow_spinning: "1", spin_duration_us: "50" },
