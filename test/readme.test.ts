@@ -1,8 +1,8 @@
 /** What documents promise is there: links, and paths to import from. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { commands } from "../apps/cli/src/commands.ts";
 
 const root = join(import.meta.dirname, "..");
 const pages = [
@@ -22,7 +22,8 @@ const pages = [
 const linksOf = (page: string): string[] =>
   [...readFileSync(join(root, page), "utf8").matchAll(/\]\(([^)]+)\)/g)]
     .map(([, link]) => link)
-    .filter((link) => !/^https?:/.test(link));
+    // The studio is a part of the site, and not a file of the repository.
+    .filter((link) => !/^https?:|^\/studio\//.test(link));
 
 /** The names by which a page's headings are linked to: lower case, no signs, spaces as hyphens. */
 const headingsOf = (page: string): string[] =>
@@ -52,6 +53,7 @@ describe.each(pages)("%s", (page) => {
     const folder: Readonly<Record<string, string>> = {
       diffeo: "packages/diffeo",
       "diffeo-cli": "apps/cli",
+      "diffeo-studio": "apps/studio",
     };
     const missing = [...named]
       .filter(([, name]) => name !== "diffeo-source")
@@ -68,16 +70,19 @@ describe.each(pages)("%s", (page) => {
   });
 });
 
-it("the README names every command", () => {
+it("the README's program prints what the README says", () => {
   const text = readFileSync(join(root, "README.md"), "utf8");
-  const asked = Object.entries(commands.commands).map(([name, entry]) => {
-    const below = "commands" in entry ? Object.keys(entry.commands) : [];
-    return ["diffeo", name, below.toSorted().join("|")].join(" ").trim();
-  });
-  const named = [...text.matchAll(/`(diffeo \w+)( [\w|]+)?`/g)].map(([, name, below = ""]) =>
-    [name, below.trim().split("|").toSorted().join("|")].join(" ").trim(),
-  );
-  expect(asked.filter((name) => !named.includes(name))).toEqual([]);
+  const [, program] = /```js\n(import[\s\S]*?)```/.exec(text)!;
+  const [, promised] = /\/\/ (.*)\s*$/.exec(program)!;
+  const folder = mkdtempSync(join(root, "node_modules", ".readme-"));
+  try {
+    writeFileSync(join(folder, "program.mjs"), program);
+    const words = ["--conditions=diffeo-source", "--import", "tsx", join(folder, "program.mjs")];
+    const printed = execFileSync(process.execPath, words, { cwd: root, encoding: "utf8" });
+    expect(printed.trim()).toBe(promised);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 it("the README and its documents link only to what is packed with the library", () => {

@@ -1,0 +1,167 @@
+/**
+ * Tries the packages as their users do, from archives in an empty folder: programs in Node, Deno and
+ * Bun, and pages built by Vite, webpack and Next. What is not part of the repository is installed
+ * from the registry, so this is no part of the tests.
+ *
+ *     npm run build && npm run consumers              all of them
+ *     npm run consumers -- webpack bun                some
+ */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+const folder = mkdtempSync(join(tmpdir(), "diffeo-consumers-"));
+
+const sh = (command: string, args: readonly string[], cwd = folder): string =>
+  execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+
+/** A program that samples on the triangle and prints a digest of what it got. */
+const PROGRAM = `
+  const sde = vp();
+  const data = gaussian({ mean: [1, -1], covariance: 0.3 });
+  const { meanFactor, std } = sde.transition;
+  const score = (x, t) => data.marginal(meanFactor(t), std(t)).score(x);
+  const process = reversePush(sde, additiveLogistic(), score);
+  const { samples, exits } = await sample(process, { count: 200, shape: [2], key: random.key(7), steps: 50 });
+  const mean = samples.data.reduce((sum, y) => sum + y, 0) / samples.data.length;`;
+const NAMES = "additiveLogistic, random, reversePush, sample, vp";
+const program = `
+import { ${NAMES} } from "diffeo";
+import { gaussian } from "diffeo/distribution";
+${PROGRAM}
+console.log(exits, mean.toFixed(6));
+`;
+const page = `
+import { ${NAMES} } from "diffeo/web";
+import { gaussian } from "diffeo/distribution";
+export async function run() {${PROGRAM}
+  return [exits, mean.toFixed(6)];
+}
+run().then((found) => { globalThis.found = found; });
+`;
+const model = `
+import { halfNormal, normal } from "diffeo/distribution";
+import { model } from "diffeo/mcmc";
+export default model(({ parameter, observe }) => {
+  const mu = parameter("mu", normal(0, 10));
+  observe("y", normal(mu, parameter("sigma", halfNormal(10))));
+});
+`;
+
+/** Puts a file into a folder of its own for a tool, with the packages of the folder above. */
+function project(name: string, files: Readonly<Record<string, string>>): string {
+  const own = join(folder, name);
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(own, path, ".."), { recursive: true });
+    writeFileSync(join(own, path), text);
+  }
+  return own;
+}
+
+const install = (...names: readonly string[]): string =>
+  sh("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", ...names]);
+
+const infer = (command: string, args: readonly string[], out: string): string =>
+  sh(command, [
+    ...args,
+    "infer",
+    "model.mjs",
+    "--data",
+    "data.json",
+    "--out",
+    out,
+    "--draws",
+    "200",
+  ])
+    .split("\n")
+    .slice(1, 3)
+    .join("\n");
+
+const cli = "node_modules/diffeo-cli/bin/diffeo.js";
+
+/** What each consumer prints; those of programs must print the same. */
+const consumers: Readonly<Record<string, () => string>> = {
+  node: () => sh("node", ["program.mjs"]) + infer("node", [cli], "node"),
+  deno: () => {
+    install("deno");
+    const deno = "node_modules/.bin/deno";
+    sh("node", ["node_modules/deno/install_api.cjs"].slice(0, 1));
+    return (
+      sh(deno, ["run", "--allow-all", "program.mjs"]) +
+      infer(deno, ["run", "--allow-all", cli], "deno")
+    );
+  },
+  bun: () => {
+    install("bun");
+    sh("node", ["node_modules/bun/install.js"]);
+    const bun = "node_modules/.bin/bun";
+    return sh(bun, ["program.mjs"]) + infer(bun, [cli], "bun");
+  },
+  vite: () => {
+    install("vite");
+    const own = project("vite", {
+      "index.html": '<!doctype html><script type="module" src="./page.js"></script>',
+      "page.js": page,
+    });
+    sh("node", ["../node_modules/vite/bin/vite.js", "build", "--logLevel", "error"], own);
+    return readdirSync(join(own, "dist", "assets")).join(" ");
+  },
+  webpack: () => {
+    install("webpack", "webpack-cli");
+    const own = project("webpack", {
+      "page.js": page,
+      "webpack.config.mjs": `export default {
+        mode: "production", entry: "./page.js",
+        experiments: { outputModule: true, topLevelAwait: true },
+        output: { module: true, chunkFormat: "module" },
+        module: { rules: [{ test: /\\.wasm$/, type: "asset/resource" }] },
+      };`,
+    });
+    return sh("node", ["../node_modules/webpack/bin/webpack.js", "--stats", "errors-only"], own);
+  },
+  next: () => {
+    install("next", "react", "react-dom");
+    const own = project("next", {
+      "package.json": '{ "name": "page", "private": true }',
+      "app/layout.js":
+        "export default ({ children }) => <html lang='en'><body>{children}</body></html>;",
+      "app/page.js": `"use client";
+        import { useEffect, useState } from "react";
+        export default function Page() {
+          const [found, setFound] = useState("");
+          useEffect(() => { import("../run.js").then(({ run }) => run()).then(setFound); }, []);
+          return <p>{found}</p>;
+        }`,
+      "run.js": page,
+    });
+    return (
+      sh("node", ["../node_modules/next/dist/bin/next", "build"], own).split("\n").at(-3) ?? ""
+    );
+  },
+};
+
+try {
+  const archives: readonly { readonly filename: string }[] = Object.values(
+    JSON.parse(sh("npm", ["pack", "--workspaces", "--json", "--pack-destination", folder], root)),
+  );
+  writeFileSync(join(folder, "package.json"), '{ "name": "user", "private": true }');
+  install(...archives.map(({ filename }) => join(folder, filename)));
+  writeFileSync(join(folder, "program.mjs"), program);
+  writeFileSync(join(folder, "model.mjs"), model);
+  writeFileSync(join(folder, "data.json"), '{ "y": [1.2, 0.7, 3.1, 2.2, 1.9, 0.4] }');
+  const chosen = process.argv.slice(2);
+  for (const [name, run] of Object.entries(consumers)) {
+    if (chosen.length > 0 && !chosen.includes(name)) continue;
+    try {
+      console.log(`${name}: ${run()}`);
+    } catch (error) {
+      const { stdout = "", stderr = "", message } = error as Error & Record<string, string>;
+      console.error(`${name} failed: ${message}\n${stdout}${stderr}`);
+      process.exitCode = 1;
+    }
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
