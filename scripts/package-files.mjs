@@ -24,7 +24,7 @@ const shown = (path) => !/\.(json|svg)$|\/runs$/.test(path);
  * Of documents, the pages: not the machinery of the site, nor what it generates.
  * @param {string} path
  */
-const pages = (path) => !/\/docs\/(\.vitepress|repository|reference\/api)$/.test(path);
+const pages = (path) => !/\/docs\/(\.vitepress|public|repository|reference\/api)$/.test(path);
 
 /** @type {Readonly<Record<string, (path: string) => boolean>>} */
 const filters = { docs: pages, studies: shown };
