@@ -86,8 +86,8 @@ const consumers: Readonly<Record<string, () => string>> = {
   node: () => sh("node", ["program.mjs"]) + infer("node", [cli], "node"),
   deno: () => {
     install("deno");
+    sh("node", ["node_modules/deno/install.cjs"]);
     const deno = "node_modules/.bin/deno";
-    sh("node", ["node_modules/deno/install_api.cjs"].slice(0, 1));
     return (
       sh(deno, ["run", "--allow-all", "program.mjs"]) +
       infer(deno, ["run", "--allow-all", cli], "deno")

@@ -1,7 +1,7 @@
 /**
- * A release without publishing: every package is packed as npm would, and its archive is checked by
- * publint and by "are the types wrong", for programs written as ES modules. Run after
- * `npm run build`.
+ * A release without publishing: every package is packed as npm would, its archive is checked by
+ * publint and by "are the types wrong", for programs written as ES modules, and `npm publish` runs
+ * without sending anything. Run after `npm run build`.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -69,6 +69,12 @@ try {
     for (const problem of problems) console.log(`  ${problem}`);
     if (problems.length > 0) failed++;
   }
+  // The order of publishing, the access and the files, as the workflow of releases has them.
+  execFileSync("npm", ["publish", "--workspaces", "--access", "public", "--dry-run"], {
+    cwd: root,
+    stdio: "pipe",
+  });
+  console.log("npm publish --dry-run: done");
   if (failed > 0) {
     console.error(`${failed} of ${archives.length} packages are not ready.`);
     process.exitCode = 1;
