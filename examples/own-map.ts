@@ -1,6 +1,6 @@
 /**
- * A map of one's own is three functions; everything else is derived, and `checkMap` says whether to
- * trust it.
+ * A custom map is three functions; everything else is derived, and `checkMap` says whether to trust
+ * it.
  */
 import { bijector } from "diffeo/bijector";
 import { checkMap, processLaws } from "diffeo/check";
@@ -28,7 +28,7 @@ const map = bijector({
 
 const report = await checkMap(map, { event: [2], extreme: 5, more: processLaws });
 console.log(
-  `${report.map}: ${report.pass ? "all laws hold" : "not to be trusted"}, ${report.laws.length} laws`,
+  `${report.map}: ${report.pass ? "all properties hold" : "not to be trusted"}, ${report.laws.length} checked`,
 );
 for (const { law, worst, pass } of report.laws) if (!pass) console.log(`  ${law}: ${worst}`);
 

@@ -1,11 +1,11 @@
 /**
  * Train a score where training is easy, sample it where the data lives.
  *
- * A mixture of Gaussians in the plane has an exact score at every noise level. Seen through the
- * additive logistic map it is a law on the triangle, close to its edges. The reverse-time Itô lemma
- * runs the diffusion there: once stepped on the triangle itself, once by the domain-preserving
- * sampler, which takes the same process's steps in the plane. A number after the program's name is
- * how many points each draws; 5,000 if none is there.
+ * A mixture of Gaussians in the plane has an exact score at every noise level. The additive logistic
+ * map takes it to a distribution on the triangle, close to its edges. The reverse-time Itô lemma runs
+ * the diffusion there: once with steps on the triangle itself, once with the domain-preserving
+ * solver, which takes the steps of the same process in the plane. The first argument is the number of
+ * samples, 5,000 by default.
  */
 import { additiveLogistic } from "diffeo/bijector";
 import { gaussian, mixture, sampleFrom } from "diffeo/distribution";

@@ -1,8 +1,7 @@
 /**
  * Score matching fits a density without its normaliser. Here: a banana, log p(x) = −½x₁² − ½((x₂ −
- * c x₁²)/σ)² + const, whose c and σ are found from points alone by SSM-VR, by GSSM-VR with
- * quadratic slices, and by GSSM along a slice family of one's own. A number after the program's
- * name is how many steps each takes; 600 if none is there.
+ * c x₁²)/σ)² + const, whose c and σ are fitted to points by SSM-VR, by GSSM-VR with quadratic slices,
+ * and by GSSM along a custom slice family. The first argument is the number of steps, 600 by default.
  */
 import {
   add,

@@ -42,7 +42,7 @@ const says: Readonly<
     output: /sieve, particles +sand 0\.(29|3[01])\d ± 0\.0[23]\d, silt 0\.2[1-6]/,
     words: ["300"],
   },
-  "own-map.ts": { output: /cube: all laws hold/ },
+  "own-map.ts": { output: /cube: all properties hold/ },
   // 10 draws per chain after 10 of warm-up are few, but enough to find the right region.
   "posteriors.ts": {
     output: inOrder(

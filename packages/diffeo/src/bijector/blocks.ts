@@ -26,38 +26,32 @@ export interface Block {
   readonly sizeY?: number;
 }
 
-/** Maps on consecutive parts of a vector, side by side. */
-export function blocks(parts: readonly Block[]): Bijector {
-  if (parts.length === 0) fail("usage", "blocks: no blocks", "give at least one");
-  const odd = parts.find(({ map }) => map.eventRank !== 1);
-  if (odd)
+/** Consecutive pieces of the given sizes along an axis. */
+function cut(v: Tensor, sizes: readonly number[], axis = -1): Tensor[] {
+  const a = v.shape.length + axis;
+  const total = sizes.reduce((n, s) => n + s, 0);
+  if (v.shape[a] !== total)
     fail(
       "shape",
-      `blocks: "${odd.map.name}" acts on events of ${odd.map.eventRank} axes`,
-      "use maps of vectors",
+      `blocks: ${v.shape[a]} coordinates in ${showShape(v.shape)} for blocks of ` +
+        `${sizes.join(" + ")}`,
+      `give ${total}`,
     );
+  let start = 0;
+  return sizes.map((size) => {
+    const range = [start, start + size] as const;
+    start += size;
+    return slice(v, ...v.shape.map((_, i) => (i === a ? range : null)));
+  });
+}
+
+const timeOf = (phi: Bijector, t?: Tensor): Tensor | undefined =>
+  phi.timeDependent ? t : undefined;
+
+/** The pieces of x and y, and functions applied to each block. */
+function piecesOf(parts: readonly Block[]) {
   const sizesX = parts.map((b) => b.size);
   const sizesY = parts.map((b) => b.sizeY ?? b.size);
-
-  /** Consecutive pieces of the given sizes along an axis. */
-  const cut = (v: Tensor, sizes: readonly number[], axis = -1): Tensor[] => {
-    const a = v.shape.length + axis;
-    const total = sizes.reduce((n, s) => n + s, 0);
-    if (v.shape[a] !== total)
-      fail(
-        "shape",
-        `blocks: ${v.shape[a]} coordinates in ${showShape(v.shape)} for blocks of ${sizes.join(" + ")}`,
-        `give ${total}`,
-      );
-    let start = 0;
-    return sizes.map((size) => {
-      const range = [start, start + size] as const;
-      start += size;
-      return slice(v, ...v.shape.map((_, i) => (i === a ? range : null)));
-    });
-  };
-  const own = (phi: Bijector, t?: Tensor): Tensor | undefined =>
-    phi.timeDependent ? t : undefined;
   /** f on each block of x, with the matching piece of v if there is one. */
   const over = (
     x: Tensor,
@@ -74,6 +68,7 @@ export function blocks(parts: readonly Block[]): Bijector {
     if (kind === "scalar") return diffusion;
     return { kind, value: cut(value, sizesX, kind === "matrix" ? -2 : -1)[i] };
   };
+  /** f on each block of x, with the matching rows of a diffusion. */
   const overDiffusion = (
     f: typeof itoTrace,
     x: Tensor,
@@ -83,19 +78,33 @@ export function blocks(parts: readonly Block[]): Bijector {
     const xs = cut(x, sizesX);
     return concat(parts.map(({ map }, i) => f(map, xs[i], diffusionOf(diffusion, i), t)));
   };
+  return { sizesX, sizesY, over, overDiffusion };
+}
+
+/** Maps on consecutive parts of a vector, side by side. */
+export function blocks(parts: readonly Block[]): Bijector {
+  if (parts.length === 0) fail("usage", "blocks: no blocks", "give at least one");
+  const odd = parts.find(({ map }) => map.eventRank !== 1);
+  if (odd)
+    fail(
+      "shape",
+      `blocks: "${odd.map.name}" acts on events of ${odd.map.eventRank} axes`,
+      "use maps of vectors",
+    );
+  const { sizesX, sizesY, over, overDiffusion } = piecesOf(parts);
   return {
     name: parts.map(({ map }) => map.name).join(" | "),
     eventRank: 1,
     timeDependent: parts.some(({ map }) => map.timeDependent),
     coordinatewise: parts.every(({ map }) => map.coordinatewise),
-    forward: (x, t) => over(x, (phi, z) => phi.forward(z, own(phi, t))),
+    forward: (x, t) => over(x, (phi, z) => phi.forward(z, timeOf(phi, t))),
     inverse: (y, t) => {
       const ys = cut(y, sizesY);
-      return concat(parts.map(({ map }, i) => map.inverse(ys[i], own(map, t))));
+      return concat(parts.map(({ map }, i) => map.inverse(ys[i], timeOf(map, t))));
     },
     logDet: (x, t) => {
       const xs = cut(x, sizesX);
-      return addAll(parts.map(({ map }, i) => map.logDet(xs[i], own(map, t))));
+      return addAll(parts.map(({ map }, i) => map.logDet(xs[i], timeOf(map, t))));
     },
     pushVector: (x, v, t) => over(x, (phi, z, w) => pushVector(phi, z, w, t), v),
     pushCovector: (x, u, t) => over(x, (phi, z, w) => pushCovector(phi, z, w, t), u),

@@ -23,7 +23,7 @@ import {
   sum,
   type Tensor,
 } from "../graph/index.ts";
-import type { Bijector } from "./bijector.ts";
+import type { Bijector, Diffusion } from "./bijector.ts";
 import { columnsOf, rowSquares } from "./coefficient.ts";
 import { inOpenSimplex, remainders } from "./simplex.ts";
 
@@ -38,8 +38,8 @@ const after = (x: Tensor): Tensor => cumsum(x, -1, { exclusive: true, reverse: t
 const upTo = (x: Tensor): Tensor => cumsum(x, -1);
 const from = (x: Tensor): Tensor => cumsum(x, -1, { reverse: true });
 
-/** The open simplex by breaking a stick: coordinate i takes a share σ(xᵢ − oᵢ) of what is left. */
-export function stickBreaking({ centred = true }: StickBreakingOptions = {}): Bijector {
+/** The parts of the map that its derivatives share. */
+function formsOf(centred: boolean) {
   const sizeOf = (x: Tensor): number => x.shape.at(-1) as number;
   const offset = (x: Tensor): Tensor =>
     constant(
@@ -60,7 +60,45 @@ export function stickBreaking({ centred = true }: StickBreakingOptions = {}): Bi
     return sub(mul(sigmoid(neg(u)), v), before(mul(sigmoid(u), v)));
   };
   const along = (x: Tensor, v: Tensor): Tensor => mul(forward(x), logAlong(x, v));
+  return { sizeOf, offset, logits, logShares, logRests, forward, logAlong, along };
+}
 
+/** The Itô terms, in y and pulled back to x. */
+function itoTerms({ sizeOf, logits, logAlong, along, forward }: ReturnType<typeof formsOf>) {
+  /**
+   * D²yᵢ[v, v] = yᵢ((d log yᵢ)² + d² log yᵢ), d² log yᵢ = −Σⱼ≤ᵢ zⱼ(1 − zⱼ)vⱼ².
+   * For columns dₖeₖ along the axes the sum over k is yᵢ((1 − zᵢ)(1 − 2zᵢ)dᵢ² + Σⱼ<ᵢ zⱼ(2zⱼ −
+   * 1)dⱼ²), which is
+   * J applied to d²(1 − 2z).
+   */
+  const itoTrace = (x: Tensor, diffusion: Diffusion): Tensor => {
+    const u = logits(x);
+    const squares = rowSquares(diffusion, [sizeOf(x)]);
+    if (diffusion.kind !== "matrix")
+      return along(x, mul(squares, sub(sigmoid(neg(u)), sigmoid(u))));
+    const slopes = sum(square(logAlong(x, columnsOf(diffusion, x, 1))), 0);
+    const bends = upTo(mul(mul(sigmoid(u), sigmoid(neg(u))), squares));
+    return mul(forward(x), sub(slopes, bends));
+  };
+  /**
+   * xᵢ = log yᵢ − log rᵢ + oᵢ and D²f/f = (d log f)² + d² log f, so (J⁻¹D²y)ᵢ = D²yᵢ/yᵢ −
+   * D²rᵢ/rᵢ. With S = Σⱼ≤ᵢ zⱼvⱼ, d log rᵢ = −S and d log yᵢ = vᵢ − S, while d² log is the same
+   * for both: (vᵢ − S)² − S² = vᵢ(vᵢ − 2S).
+   */
+  const pullItoTrace = (x: Tensor, diffusion: Diffusion): Tensor => {
+    const z = sigmoid(logits(x));
+    if (diffusion.kind !== "matrix")
+      return mul(rowSquares(diffusion, [sizeOf(x)]), sub(sigmoid(neg(logits(x))), z));
+    const v = columnsOf(diffusion, x, 1);
+    return sum(mul(v, sub(v, mul(upTo(mul(z, v)), 2))), 0);
+  };
+  return { itoTrace, pullItoTrace };
+}
+
+/** The open simplex by breaking a stick: coordinate i takes a share σ(xᵢ − oᵢ) of what is left. */
+export function stickBreaking({ centred = true }: StickBreakingOptions = {}): Bijector {
+  const forms = formsOf(centred);
+  const { sizeOf, offset, logits, logShares, logRests, forward, along } = forms;
   return {
     name: centred ? "stick-breaking" : "stick-breaking, not centred",
     eventRank: 1,
@@ -90,32 +128,6 @@ export function stickBreaking({ centred = true }: StickBreakingOptions = {}): Bi
       );
       return sub(1, mul(counts, sigmoid(logits(x))));
     },
-    /**
-     * D²yᵢ[v, v] = yᵢ((d log yᵢ)² + d² log yᵢ), d² log yᵢ = −Σⱼ≤ᵢ zⱼ(1 − zⱼ)vⱼ².
-     * For columns dₖeₖ along the axes the sum over k is yᵢ((1 − zᵢ)(1 − 2zᵢ)dᵢ² + Σⱼ<ᵢ zⱼ(2zⱼ −
-     * 1)dⱼ²), which is
-     * J applied to d²(1 − 2z).
-     */
-    itoTrace: (x, diffusion) => {
-      const u = logits(x);
-      const squares = rowSquares(diffusion, [sizeOf(x)]);
-      if (diffusion.kind !== "matrix")
-        return along(x, mul(squares, sub(sigmoid(neg(u)), sigmoid(u))));
-      const slopes = sum(square(logAlong(x, columnsOf(diffusion, x, 1))), 0);
-      const bends = upTo(mul(mul(sigmoid(u), sigmoid(neg(u))), squares));
-      return mul(forward(x), sub(slopes, bends));
-    },
-    /**
-     * xᵢ = log yᵢ − log rᵢ + oᵢ and D²f/f = (d log f)² + d² log f, so (J⁻¹D²y)ᵢ = D²yᵢ/yᵢ −
-     * D²rᵢ/rᵢ. With S = Σⱼ≤ᵢ zⱼvⱼ, d log rᵢ = −S and d log yᵢ = vᵢ − S, while d² log is the same
-     * for both: (vᵢ − S)² − S² = vᵢ(vᵢ − 2S).
-     */
-    pullItoTrace: (x, diffusion) => {
-      const z = sigmoid(logits(x));
-      if (diffusion.kind !== "matrix")
-        return mul(rowSquares(diffusion, [sizeOf(x)]), sub(sigmoid(neg(logits(x))), z));
-      const v = columnsOf(diffusion, x, 1);
-      return sum(mul(v, sub(v, mul(upTo(mul(z, v)), 2))), 0);
-    },
+    ...itoTerms(forms),
   };
 }

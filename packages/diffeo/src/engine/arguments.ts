@@ -92,7 +92,8 @@ function asArray(value: unknown, spec: OpenSpec, type: FloatType, where: string)
   if (value.data.length !== sizeOf(value.shape))
     fail(
       "shape",
-      `${where}: ${value.data.length} numbers do not fill the shape ${showShape(value.shape)} given with them`,
+      `${where}: ${value.data.length} numbers do not fill the shape ` +
+        `${showShape(value.shape)} given with them`,
       "make data and shape agree",
     );
   return checkShape({ ...value, dtype }, open, where);
@@ -123,13 +124,15 @@ function checkShape(array: NdArray, open: readonly (number | null)[], where: str
       "shape",
       `${where}: shape ${showShape(array.shape)} given, ${showOpenShape(open)} expected`,
       open.length === 0 && sizeOf(array.shape) === 0
-        ? "give a number; if a list of no arrays was meant, leave it out: in the shapes to compile for, [] is a scalar"
+        ? "give a number; leave out an empty list: in the shapes to compile for, [] is a scalar"
         : "reshape the argument, or compile for its shape",
     );
   return array;
 }
 
-/** Walks an argument beside its spec, so that a leaf of the spec may be any kind of array. */
+/**
+ * Walks an argument together with its spec, so that a leaf of the spec may be any kind of array.
+ */
 function bindArgument(
   value: unknown,
   spec: unknown,
@@ -143,7 +146,8 @@ function bindArgument(
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || isNdArray(value))
     fail(
       "type",
-      `${where}: ${describe(value)} given where a ${Array.isArray(spec) ? "list" : "group"} of arrays belongs`,
+      `${where}: ${describe(value)} given where a ${Array.isArray(spec) ? "list" : "group"} ` +
+        "of arrays belongs",
       remedy,
     );
   for (const key of Object.keys(given))
@@ -185,8 +189,8 @@ export function bindArguments(
 }
 
 /**
- * Whether a value is one array; a list is a tree of arrays if the first thing in it, however deep, is an
- * object.
+ * Whether a value is one array; a list is a tree of arrays if the first thing in it, however deep,
+ * is an object.
  */
 export const isArrayInput = (value: unknown): boolean => {
   let first = value;

@@ -81,7 +81,7 @@ async function ownSession(
 /**
  * The outputs of a trace in the compiler's own primitives, if it runs the graph on this device.
  *
- * @param saved microseconds that a run saves in the compiler, beside the graph's own
+ * @param saved microseconds that a run saves in the compiler, in addition to the graph's own
  */
 export async function ownOutputs(
   traced: Trace<unknown>,

@@ -41,14 +41,14 @@ export const sessionOptions = (
   provider: string,
   { threads, keep = [], once = false }: OpeningOptions,
 ): InferenceSession.SessionOptions => ({
-  // Buffers are kept by their exact size: a training step asks for the same ones every time, and
-  // the default, which keeps only those near a few fixed sizes, makes the rest anew (halves the
-  // step of a U-Net on an NVIDIA card).
+  // Buffers are kept by their exact size. A training step needs the same sizes every time, and the
+  // default, which keeps only sizes near a few fixed ones, would allocate the rest again. This
+  // halves the step of a U-Net on an NVIDIA card.
   executionProviders: [
     provider === "webgpu" ? { name: "webgpu", storageBufferCacheMode: "simple" } : provider,
   ],
   graphOptimizationLevel: once ? "disabled" : "all",
-  // What goes wrong comes back as an error; the log would say it a second time.
+  // A failure is returned as an error; the log would repeat it.
   logSeverityLevel: FATAL,
   // The runtime refuses an undefined value.
   ...(threads !== undefined && { intraOpNumThreads: threads }),
@@ -59,8 +59,8 @@ export const sessionOptions = (
     // Threads that wait for work spin as long as waking one takes, then sleep, and all sleep
     // between runs. By default they spin for a millisecond and on after a run, while the host draws
     // noise or takes a step of its own: twice the processor's time for the same boards
-    // (docs/results/performance.md), taken from whatever else runs. Without any spinning every small
-    // operation waits for a thread to wake, a fifth of a table's step.
+    // (docs/results/performance.md), taken from whatever else runs. Without any spinning every
+    // small operation waits for a thread to wake, a fifth of a table's step.
     session: {
       intra_op: { allow_spinning: "1", spin_duration_us: "50" },
       force_spinning_stop: "1",
@@ -143,7 +143,7 @@ function reader(start: StartModel, guard: Guard): { read: Read; dispose: () => P
 }
 
 /**
- * A session of ONNX Runtime on this thread. Freeing it waits for runs that have been asked for.
+ * A session of ONNX Runtime on this thread. Freeing it waits for runs that have been started.
  * Only reading what it keeps on its device goes through `guard`: the session itself is for the
  * caller to guard.
  */
@@ -204,7 +204,8 @@ function runError(error: unknown): unknown {
   if (error instanceof DiffeoError) return error;
   const { message } = error as Error;
   const [, operator] = /while running (\w+) node/.exec(message) ?? [];
-  const cause = `the runtime failed${operator ? ` in the ONNX operator ${operator}` : ""}: ${said(message)}`;
+  const place = operator ? ` in the ONNX operator ${operator}` : "";
+  const cause = `the runtime failed${place}: ${said(message)}`;
   if (/out of memory|failed to allocate|alloc_failed|bad_alloc/i.test(message))
     return new DiffeoError("device", cause, "take smaller batches, or a device with more memory", {
       cause: error,
@@ -212,7 +213,8 @@ function runError(error: unknown): unknown {
   return new DiffeoError(
     "numerical",
     cause,
-    'if memory did not run out, an index is out of range or an integer was divided by 0: device "reference" with checkFinite names an operation that makes NaN of it',
+    "if memory did not run out, an index is out of range or an integer was divided by 0: " +
+      'device "reference" with checkFinite names an operation that makes NaN of it',
     { cause: error },
   );
 }

@@ -23,7 +23,7 @@ function typed(values: Float64Array, dtype: DType, name: string): TypedArray {
   if (bad !== undefined)
     fail(
       "numerical",
-      `result ${name} holds ${bad}, which is no ${dtype}`,
+      `result ${name} holds ${bad}, which is not an ${dtype}`,
       "look for an index out of range or a division of integers by 0",
     );
   return convert(values.slice(), dtype);

@@ -38,7 +38,7 @@ const referenceDevice: Device = {
   description: "plain TypeScript in float64: slow, independent of any runtime",
 };
 
-/** The device of the runtime that computes what is asked of a device of this library. */
+/** The device of the runtime that a device of this library uses. */
 export const ofRuntime = (name: string): string =>
   own.some((device) => device.name === name) ? "onnxruntime" : name;
 

@@ -4,7 +4,7 @@ import { type FloatType, fail, type NdArray, type OnnxModel, type Target } from 
 /** How a session runs. */
 export interface SessionOptions {
   /**
-   * Threads inside one operation; the runtime's own choice if absent. Small graphs are fastest on
+   * Threads inside one operation. Default: the runtime's choice. Small graphs are fastest on
    * one. Browsers have one pool for the whole page, which `configureWeb` sizes instead.
    */
   readonly threads?: number;
@@ -22,7 +22,7 @@ export interface SessionOptions {
   readonly keep?: readonly string[];
 }
 
-/** Of a session, beside what any work on sessions may be told. */
+/** Options of a session, in addition to those that all work on sessions has. */
 export interface OpeningOptions extends SessionOptions {
   /**
    * Runs once or a few times: the session opens in half the time, for the runtime looks for nothing
@@ -39,8 +39,8 @@ export function requireThreads({ threads }: SessionOptions): void {
   if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1))
     fail(
       "usage",
-      `the ${typeof threads} ${threads} is no number of threads`,
-      "give a whole number from 1, or leave it out",
+      `threads is ${threads}, of type ${typeof threads}`,
+      "set an integer from 1, or leave it out",
     );
 }
 

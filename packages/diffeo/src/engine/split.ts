@@ -1,5 +1,6 @@
 /**
- * Graphs around what is no graph: a trace is cut at each call of something outside, and run as
+ * Graphs around calls out of a graph: a trace is cut at each call of an outside function, and runs
+ * as
  *
  *   piece₀ → calls₁ → piece₁ → calls₂ → … → pieceₖ
  *

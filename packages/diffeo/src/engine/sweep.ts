@@ -4,9 +4,8 @@
  *
  *   runtime: inputs → a, c, other results        sweep: yₖ[i] = fₖ(a[i], x[i], c)
  *
- * A runtime would go through memory once for each, and give every result in memory of its own that
- * nobody has touched yet, page by page. Here they are one function, whose results lie where those
- * that were released did.
+ * A runtime would go through memory once for each, and give every result in new memory, which the
+ * system provides page by page. Here they are one function, whose results reuse released memory.
  */
 
 import { runsOf } from "../graph/concat.ts";
@@ -45,7 +44,7 @@ export interface Sweep {
   /** The results it gives, and the names of the others. */
   readonly swept: readonly Output[];
   readonly others: readonly string[];
-  /** What the runtime is left with: other results, and operands that are no inputs. */
+  /** What the runtime is left with: other results, and operands that are not inputs. */
   readonly rest: readonly Output[];
   /** Parts of inputs that the runtime is given as they lie in memory. */
   readonly views: readonly {

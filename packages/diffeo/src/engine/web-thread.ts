@@ -10,7 +10,7 @@ import type { Create, Session, SessionOptions } from "./session.ts";
 export interface WebOptions {
   /**
    * Where onnxruntime-web's .mjs and .wasm files are served, ending in a slash. By default a
-   * bundler puts them beside the script.
+   * bundler puts them next to the script.
    */
   readonly wasmPaths?: string;
   /**

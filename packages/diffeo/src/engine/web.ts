@@ -1,7 +1,7 @@
 /**
- * ONNX Runtime in the browser, in two builds that are fetched when first used: `onnxruntime` is WebAssembly
- * (14 MB, a quarter of it compressed), on several threads where the page is cross-origin isolated;
- * `webgpu` is the GPU (27 MB).
+ * ONNX Runtime in the browser, in two builds that are fetched when first used: `onnxruntime` is
+ * WebAssembly (14 MB, a quarter of it compressed), on several threads where the page is
+ * cross-origin isolated; `webgpu` is the GPU (27 MB).
  */
 import type * as Ort from "onnxruntime-web";
 import { fail, type OnnxModel } from "../graph/index.ts";
@@ -54,7 +54,7 @@ export function configureWeb(options: WebOptions): void {
   if (page.started)
     fail(
       "usage",
-      "configureWeb came after the first session",
+      "configureWeb was called after the first session",
       "call it before the first computation",
     );
   requireThreads(options);

@@ -1,6 +1,6 @@
 /**
- * Arithmetic, with NumPy's broadcasting. The derivative stands beside each operation as one line of
- * mathematics; the algebraic identities beside them keep the graphs of derivatives small.
+ * Arithmetic, with NumPy's broadcasting. Each operation has its derivative as one line of
+ * mathematics, and algebraic identities that keep the graphs of derivatives small.
  */
 import { binary, unary } from "./elementwise.ts";
 import { equal, greater } from "./logic.ts";
@@ -104,7 +104,8 @@ const divNode = binary("div", {
   onnx: "Div",
   f: (a, b) => a / b,
   whole: (a, b) => Math.trunc(a / b),
-  vjp: [(g, _, b) => div(g, b), (g, _, b, y) => neg(div(mul(g, y), b))], // (a/b)′ = a′/b − (a/b) b′/b
+  // (a/b)′ = a′/b − (a/b) b′/b
+  vjp: [(g, _, b) => div(g, b), (g, _, b, y) => neg(div(mul(g, y), b))],
   simplify: (a, b) => {
     const c = uniformValue(b);
     if (c === 1) return a;

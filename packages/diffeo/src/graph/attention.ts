@@ -3,7 +3,7 @@
  * rows of a head,
  *
  *   O = P V,   P = softmax(s Q Kᵀ + B),   s = 1/√d
- *   dV = Pᵀ dO,   dS = P ∘ (dO Vᵀ − rowsum(dO ∘ O)),   dQ = s dS K,   dK = s dSᵀ Q,   dB = Σ_batch dS
+ *   dV = Pᵀ dO,  dS = P ∘ (dO Vᵀ − rowsum(dO ∘ O)),  dQ = s dS K,   dK = s dSᵀ Q,   dB = Σ_batch dS
  *
  * (rowsum(P ∘ dP) = rowsum(dO ∘ O), which is the smaller sum). A product AᵀB is taken as (BᵀA)ᵀ
  * wherever the transposed result is turned anyway to give the heads back: so no matrix of site by
@@ -149,14 +149,16 @@ export function attention(
   )
     fail(
       "shape",
-      `attention: ${query.shape[2]} and ${value.shape[2]} channels do not divide into ${heads} heads`,
+      `attention: ${query.shape[2]} and ${value.shape[2]} channels do not divide into ` +
+        `${heads} heads`,
       "choose a divisor of both",
     );
   for (const { shape } of rest)
     if (!sameShape(shape, [heads, query.shape[1], key.shape[1]]))
       fail(
         "shape",
-        `attention: a bias of shape ${showShape(shape)} for ${heads} heads of ${query.shape[1]} by ${key.shape[1]} sites`,
+        `attention: a bias of shape ${showShape(shape)} for ${heads} heads of ` +
+          `${query.shape[1]} by ${key.shape[1]} sites`,
         "give [heads, n, m]",
       );
   return attentionNode([query, key, value, ...rest], {

@@ -37,7 +37,8 @@ function pull<T, R extends readonly unknown[]>(
   if (!(y instanceof Tensor) || !isFloat(y.dtype))
     fail(
       "type",
-      `${name}: the function returned ${y instanceof Tensor ? `a tensor of ${y.dtype}` : describe(y)}`,
+      `${name}: the function returned ` +
+        `${y instanceof Tensor ? `a tensor of ${y.dtype}` : describe(y)}`,
       "return a float scalar",
     );
   if (y.shape.length !== 0)
@@ -76,7 +77,8 @@ export function vjp<X, Y>(f: (x: X) => Y, x: X): [Y, (u: Y) => X] {
         u,
         "vjp: the cotangent",
         "the result",
-        "a cotangent weighs every number of the result: give it the structure and the shapes of the result",
+        "a cotangent weighs every number of the result: give it the structure and the shapes " +
+          "of the result",
       );
       return withLeaves(x, orZero(backward(outputs, cotangents, leaves), leaves)) as X;
     },

@@ -54,7 +54,8 @@ export const pointOf = (x: unknown, name: string): Tensor[] =>
   tensorsOf(
     x,
     `${name}: cannot differentiate with respect to`,
-    "call it inside compile or evaluate, which make tensors of numbers and arrays, or make them with constant",
+    "call it inside compile or evaluate, which make tensors of numbers and arrays, or make " +
+      "them with constant",
   ).map(({ tensor }) => tensor);
 
 /** What a function returned, as tensors. */
@@ -115,7 +116,8 @@ export function directionsOf(name: string, x: unknown, v: unknown): Tensor[] {
     v,
     `${name}: the direction`,
     "the point",
-    "a direction says how far every number of the point moves: give it the structure and the shapes of the point",
+    "a direction says how far every number of the point moves: give it the structure and the " +
+      "shapes of the point",
   );
 }
 

@@ -33,7 +33,7 @@ const expandNode: Make<{ shape: Shape }> = primitive<{ shape: Shape }>({
       fail(
         "shape",
         `expand: ${showShape(x.shape)} does not fit into ${showShape(shape)}`,
-        "expand only axes of size 1 or new leading axes, to whole sizes",
+        "expand only axes of size 1 or new leading axes, to integer sizes",
       );
     return { shape, dtype: x.dtype };
   },

@@ -32,7 +32,8 @@ const concatNode: Make<{ axis: number }> = primitive<{ axis: number }>({
       )
         fail(
           "shape",
-          `concat: shapes ${showShape(first.shape)} and ${showShape(t.shape)} differ off axis ${axis}`,
+          `concat: shapes ${showShape(first.shape)} and ${showShape(t.shape)} differ off ` +
+            `axis ${axis}`,
           "make all other axes equal",
         );
     }
@@ -92,7 +93,9 @@ export function concat(parts: readonly Operand[], axis = -1): Tensor {
  */
 const RUN = 2 ** 22;
 
-/** A long vector joined from parts as a few vectors of neighbouring parts; else the tensor itself. */
+/**
+ * A long vector joined from parts as a few vectors of neighbouring parts; else the tensor itself.
+ */
 export function runsOf(t: Tensor): Tensor[] {
   if (!is(t, concatNode) || t.shape.length !== 1 || sizeOf(t.shape) <= RUN) return [t];
   const runs: Tensor[][] = [[]];

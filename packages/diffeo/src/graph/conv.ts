@@ -158,7 +158,7 @@ export function conv2d(x: Operand, w: Operand, options: ConvOptions = {}): Tenso
     fail(
       "usage",
       `conv2d: stride ${stride} and padding ${padding} are not possible`,
-      'use a whole stride ≥ 1, and padding "same", "valid" or a whole number ≥ 0',
+      'use an integer stride ≥ 1, and padding "same", "valid" or an integer ≥ 0',
     );
   if (image.shape.length !== 4 || kernel.shape.length !== 4 || image.shape[3] !== kernel.shape[2])
     fail(
@@ -216,7 +216,7 @@ export function upsampleNearest(x: Operand, size = 2): Tensor {
     fail(
       "shape",
       `upsampleNearest: cannot repeat the pixels of ${showShape(t.shape)} ${size}×${size} times`,
-      "give [batch, height, width, channels] and a whole number ≥ 1",
+      "give [batch, height, width, channels] and an integer ≥ 1",
     );
   const [b, h, w, c] = t.shape;
   const wide: Shape = [b, h, size, w, size, c];

@@ -1,7 +1,9 @@
 /**
  * The error function and its complement, each relative to its own size:
- *   erf(x)  = 2/√π ∫₀ˣ exp(−t²) dt = (2x/√π) exp(−x²) Σₙ (2x²)ⁿ / (2n+1)!!    all terms positive: for small |x|
- *   erfc(x) = 1 − erf(x) = exp(−x²)/√π · 1/(x + ½/(x + 1/(x + …)))            the continued fraction: for larger x
+ *   erf(x)  = 2/√π ∫₀ˣ exp(−t²) dt = (2x/√π) exp(−x²) Σₙ (2x²)ⁿ / (2n+1)!!
+ *             all terms are positive: for small |x|
+ *   erfc(x) = 1 − erf(x) = exp(−x²)/√π · 1/(x + ½/(x + 1/(x + …)))
+ *             the continued fraction: for larger x
  * and in a graph  erfc(x) = t·Q(t)·exp(−x²), t = 2/(2 + x), x ≥ 0,  Q smooth on [0, 1]: a short
  * Chebyshev series. Its coefficients are computed once from the two forms above, not copied.
  */

@@ -18,7 +18,7 @@ export function reference(
       fail(
         "shape",
         `reference: ${data.length} numbers given for an input of shape ${showShape(t.shape)}`,
-        "give one number an entry",
+        "give one number per entry",
       );
   for (const node of topological(outputs)) {
     if (values.has(node)) continue;

@@ -1,14 +1,15 @@
 /**
  * The logarithm of the gamma function and its derivatives, for x > 0: Stirling's series at z = x +
- * N, and back by Γ(x + 1) = xΓ(x),
+ * N, and back by Γ(x + 1) = xΓ(x), j = 0 … N − 1,
  *
- *   log Γ(x) = log Γ(x + N) − Σ_j log(x + j)               ψ_m(x) = ψ_m(x + N) − (−1)ᵐ m! Σ_j (x + j)^{−m−1},   j = 0 … N − 1
+ *   log Γ(x) = log Γ(x + N) − Σ_j log(x + j)
+ *   ψ_m(x)   = ψ_m(x + N) − (−1)ᵐ m! Σ_j (x + j)^{−m−1}
  *   log Γ(z) ~ (z − ½)(log z − 1) − ½ + ½ log 2π + Σ_k B₂ₖ/(2k(2k − 1)) z^{1−2k}
  *   ψ₀(z)    ~ log z − 1/2z − Σ_k B₂ₖ/2k z^{−2k}
- *   ψ_m(z)   ~ (−1)^{m+1} [(m − 1)!/zᵐ + m!/2z^{m+1} + Σ_k B₂ₖ (2k + m − 1)!/(2k)! z^{−2k−m}],   m ≥ 1
+ *   ψ_m(z)   ~ (−1)^{m+1} [(m − 1)!/zᵐ + m!/2z^{m+1} + Σ_k B₂ₖ (2k + m − 1)!/(2k)! z^{−2k−m}]
  *
- * with ψ_m the derivative of order m + 1. The error is a few roundings of max(1, |f|): log Γ has
- * zeros at 1 and 2, ψ₀ at 1.4616, and beside them the terms cancel.
+ * for m ≥ 1, with ψ_m the derivative of order m + 1. The error is a few roundings of max(1, |f|):
+ * log Γ has zeros at 1 and 2, ψ₀ at 1.4616, and near them the terms cancel.
  */
 import { add, div, minimum, mul, square, sub } from "./arithmetic.ts";
 import { outsideExpand, sum } from "./broadcast.ts";
@@ -169,6 +170,6 @@ export const logGamma = (x: Operand): Tensor => logGammaNode([asTensor(x)], {});
 /** The derivative of log Γ of order m + 1, for x > 0: polygamma(0, x) is the digamma function. */
 export function polygamma(m: number, x: Operand): Tensor {
   if (!(Number.isSafeInteger(m) && m >= 0))
-    fail("usage", `polygamma: order ${m}`, "give a whole number from 0");
+    fail("usage", `polygamma: order ${m}`, "give an integer from 0");
   return polygammaNode([asTensor(x)], { order: m });
 }

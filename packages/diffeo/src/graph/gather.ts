@@ -33,7 +33,7 @@ function asIndices(indices: Operand, size: number, operation: string, least = -s
       fail(
         "shape",
         `${operation}: index ${v} is outside 0 … ${size - 1}`,
-        "keep indices within the axis: they count from 0; of indices from 1 take sub(index, 1)",
+        "keep indices within the axis: they count from 0; for indices from 1 use sub(index, 1)",
       );
   return t;
 }
@@ -114,7 +114,8 @@ function batchOfTake(
   }
   const front = transpose(x, [0, axis + 1, ...run(1, axis), ...run(axis + 2, rest)]);
   const flat = reshape(front, [front.shape[0] * front.shape[1], ...front.shape.slice(2)]);
-  const y = takeNode([flat, mergedIndices(i, shape[axis])], { axis: 0 }); // [n, …i, …before, …after]
+  // [n, …i, …before, …after]
+  const y = takeNode([flat, mergedIndices(i, shape[axis])], { axis: 0 });
   return transpose(y, [0, ...run(k + 1, axis), ...run(1, k), ...run(k + 1 + axis, rest)]);
 }
 
@@ -184,7 +185,8 @@ const takeAlongNode: Make<{ axis: number }> = primitive<{ axis: number }>({
     if (x.shape.length !== i.shape.length || x.shape.some((d, a) => a !== axis && d !== i.shape[a]))
       fail(
         "shape",
-        `takeAlong: indices ${showShape(i.shape)} do not fit ${showShape(x.shape)} off axis ${axis}`,
+        `takeAlong: indices ${showShape(i.shape)} do not fit ${showShape(x.shape)} off axis ` +
+          `${axis}`,
         "expand one of them",
       );
     return { shape: i.shape, dtype: x.dtype };

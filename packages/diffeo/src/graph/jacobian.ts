@@ -34,8 +34,10 @@ function batchOf(leaves: readonly Tensor[], name: string): Shape {
     if (!sameShape(shape.slice(0, -1), batch))
       fail(
         "shape",
-        `${name}: shapes ${showShape(leaves[0].shape)} and ${showShape(shape)} differ before the last axis`,
-        "give every tensor the same batch; for the derivatives of a loss in its parameters use grad or hvp",
+        `${name}: shapes ${showShape(leaves[0].shape)} and ${showShape(shape)} differ before ` +
+          "the last axis",
+        "give every tensor the same batch; for the derivatives of a loss in its parameters " +
+          "use grad or hvp",
       );
   }
   return batch;
@@ -57,8 +59,10 @@ function requireBatch<Y>(
     if (size !== undefined && (!tangents[i] || sameShape(shape, [...batch, size]))) return;
     fail(
       "shape",
-      `${name}: the function takes shape ${showShape(from)} to ${showShape(shape)}, not to [${[...batch, sizes[i] ?? "m"].join(", ")}]`,
-      `give one from […, n] to […, ${sizes.length > 0 ? "n" : "m"}] for any axes before the last; of one number a sample, take grad or gradEach`,
+      `${name}: the function takes shape ${showShape(from)} to ${showShape(shape)}, ` +
+        `not to [${[...batch, sizes[i] ?? "m"].join(", ")}]`,
+      `give one from […, n] to […, ${sizes.length > 0 ? "n" : "m"}] for any axes before the ` +
+        "last; for a function of one number per sample, use grad or gradEach",
     );
   });
 }

@@ -3,7 +3,7 @@
  *
  *   n = (x − μ) r,   r = 1/√(mean (x − μ)² + ε),   y = γ n + β
  *
- * ONNX Runtime gives r beside n, so that the backward pass computes neither again.
+ * ONNX Runtime gives r along with n, so that the backward pass computes neither again.
  */
 import { add, div, mul, neg, sub } from "./arithmetic.ts";
 import { expand, sum, unexpanded } from "./broadcast.ts";
@@ -169,8 +169,9 @@ export function layerNorm(
     if (!sameShape(a.shape, [c]))
       fail(
         "shape",
-        `layerNorm: scale or shift of shape ${showShape(a.shape)} for channels of ${showShape(t.shape)}`,
-        `give one number a channel, shape [${c}]`,
+        `layerNorm: scale or shift of shape ${showShape(a.shape)} for channels of ` +
+          `${showShape(t.shape)}`,
+        `give one number per channel, shape [${c}]`,
       );
   return layerNormNode([t, ...affine], { epsilon });
 }

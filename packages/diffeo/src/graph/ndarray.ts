@@ -85,8 +85,10 @@ export function broadcastShapes(a: Shape, b: Shape, operation: string): number[]
     if (da !== db && da !== 1 && db !== 1)
       fail(
         "shape",
-        `${operation}: shapes ${showShape(a)} and ${showShape(b)} do not broadcast: axis ${i - rank} has ${da} against ${db}`,
-        "make the sizes equal, or insert an axis of size 1 with expandDims or reshape where one should repeat",
+        `${operation}: shapes ${showShape(a)} and ${showShape(b)} do not broadcast: axis ` +
+          `${i - rank} has ${da} against ${db}`,
+        "make the sizes equal, or insert an axis of size 1 with expandDims or reshape where " +
+          "one should repeat",
       );
     shape[i] = da === 1 ? db : da;
   }
@@ -151,8 +153,8 @@ export function convertExact(
       if (!Number.isInteger(v) || v < -limit || v >= limit)
         fail(
           "type",
-          `${where}: ${v} is no ${dtype}`,
-          "give whole numbers in its range, or use a float type",
+          `${where}: ${v} is not an ${dtype}`,
+          "give integers in its range, or use a float type",
         );
     }
   }
@@ -212,7 +214,8 @@ export function flattenNested(value: Nested): { shape: number[]; data: number[] 
     }
     fail(
       "shape",
-      `nested array is ragged at ${path || "its top"}: expected ${depth === shape.length ? "a number" : `${shape[depth]} entries`}`,
+      `nested array is ragged at ${path || "its top"}: expected ` +
+        `${depth === shape.length ? "a number" : `${shape[depth]} entries`}`,
       "give every row the same number of entries",
     );
   };

@@ -3,7 +3,9 @@
  * because the runtime does not fuse elementwise operations, so that every pass over an image
  * counts.
  *
- *   y = γ x̃ r + β,   x̃ = x − μ,   r = 1/√(mean x̃² + ε),   means over the pixels and channels of a group
+ *   y = γ x̃ r + β,  x̃ = x − μ,  r = 1/√(mean x̃² + ε)
+ *
+ * with means over the pixels and channels of a group
  */
 import { add, div, mul, sub } from "./arithmetic.ts";
 import { merged, unrolled } from "./batch.ts";
@@ -70,7 +72,8 @@ const groupNormNode: Make<GroupNorm> = primitive<GroupNorm>({
   infer: ([x]) => x,
   // With N entries a group, S₁ = Σ_pixels g and S₂ = Σ_pixels g x̃:
   //   ∂β = Σ_batch S₁,   ∂γ = Σ_batch S₂ r,
-  //   ∂x = γ r g − r³ x̃ · mean(γ g x̃) − r · mean(γ g),   the means being group sums of γS₂ and γS₁ over N.
+  //   ∂x = γ r g − r³ x̃ · mean(γ g x̃) − r · mean(γ g),
+  // the means being group sums of γS₂ and γS₁ over N.
   vjp: (g, { inputs: [x, gamma], attributes: { groups, epsilon } }, i) => {
     const { centred, r } = moments(x, groups, epsilon);
     const s1 = sum(g, 1, { keepDims: true });
@@ -142,8 +145,9 @@ export function groupNorm(
     if (!sameShape(a.shape, [c]))
       fail(
         "shape",
-        `groupNorm: scale or shift of shape ${showShape(a.shape)} for channels of ${showShape(t.shape)}`,
-        `give one number a channel, shape [${c}]`,
+        `groupNorm: scale or shift of shape ${showShape(a.shape)} for channels of ` +
+          `${showShape(t.shape)}`,
+        `give one number per channel, shape [${c}]`,
       );
   return reshape(groupNormNode([flat, ...affine], { groups, epsilon }), t.shape);
 }

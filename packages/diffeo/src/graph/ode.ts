@@ -2,10 +2,10 @@
  * Solutions of ordinary differential equations inside a graph, y′ = f(t, y). Gradients are those of
  * the computed solution, exactly.
  *
- * Without a tolerance the steps are laid out beforehand, by Runge and Kutta's classical method, with
- * an error of O(h⁵):
+ * Without a tolerance the steps are laid out beforehand, by Runge and Kutta's classical method,
+ * with an error of O(h⁵):
  *
- *   k₁ = f(t, y),   k₂ = f(t + h/2, y + hk₁/2),   k₃ = f(t + h/2, y + hk₂/2),   k₄ = f(t + h, y + hk₃)
+ *   k₁ = f(t, y),  k₂ = f(t + h/2, y + hk₁/2),  k₃ = f(t + h/2, y + hk₂/2),  k₄ = f(t + h, y + hk₃)
  *   y(t + h) ≈ y + h(k₁ + 2k₂ + 2k₃ + k₄)/6
  *
  * With a tolerance they are those of J. Dormand and P. Prince's pair of orders 5 and 4
@@ -30,8 +30,9 @@ export interface OdeOptions {
    */
   readonly steps?: number;
   /**
-   * The error that a step may have, relative to the state and to `scale`. Steps are then as long as it allows. A solution is NaN from where
-   * `steps` tries have led: the equation is stiff, or the tolerance too small.
+   * The error that a step may have, relative to the state and to `scale`. Steps are then as long as
+   * it allows. A solution is NaN from where `steps` tries have led: the equation is stiff, or the
+   * tolerance too small.
    */
   readonly tolerance?: number;
   /** The size of a state below which errors are measured against this size. Default 1e-3. */

@@ -143,7 +143,7 @@ function writeGraph(
     fail(
       "usage",
       `the name of output "${twice.name}" is taken`,
-      "give inputs and outputs names of their own",
+      "give inputs and outputs different names",
     );
   const names = new Map<Tensor, string>();
   const inputs: Port[] = [];

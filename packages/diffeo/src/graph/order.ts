@@ -44,7 +44,7 @@ export function argmax(x: Operand, axis = -1): Tensor {
     fail(
       "shape",
       `argmax: axis ${axis} of ${showShape(t.shape)} is empty`,
-      "give it something to choose from",
+      "give an axis with at least one entry",
     );
   return argmaxNode([t], { axis: a });
 }

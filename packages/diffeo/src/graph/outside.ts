@@ -68,7 +68,7 @@ export function outside(f: OutsideFunction): (x: Tensor, t: Tensor) => Tensor {
       fail(
         "shape",
         `${name}: times ${showShape(t.shape)} for points ${showShape(x.shape)}`,
-        "give one time an event",
+        "give one time per event",
       );
     return call([x, t], {});
   };
@@ -137,13 +137,15 @@ const noDerivative = (name: string, input: number, first: boolean): never =>
   first
     ? fail(
         "usage",
-        `${name}: ${input === 1 ? "a derivative in t" : "a second derivative"} was asked for, and it has first ones in x alone, by differences`,
+        `${name}: ${input === 1 ? "a derivative in t" : "a second derivative"} is needed, ` +
+          "but differences give only the first derivative in x",
         "leave out what needs it, or build the score from tensors",
       )
     : fail(
         "usage",
-        `${name}: a derivative was asked for, and nothing is known of its inside`,
-        "leave out what needs it (guidance through the score, likelihood), open it with `differences`, or build the score from tensors",
+        `${name}: a derivative is needed, but the network is outside of the graph`,
+        "leave out what needs it (guidance through the score, likelihood), open it with " +
+          "`differences`, or build the score from tensors",
       );
 
 /** What no graph can hold is neither written nor evaluated as part of one. */

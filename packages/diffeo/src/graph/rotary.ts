@@ -89,7 +89,8 @@ export function rotary(x: Operand, angles: NdArray, heads: number): Tensor {
     fail(
       "shape",
       `rotary: angles ${showShape(angles.shape)} for ${showShape(t.shape)} in ${heads} heads`,
-      "give [batch, sites, width], heads that divide the width, and angles [sites, p] with 2p channels a head at most",
+      "give [batch, sites, width], heads that divide the width, and angles [sites, p] with " +
+        "at most 2p channels per head",
     );
   const table = (f: (angle: number) => number): Tensor =>
     constant(

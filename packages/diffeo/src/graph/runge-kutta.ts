@@ -1,18 +1,19 @@
 /**
  * Steps of y′ = f(t, y) whose length follows their error, by the pair of J. Dormand and P. Prince
- * (1980): seven slopes give y₅ of order 5 and ŷ₄ of order 4, the last slope is the first of the next
- * step, and the error of a step is the root mean square
+ * (1980): seven slopes give y₅ of order 5 and ŷ₄ of order 4, the last slope is the first of the
+ * next step, and the error of a step is the root mean square
  *
  *   e = ‖(y₅ − ŷ₄)/(tolerance · (scale + max(|y|, |y₅|)))‖,   h ← h · min(10, max(⅕, 0.9 e^{−1/5}))
  *
  * A step with e ≤ 1 is taken, another is tried again with a shorter h. Between its ends a step has
- * the polynomial of order 4 of E. Hairer, S. Nørsett and G. Wanner (1993, II.6), so steps need not end
- * at the times that are asked for:
+ * the polynomial of order 4 of E. Hairer, S. Nørsett and G. Wanner (1993, II.6), so steps need not
+ * end at the requested times:
  *
- *   y(t + θh) = y + θ(Δ + (1 − θ)(a + θ(b + (1 − θ)c))),   Δ = y₅ − y,   a = hk₁ − Δ,   b = Δ − hk₇ − a,   c = hΣd_jk_j
+ *   y(t + θh) = y + θ(Δ + (1 − θ)(a + θ(b + (1 − θ)c)))
+ *   Δ = y₅ − y,   a = hk₁ − Δ,   b = Δ − hk₇ − a,   c = hΣd_jk_j
  *
- * A graph has no loops that end when they like, so `tries` steps are laid out, and those that are not
- * needed have no length. Gradients go through the steps that were taken; their lengths are held
+ * A graph has no loops that end when they like, so `tries` steps are laid out, and those that are
+ * not needed have no length. Gradients go through the steps that were taken; their lengths are held
  * fixed, for the solution depends on them by the tolerance only.
  */
 import { abs, add, clip, div, maximum, minimum, mul, square, sub } from "./arithmetic.ts";

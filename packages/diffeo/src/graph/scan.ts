@@ -50,8 +50,8 @@ export function combineAll<T>(combine: (before: T, after: T) => T, elements: T, 
 }
 
 /**
- * x_t = factor_t · x_{t−1} + term_t along the last axis, from x_{−1} = 0: with x₀ given, make it the
- * first term.
+ * x_t = factor_t · x_{t−1} + term_t along the last axis, from x_{−1} = 0: with x₀ given, make it
+ * the first term.
  *
  * @param factor numbers that broadcast to the terms
  * @example

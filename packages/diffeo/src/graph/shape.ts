@@ -32,7 +32,8 @@ export function reshape(x: Operand, shape: Shape): Tensor {
   )
     fail(
       "shape",
-      `reshape: ${showShape(t.shape)} holds ${sizeOf(t.shape)} numbers and cannot become ${showShape(shape)}`,
+      `reshape: ${showShape(t.shape)} holds ${sizeOf(t.shape)} numbers and cannot become ` +
+        `${showShape(shape)}`,
       "choose sizes whose product is the same, with at most one −1",
     );
   return reshapeNode([t], { shape: full });
@@ -89,7 +90,7 @@ export function transpose(x: Operand, axes?: readonly number[]): Tensor {
   if (order.length !== rank || new Set(order).size !== rank)
     fail(
       "shape",
-      `transpose: axes ${showShape(order)} are no permutation of ${rank} axes`,
+      `transpose: axes ${showShape(order)} are not a permutation of ${rank} axes`,
       "name every axis once",
     );
   return transposeNode([t], { axes: order });

@@ -182,7 +182,8 @@ export function pad(x: Operand, before: readonly number[], after: readonly numbe
   )
     fail(
       "shape",
-      `pad: ${showShape(before)} before and ${showShape(after)} after do not fit ${showShape(t.shape)}`,
+      `pad: ${showShape(before)} before and ${showShape(after)} after do not fit ` +
+        `${showShape(t.shape)}`,
       "give a count ≥ 0 for every axis",
     );
   return padNode([t], { before, after });

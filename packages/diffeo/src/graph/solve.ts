@@ -94,7 +94,8 @@ export function solve(a: Operand, b: Operand): Tensor {
   if (rhs.shape.length < 2 || rhs.shape.at(-2) !== m.shape.at(-1))
     fail(
       "shape",
-      `solve: matrices ${showShape(m.shape)} and right-hand sides ${showShape(rhs.shape)} do not fit`,
+      `solve: matrices ${showShape(m.shape)} and right-hand sides ${showShape(rhs.shape)} do ` +
+        "not fit",
       "give […, n, n] and […, n, m]; use expandDims(b, -1) for vectors",
     );
   const inv = inverse(m);

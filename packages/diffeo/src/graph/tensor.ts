@@ -46,12 +46,15 @@ export class Tensor<A extends Attributes = Attributes> {
     this.dtype = dtype;
   }
 
-  /** What JavaScript asks of an object in `a * b`: a tensor has no number yet, so it would be NaN. */
+  /**
+   * What JavaScript asks of an object in `a * b`: a tensor has no number yet, so it would be NaN.
+   */
   [Symbol.toPrimitive](hint: string): string {
     if (hint === "string") return `[tensor of shape ${showShape(this.shape)}]`;
     return fail(
       "usage",
-      "a tensor stands where a plain number belongs: next to +, −, *, /, < or >, or in a function of Math",
+      "a tensor stands where a plain number belongs: next to +, −, *, /, < or >, or in a " +
+        "function of Math",
       "write add(a, b), mul(a, b), less(a, b), exp(a) and so on",
     );
   }
@@ -109,13 +112,13 @@ export interface Primitive<A extends Attributes = Attributes> {
   readonly outside?: Outside;
 }
 
-/** A run of something that is no graph of ours, on arrays. */
+/** Runs an outside function on arrays. */
 export interface OutsideCall {
   run(inputs: readonly NdArray[]): Promise<NdArray>;
   dispose(): Promise<void>;
 }
 
-/** Where the graphs around it run: what a file of one's own may be started on. */
+/** Where the surrounding graphs run, so that an outside file can run there too. */
 export interface Place {
   /** The device and all that decides how sessions start: one name, one kind of session. */
   readonly name: string;
@@ -177,8 +180,8 @@ export function input(name: string, shape: Shape, dtype: DType = "float32"): Ten
   if (shape.some((d) => !Number.isInteger(d) || d < 0))
     fail(
       "shape",
-      `input "${name}": ${showShape(shape)} is no shape`,
-      "give every axis a whole number ≥ 0",
+      `input "${name}": ${showShape(shape)} is not a shape`,
+      "give every axis an integer ≥ 0",
     );
   return inputNode([], { name, shape, dtype });
 }
@@ -236,7 +239,7 @@ export const zerosLike = (t: Tensor): Tensor => fill(t.shape, 0, t.dtype);
 /** Ones of the shape and the type of a tensor. */
 export const onesLike = (t: Tensor): Tensor => fill(t.shape, 1, t.dtype);
 
-/** What an operation accepts: a tensor, or numbers that take the type of the tensor beside them. */
+/** What an operation accepts: a tensor, or numbers that take the type of the other operand. */
 export type Operand = Tensor | Nested | NdArray;
 
 export function asTensor(value: Operand, like?: DType): Tensor {
@@ -246,8 +249,8 @@ export function asTensor(value: Operand, like?: DType): Tensor {
 
 /**
  * Two operands of one type. Tensors of two types are an error. An array takes the type of the
- * tensor beside it if that type holds all its numbers, and numbers take the type of whatever is
- * beside them: nothing is narrowed unseen.
+ * other tensor if that type holds all its numbers, and plain numbers take the type of the other
+ * operand: nothing is narrowed silently.
  */
 export function asTensors(a: Operand, b: Operand, operation: string): [Tensor, Tensor] {
   const beside = (value: Operand, other: Operand): Tensor => {

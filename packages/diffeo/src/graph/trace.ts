@@ -60,7 +60,11 @@ export function trace<Y>(
   );
   const result = f(...(args as never[]));
   const remedy = "return a tensor, or a list or object of tensors";
-  const outputs = tensorsOf(result, "the function returned something that is no tensor:", remedy);
+  const outputs = tensorsOf(
+    result,
+    "the function returned something that is not a tensor:",
+    remedy,
+  );
   if (outputs.length === 0) fail("type", "the function returned no tensor at all", remedy);
   // Outputs and inputs share one name space in ONNX.
   const inputs = leavesOf(args);

@@ -48,7 +48,8 @@ const log1pNode = unary("log1p", {
     return e.node("Where", [tiny, x, e.node("Mul", [e.node("Log", [u]), ratio])]);
   },
 });
-const sqrtNode = unary("sqrt", { f: Math.sqrt, vjp: (g, _, y) => div(g, mul(y, 2)) }); // (√x)′ = 1/(2√x)
+// (√x)′ = 1/(2√x)
+const sqrtNode = unary("sqrt", { f: Math.sqrt, vjp: (g, _, y) => div(g, mul(y, 2)) });
 export const sinNode = unary("sin", {
   f: Math.sin,
   vjp: (g, x) => mul(g, cos(x)),
@@ -84,8 +85,8 @@ const halfExp = (a: Tensor): Tensor => mul(abs(mul(exp(mul(a, 0.5)), 0.5)), exp(
 const sinhNode = unary("sinh", {
   f: Math.sinh,
   vjp: (g, x) => mul(g, cosh(x)),
-  // With e = e^{|x|} − 1, sinh |x| = ½(e + e/(e + 1)): no difference near 0. Far out e^{−|x|} is
-  // nothing beside e^{|x|}.
+  // With e = e^{|x|} − 1, sinh |x| = ½(e + e/(e + 1)): no difference near 0. For large |x|,
+  // e^{−|x|} is negligible.
   lower: (x) => {
     const a = abs(x);
     const e = expm1(minimum(a, 20));
@@ -108,7 +109,7 @@ const asinhNode = unary("asinh", {
     const [one, part] = [div(1, m), div(x, m)];
     return div(g, mul(m, sqrt(add(mul(one, one), mul(part, part)))));
   },
-  // asinh |x| = log(1 + a + a²/(1 + √(1 + a²))), and log 2a where 1 is nothing beside a².
+  // asinh |x| = log(1 + a + a²/(1 + √(1 + a²))), and log 2a where a² + 1 rounds to a².
   lower: (x) => {
     const a = abs(x);
     const near = minimum(a, FAR);
@@ -147,7 +148,8 @@ const powNode = binary("pow", {
       if (c !== undefined) return mul(g, c === 0 ? 0 : mul(b, pow(a, c - 1)));
       return mul(g, mul(b, pow(a, where(logicalAnd(equal(a, 0), equal(b, 0)), 0, sub(b, 1)))));
     },
-    (g, a, _, y) => mul(g, where(equal(a, 0), 0, mul(y, log(where(equal(a, 0), 1, a))))), // ∂_b aᵇ = aᵇ log a
+    // ∂_b aᵇ = aᵇ log a
+    (g, a, _, y) => mul(g, where(equal(a, 0), 0, mul(y, log(where(equal(a, 0), 1, a))))),
   ],
   simplify: (a, b) => {
     const c = uniformValue(b);

@@ -52,7 +52,7 @@ export function withLeaves<M>(
   return mapTree<unknown, M>(tree, () => leaves[next++], isLeaf);
 }
 
-/** Whether a value is no list or object to look into: where a walk through anything at all ends. */
+/** Whether a value is neither a list nor an object, so that a walk ends there. */
 const isEnd = (value: unknown): boolean =>
   typeof value !== "object" ||
   value === null ||
@@ -81,7 +81,7 @@ export function tensorsOf(
 
 /**
  * The leaves of a tree in the order of another's, each found by its key. Where the two differ,
- * `differs` is told.
+ * `differs` is called.
  */
 export function leavesLike(
   like: unknown,

@@ -73,8 +73,7 @@ const FEW = 8;
 
 /**
  * In halves: A₁₁ = L₁₁L₁₁ᵀ, L₂₁ = A₂₁L₁₁⁻ᵀ, L₂₂L₂₂ᵀ = A₂₂ − L₂₁L₂₁ᵀ, so that most of the work is
- * products of matrices. A column at a time, the whole of what is left would be written anew n
- * times.
+ * products of matrices. Column by column, all of the rest would be written n times.
  */
 function choleskyExpression(a: Tensor): Tensor {
   const n = a.shape.at(-1) as number;
@@ -128,7 +127,7 @@ export function symmetric(
   if (count === 0 || (rows * (rows + 1)) / 2 !== count)
     fail(
       "shape",
-      `symmetric: ${count} entries, of shape ${showShape(y.shape)}, are no lower triangle`,
+      `symmetric: ${count} entries, of shape ${showShape(y.shape)}, are not a lower triangle`,
       "give 1, 3, 6, 10, … on the last axis",
     );
   const n = diagonal === undefined ? rows : rows + 1;

@@ -52,10 +52,10 @@ const variableNode: Make = primitive({
  */
 export const variable = (x: Operand): Tensor => variableNode([asTensor(x)], {});
 
-/** A size an operation is told in so many words. */
+/** Refuses what is not a size. */
 export function requireSize(n: number, operation: string): void {
   if (!Number.isInteger(n) || n < 0)
-    fail("shape", `${operation}: ${n} is no size`, "give a whole number ≥ 0");
+    fail("shape", `${operation}: ${n} is not a size`, "give an integer ≥ 0");
 }
 
 /** 0, 1, … n−1 */

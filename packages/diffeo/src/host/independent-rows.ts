@@ -1,8 +1,8 @@
 /**
- * Whether rows of a batch are apart: what f says of row c must depend on row c alone. A sum over
- * all axes, that of the rows included, added to one number a row has the right shape and mixes the
- * rows; no shape tells it. So some rows are moved, and what is said of the others must stay as it
- * was:
+ * Whether the rows of a batch are independent: the result of f for row c must depend on row c
+ * alone. A sum over all axes, including that of the rows, added to one number per row has the right
+ * shape and mixes the rows, so shapes cannot show it. So some rows are moved, and the results of
+ * the others must not change:
  *
  *   f(x)_c = f(x′)_c   wherever x_c = x′_c
  *
@@ -19,7 +19,7 @@ const SLACK = 1e-10;
 
 /**
  * Rows stay or move in turn; the last one never stays with the first, so that the two ends of a
- * batch are told apart too.
+ * batch are compared too.
  */
 const turnOf = (c: number, count: number): number => (c > 0 && c === count - 1 ? 1 : c % 2);
 
@@ -65,8 +65,10 @@ export function requireIndependentRows(
       if (!same(numbers[i], then))
         fail(
           "shape",
-          `${name} mixes ${row}s: of ${row} ${at} it goes from ${numbers[i]} to ${then} where only other ${row}s move`,
-          `reduce over the axes after the first, which is that of ${row}s: sum(x, -1), or sum(x, [1, 2]) of two axes; sum(x) and mean(x) run over all ${row}s`,
+          `${name} mixes ${row}s: of ${row} ${at} it goes from ${numbers[i]} to ${then} ` +
+            `where only other ${row}s move`,
+          `reduce over the axes after the first, which is that of ${row}s: sum(x, -1), or ` +
+            `sum(x, [1, 2]) of two axes; sum(x) and mean(x) run over all ${row}s`,
         );
     }
 }

@@ -4,7 +4,7 @@
  *   P(second | f) = 1/(1 + e^{−θ·f})        θ = argmin ½ρ‖θ‖² − log likelihood
  *
  * by Newton's method, (FᵀWF + ρI) δ = Fᵀ(y − p) − ρθ, W = p(1 − p), a step halved until the loss
- * falls. The prior keeps θ finite where the two sets can be told apart without error. An intercept
+ * falls. The prior keeps θ finite where the two sets can be separated without error. An intercept
  * is a feature that is always 1.
  */
 

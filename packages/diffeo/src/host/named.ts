@@ -5,7 +5,7 @@
 import * as v from "valibot";
 import { fail } from "../graph/index.ts";
 
-/** A size: a whole number, at least 1. */
+/** A size: an integer, at least 1. */
 export const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 
 /** How much of a value an error repeats. */

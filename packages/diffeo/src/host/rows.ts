@@ -25,11 +25,7 @@ export function pickRows({ shape, dtype, data }: NdArray, indices: ArrayLike<num
 export function batches(count: number, size = count): [number, number][] {
   const isCount = (n: number): boolean => Number.isInteger(n) && n >= 1;
   if (!isCount(count) || !isCount(size))
-    fail(
-      "usage",
-      `count is ${count}, batch is ${size}`,
-      "give whole numbers of samples, at least 1",
-    );
+    fail("usage", `count is ${count}, batch is ${size}`, "give integers, at least 1");
   return Array.from({ length: Math.ceil(count / size) }, (_, i) => [
     i * size,
     Math.min(size, count - i * size),

@@ -13,8 +13,8 @@ export function sortedWithOrder(x: Float64Array): {
   const bits = new Uint32Array(x.buffer, x.byteOffset, 2 * x.length);
   const [low, high] = [new Uint32Array(x.length), new Uint32Array(x.length)];
   let order: Uint32Array = new Uint32Array(x.length);
-  // As whole numbers bits are in the order of positive numbers; those of negative ones are turned
-  // round, and come before.
+  // Read as integers, the bits of positive numbers are in their order; those of negative numbers
+  // are inverted, and come first.
   for (let i = 0; i < x.length; i++) {
     const negative = bits[2 * i + 1] >>> 31;
     low[i] = bits[2 * i] ^ -negative;

@@ -35,7 +35,9 @@ function rotate(p: Float64Array, q: Float64Array, c: number, s: number): void {
   }
 }
 
-/** One sweep over all pairs of the columns a, and of v with them. Returns whether any was rotated. */
+/**
+ * One sweep over all pairs of the columns a, and of v with them. Returns whether any was rotated.
+ */
 function* sweepSteps(a: readonly Float64Array[], v: readonly Float64Array[]): Steps<boolean> {
   const n = a.length;
   let rotated = false;
@@ -76,7 +78,7 @@ export function* rightSvdSteps(matrix: Float64Array, n: number): Steps<Svd> {
     if (sweep === SWEEPS - 1)
       fail(
         "numerical",
-        `the singular values did not settle in ${SWEEPS} sweeps`,
+        `the singular values did not converge in ${SWEEPS} sweeps`,
         "check the table for infinities",
       );
   const lengths = a.map((column) => Math.sqrt(dot(column, column)));

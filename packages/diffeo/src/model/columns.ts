@@ -3,7 +3,7 @@
  * x, or several that belong together, as those of one label do.
  *
  *   h_t = Σ_c x_c u_c + p_t                                  over the numbers c that token t sees
- *   h ← h + A((1 + C₁e) ∘ norm(h) + S₁e) W_out               A = softmax(QKᵀ/√d)V over the tokens of a row
+ *   h ← h + A((1 + C₁e) ∘ norm(h) + S₁e) W_out        A = softmax(QKᵀ/√d)V over the tokens of a row
  *   h ← h + silu(((1 + C₂e) ∘ norm(h) + S₂e) W_up + a) W_down + b
  *   v_o = w_o · norm(h_t) + b_o                              of the token t that says number o
  *
@@ -95,8 +95,8 @@ function check({ channels, outputs = channels, sees, says, width, heads }: Colum
   )
     fail(
       "usage",
-      "a transformer whose tokens see or say numbers that are not there",
-      "give each number out its token",
+      "a transformer whose tokens read or predict numbers that do not exist",
+      "give every output number its token",
     );
 }
 
@@ -154,10 +154,10 @@ export function columns(
   const rows = x.shape.slice(0, -1);
   const level = lambda.shape.length === 0 ? expandDims(lambda, 0) : lambda;
   const e = silu(linear(p.time, levelFeatures(level)));
-  /** What the level makes of a row, beside its tokens. */
-  const beside = (w: Tensor): Tensor => expandDims(matmul(e, w), -2);
+  /** What the noise level adds to every token of a row. */
+  const ofLevel = (w: Tensor): Tensor => expandDims(matmul(e, w), -2);
   const normed = (h: Tensor, scale: Tensor, shift: Tensor): Tensor =>
-    add(mul(layerNorm(h), add(beside(scale), 1)), beside(shift));
+    add(mul(layerNorm(h), add(ofLevel(scale), 1)), ofLevel(shift));
   const flat = (h: Tensor): Tensor => reshape(h, [-1, sees.length, width]);
   let h = add(embedded(p.value, x, options), p.place);
   for (const layer of p.layers) {

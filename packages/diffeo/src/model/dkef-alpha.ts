@@ -2,7 +2,8 @@
  * α in closed form. A loss ½sᵀMs + c·s + Σ_k w_kᵀ(∇s)w_k of s = Σ_l α_l ∇k_l + h, h = ∇log q₀, is,
  * with a ridge,
  *
- *   ½ αᵀ(G + λI)α + b·α + const,   G_ll′ = E[∇k_lᵀ M ∇k_l′],   b_l = E[∂_{Mh + c} k_l + Σ_k ∂²_{w_k} k_l]
+ *   ½ αᵀ(G + λI)α + b·α + const
+ *   G_ll′ = E[∇k_lᵀ M ∇k_l′],   b_l = E[∂_{Mh + c} k_l + Σ_k ∂²_{w_k} k_l]
  *
  * so α = −(G + λI)⁻¹ b, λ = 10^{logLambda}. For GSSM-VR this is the appendix's G = E[g_lᵀCg_l′] and
  * b = E[g_lᵀCh + div C·g_l + wᵀ∇²k_l w].

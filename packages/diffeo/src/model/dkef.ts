@@ -95,7 +95,7 @@ export function dkefInit(key: Key, inducing: NdArray, options: DkefOptions = {})
     fail(
       "shape",
       `the inducing points have shape [${inducing.shape}]`,
-      "give one row a point: shape [L, n]",
+      "give one row per point: shape [L, n]",
     );
   return {
     inducing,

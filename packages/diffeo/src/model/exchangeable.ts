@@ -4,7 +4,7 @@
  * classes of their site, and the sites of every group that their site is in, class by class.
  *
  *   u   = norm(h) W_up + b
- *   z   = u + P₀ᵀ(P₀u W₀) + Σ_g P_gᵀ(P_g u W_g)       P sums over a site's classes, or a group's sites
+ *   z   = u + P₀ᵀ(P₀u W₀) + Σ_g P_gᵀ(P_g u W_g)    P sums over a site's classes, or a group's sites
  *   h  ← h + f(z) W_down                              f = squared ReLU
  *   y   = norm(h) w
  *
@@ -87,7 +87,7 @@ function check({ channels, outputs = channels, grid, groups }: ExchangeableOptio
     fail(
       "usage",
       `an exchangeable network from ${channels} to ${outputs} classes`,
-      "let it predict the posterior of as many classes as it sees",
+      "set outputs to the number of classes",
     );
   const most = sizeOf(grid);
   const beyond = groups.flat(2).find((s) => s >= most);

@@ -41,7 +41,7 @@ import {
 import { unet } from "./unet.ts";
 import { type UNetOptions, unetFrom, unetSchema } from "./unet-parameters.ts";
 
-/** Parameters as any network has them; one's own network knows their structure. */
+/** Parameters of any network; the type of a network knows their structure. */
 export type Parameters<T> = Tree<T>;
 
 interface Row {
@@ -165,7 +165,8 @@ export function networkOf(spec: NetworkSpec): Network {
       const source = shapesWithin(limit, () =>
         fail(
           "usage",
-          `a ${spec.kind} of these sizes has more than ${limit.numbers} numbers in ${limit.arrays} arrays`,
+          `a ${spec.kind} of these sizes has more than ${limit.numbers} numbers in ` +
+            `${limit.arrays} arrays`,
           "give smaller sizes",
         ),
       );

@@ -8,13 +8,14 @@
  *   v = W_out silu(norm(h)) + b_out
  *
  * Noise enters by scale and shift alone (FiLM, E. Perez et al., AAAI 2018), so rows of one level
- * share C e and S e: λ is broadcast against the rows, and products with e are made once a level.
- * Where all rows have one level, both are those of the norm itself.
+ * share C e and S e: λ is broadcast against the rows, and products with e are computed once per
+ * level. Where all rows have one level, both are those of the norm itself.
  *
  * As a score it predicts v = m ε − σ x₀ (T. Salimans and J. Ho, ICLR 2022). For x = m x₀ + σ ε with
  * m² + σ² = 1
  *
- *   m x − σ v = (m² + σ²) x₀ = x₀,      hence  x̂₀ = m x − σ v̂  and  s = (m x̂₀ − x)/σ² = −x − (m/σ) v̂,
+ *   m x − σ v = (m² + σ²) x₀ = x₀,  hence  x̂₀ = m x − σ v̂  and
+ *   s = (m x̂₀ − x)/σ² = −x − (m/σ) v̂,
  *
  * as m² − 1 = −σ². For unit-variance data x̂₀ is exact for v̂ = 0 as σ → 0, and s for v̂ = 0 is the
  * prior's as m → 0.

@@ -224,10 +224,10 @@ export function transformer(
   const sites = sizeOf(grid);
   const embedding = silu(linear(p.time2, silu(linear(p.time1, timeFeatures(t, TIME)))));
   const shared = p.modulation.map((role) => linear(role, embedding));
-  /** A role of time beside the sites, [batch, 1, width]. */
-  const beside = (vector: Tensor): Tensor => expandDims(vector, 1);
+  /** A role of time, broadcast over the sites: [batch, 1, width]. */
+  const overSites = (vector: Tensor): Tensor => expandDims(vector, 1);
   const normed = (h: Tensor, scale: Tensor, shift: Tensor): Tensor =>
-    add(mul(layerNorm(h), beside(scale)), beside(shift));
+    add(mul(layerNorm(h), overSites(scale)), overSites(shift));
 
   const differences = constant(differencesOf(grid), "int32");
   const angles = anglesOf(options);
@@ -250,9 +250,9 @@ export function transformer(
       scale: 1,
       bias,
     });
-    h = add(h, mul(matmul(mixed, block.out), beside(g1)));
+    h = add(h, mul(matmul(mixed, block.out), overSites(g1)));
     const inner = activations[activation](matmul(normed(h, a2, b2), block.up));
-    h = add(h, mul(matmul(inner, block.down), beside(g2)));
+    h = add(h, mul(matmul(inner, block.down), overSites(g2)));
   }
   const [scale, shift] = p.final.map((role) => linear(role, embedding));
   const out = linear(p.head, normed(h, scale, shift));

@@ -135,12 +135,12 @@ function check({
   const counts = { channels, width, blocks, groups, heads, outputs: rest.outputs ?? channels };
   for (const [name, value] of Object.entries(counts))
     if (!(Number.isInteger(value) && value > 0))
-      fail("usage", `a U-Net of ${name} ${value}`, "give a whole number from 1");
+      fail("usage", `a U-Net of ${name} ${value}`, "give an integer from 1");
   if (width % 2 !== 0)
     fail(
       "usage",
       `a U-Net of width ${width}`,
-      "give an even one: half its features of time are sines",
+      "give an even width: half of its time features are sines",
     );
   if (multipliers.length === 0)
     fail("usage", "a U-Net without levels", "give one multiplier or more");

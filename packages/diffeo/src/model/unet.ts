@@ -1,7 +1,7 @@
 /**
  * A U-Net for small images, channels-last: residual blocks with group normalisation and SiLU at
- * halving resolutions, skip connections across, self-attention where asked for, and the time added
- * to every block by a learned embedding.
+ * halving resolutions, skip connections across, self-attention at the levels that have it, and a
+ * learned embedding of the time added in every block.
  */
 import {
   add,
@@ -58,7 +58,7 @@ function residual(
   size: Size,
   { groups, heads = 4 }: UNetOptions,
 ): Tensor {
-  // The bias is added to what the time adds, which is one vector a board, rather than to every
+  // The bias is added to the embedding of the time, one vector per image, rather than to every
   // pixel.
   const shift = expandDims(add(linear(p.time, embedding), p.conv1.b), 1);
   const timed = add(convolved(p.conv1.w, silu(norm(p.norm1, x, groups)), size), shift);

@@ -15,6 +15,7 @@ import {
   DiffeoError,
   fail,
   type NdArray,
+  type OnnxModel,
   type OutsideCall,
   type Place,
   type Shape,
@@ -88,20 +89,9 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Pro
   const model = onnxModelOf(bytes, file, ports);
   const checked = async (session: Runner, shape: Shape): Promise<Wiring> =>
     checkedWiring(session, unformed, shape, horizon);
-  let known: Wiring | undefined;
-  let doubt: string | undefined;
-  if (event) {
-    const session = await openModel(model, { threads: 1 });
-    try {
-      const wiring = await checked(session, event);
-      const answer: Answer = async (x, t) =>
-        answers(session, wiring, x, new Float64Array(x.shape[0]).fill(t));
-      doubt = options.sde && (await doubtOf(answer, event, options, options.sde));
-      known = wiring;
-    } finally {
-      await session.dispose();
-    }
-  }
+  const { known, doubt } = event
+    ? await tried(model, event, options, (session) => checked(session, event))
+    : {};
   const open = sharedSessions((place) => place.start(model));
   const score = scoreFrom(
     name,
@@ -134,6 +124,25 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Pro
       describe: () => described(file, ports, { form: known?.form, rows, doubt }, options),
     },
   );
+}
+
+/** What a run on an event of a known shape shows: the wiring, and a doubt about what is predicted. */
+async function tried(
+  model: OnnxModel,
+  event: Shape,
+  options: FromOnnxOptions,
+  checked: (session: Runner) => Promise<Wiring>,
+): Promise<{ readonly known?: Wiring; readonly doubt?: string }> {
+  const session = await openModel(model, { threads: 1 });
+  try {
+    const known = await checked(session);
+    const answer: Answer = async (x, t) =>
+      answers(session, known, x, new Float64Array(x.shape[0]).fill(t));
+    const doubt = options.sde && (await doubtOf(answer, event, options, options.sde));
+    return { known, doubt };
+  } finally {
+    await session.dispose();
+  }
 }
 
 const sameEvent = (a: Shape | undefined, b: Shape): boolean => a !== undefined && `${a}` === `${b}`;

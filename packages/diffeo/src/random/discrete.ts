@@ -1,5 +1,5 @@
 /**
- * Whole numbers without bias.
+ * Integers without bias.
  *
  *   below(n):  the first word w of the element's blocks with w ≥ 2³² mod n, reduced mod n
  *
@@ -40,7 +40,8 @@ export function integers(
   if (!bounded || low >= high)
     fail(
       "usage",
-      `integers: low ${show(low)} and high ${show(high)} are not two integers from −2³¹ to 2³¹, low below high`,
+      `integers: low ${show(low)} and high ${show(high)} are not two integers from −2³¹ to ` +
+        "2³¹, low below high",
       "give the least integer and one more than the greatest",
     );
   const plan = planDraw(source, shape, "integers");
@@ -54,7 +55,8 @@ export function integers(
 }
 
 /**
- * The numbers 0 … n − 1 in random order, every order equally likely. From `Keys`, one order a key.
+ * The numbers 0 … n − 1 in random order, every order equally likely. From `Keys`, one order per
+ * key.
  */
 export const permutation = (source: Key | Keys, n: number): IntArray =>
   deal(source, n, n, "permutation");
@@ -175,8 +177,9 @@ function race(source: Keys, weights: ArrayLike<number>, count: number): Int32Arr
   if (count > runners.length)
     fail(
       "usage",
-      `choice: ${count} indices are wanted without replacement, but ${runners.length} weights are above zero`,
-      "want fewer, give more indices a weight, or set replace to true",
+      `choice: ${count} indices are requested without replacement, but ${runners.length} ` +
+        "weights are above zero",
+      "request fewer, give more indices a positive weight, or set replace to true",
     );
   return Int32Array.from(runners.sort((a, b) => time[a] - time[b] || a - b).slice(0, count));
 }

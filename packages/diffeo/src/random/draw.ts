@@ -70,7 +70,8 @@ export function uniform<D extends FloatType = "float32">(
   if (!(lowest <= highest && Number.isFinite(width)))
     fail(
       "usage",
-      `uniform: low ${show(low)} and high ${show(high)} are not the ends of a finite interval with a ${out.dtype} inside`,
+      `uniform: low ${show(low)} and high ${show(high)} are not the ends of a finite ` +
+        `interval with a ${out.dtype} inside`,
       "give two finite numbers, low well below high",
     );
   eachChunk(plan, 2, (words, at, count) => {
@@ -132,14 +133,15 @@ interface Plan {
   readonly shape: Shape;
 }
 
-/** Checks a draw's arguments. From `Keys` the whole has a leading axis, one row a key. */
+/** Checks the arguments of a draw. From `Keys` the result has a leading axis, one row per key. */
 export function planDraw(source: Key | Keys, shape: number | Shape, operation: string): Plan {
   const keys = keysOf(source, operation);
   const event = typeof shape === "number" ? [shape] : shape;
   if (!Array.isArray(event) || !event.every(isIndex))
     fail(
       "shape",
-      `${operation}: the shape ${Array.isArray(event) ? showShape(event) : show(shape)} is not made of natural numbers`,
+      `${operation}: the shape ${Array.isArray(event) ? showShape(event) : show(shape)} is ` +
+        "not made of natural numbers",
       "use a length such as 8, or lengths such as [16, 2]; [] is a single number",
     );
   return {

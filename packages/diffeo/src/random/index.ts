@@ -6,7 +6,7 @@
  *
  *   const root = key("chess, run 3");
  *   const [init, loop] = split(root, 2);                  // independent streams
- *   const start = normal(sampleKeys(init, 64), [64, 13]); // row i belongs to sample i, whatever the batch
+ *   const start = normal(sampleKeys(init, 64), [64, 13]); // row i belongs to sample i
  *   const noise = normal(fold(sampleKeys(loop, 64), step), [64, 13]);
  */
 export { type ChoiceOptions, choice, type IntArray, integers, permutation } from "./discrete.ts";

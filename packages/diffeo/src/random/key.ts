@@ -1,14 +1,15 @@
 /**
- * A key names a stream; a sub-key is a pure function of its parent and of what it is for.
+ * A key names a stream; a sub-key is a pure function of its parent and of its name.
  *
  *   fold(k, n)   = E_k(n mod 2³², ⌊n / 2³²⌋, 0, 1)                       E = Threefry-4×32-20
  *   split(k, n)ᵢ = E_k(i, 0, 0, 2)
- *   fold(k, s)   = E_{…E_{E_k(|s|, 0, 0, 3)}(s₀ … s₇)…}(… s_{|s|−1} 0 …)  eight UTF-16 units of the string a block
+ *   fold(k, s)   = E_{…E_{E_k(|s|, 0, 0, 3)}(s₀ … s₇)…}(… s_{|s|−1} 0 …)
+ *                  with eight UTF-16 units of the string per block
  *   draws read     E_k(block, attempt, 0, 0)
  *
- * The last word of the counter keeps the uses apart: no sub-key is ever one of its parent's random
- * numbers. A string begins with its length, so that none is the beginning of another, and the chain
- * is then as random as E itself.
+ * The last word of the counter separates the uses: no sub-key is ever one of its parent's random
+ * numbers. A string begins with its length, so that no string is the beginning of another, and the
+ * chain is as random as E itself.
  */
 import { fail } from "../graph/error.ts";
 import { threefry } from "./threefry.ts";
@@ -23,12 +24,12 @@ export interface Key {
 }
 
 /**
- * One key a sample, packed. A draw from `Keys` has a leading axis of length `count`, and row i sees
- * key i alone.
+ * One key per sample, packed. A draw from `Keys` has a leading axis of length `count`, and row i
+ * sees key i alone.
  */
 export interface Keys {
   readonly count: number;
-  /** Four words a key. */
+  /** Four words per key. */
   readonly words: Uint32Array;
 }
 
@@ -89,7 +90,7 @@ export function fold(parent: Key | Keys, data: number | string): Key | Keys {
 }
 
 /**
- * One key a sample: key i is `fold(parent, first + i)`, so sample 7 is the same in a batch of 16,
+ * One key per sample: key i is `fold(parent, first + i)`, so sample 7 is the same in a batch of 16,
  * in a batch of 64, and alone with `first` 7. The noise of sample i at step s is a function of
  * (parent, i, s) alone: `normal(fold(sampleKeys(parent, count), s), eventShape)`.
  */
@@ -97,7 +98,8 @@ export function sampleKeys(parent: Key, count: number, first = 0): Keys {
   if (!isIndex(count) || !isIndex(first) || !isIndex(first + count))
     fail(
       "usage",
-      `sampleKeys: samples ${show(first)} to ${show(first)} + ${show(count)} are not a range of natural numbers`,
+      `sampleKeys: samples ${show(first)} to ${show(first)} + ${show(count)} are not a range ` +
+        "of natural numbers",
       "give a count and a first index among 0, 1, 2, …",
     );
   const root = keysOf(parent, "sampleKeys").words;

@@ -2,7 +2,7 @@
  * Standard normals of many keys at once, as functions of a module: the bits of `fold` and of
  * `normal` from `Keys`, four keys in the lanes of a vector.
  *
- *   words of four keys   k₀ of all four, k₁ of all four, …: 64 bytes a group
+ *   words of four keys   k₀ of all four, k₁ of all four, …: 64 bytes per group
  *   fold                 group ↦ group
  *   normals              uniform numbers of some rows, row by row, then Φ⁻¹ of two neighbours:
  *                        of all as if they lay around the median, then of those in the tails again,

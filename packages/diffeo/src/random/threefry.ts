@@ -4,7 +4,8 @@
  *
  *   k₄ = 0x1BD11BDA ⊕ k₀ ⊕ k₁ ⊕ k₂ ⊕ k₃
  *   x  = c + (k₀, k₁, k₂, k₃)
- *   20 rounds of  (a, b) ↦ (a + b, rotl(b, r) ⊕ (a + b))  on two pairs, which swap partners after each round
+ *   20 rounds of  (a, b) ↦ (a + b, rotl(b, r) ⊕ (a + b))
+ *                 on two pairs, which swap partners after each round
  *   after every fourth round, the s-th time:  x += (kₛ, kₛ₊₁, kₛ₊₂, kₛ₊₃ + s), indices mod 5
  *
  * J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11.

@@ -19,7 +19,7 @@ export interface FlowProblem {
   readonly name?: string;
   readonly field: StateField;
   readonly start: readonly NdArray[];
-  /** What the field knows beside the state: numbers, or [count, …] each. */
+  /** Other inputs of the field: numbers, or arrays [count, …]. */
   readonly fixed?: readonly NdArray[];
   readonly from: number;
   readonly to: number;
@@ -99,7 +99,8 @@ export async function followFlow(problem: FlowProblem): Promise<Arrival> {
     if (times.length - 1 + rejected >= mostSteps)
       fail(
         "numerical",
-        `${mostSteps} steps for the tolerance ${tolerance} lead from t = ${from} to ${t}, not to ${to}`,
+        `${mostSteps} steps for the tolerance ${tolerance} lead from t = ${from} to ${t}, ` +
+          `not to ${to}`,
         "allow a larger error, end at another time, or compute in float64",
       );
     const last = Math.abs(dt) >= Math.abs(to - t) * (1 - 1e-9);
@@ -123,7 +124,8 @@ export async function followFlow(problem: FlowProblem): Promise<Arrival> {
         await problem.onStuck?.(state, { step: times.length - 1, from: t, to: reach });
         fail(
           "numerical",
-          `no step is short enough for the tolerance ${tolerance} at t = ${t}: one of ${tried} has error ratio ${ratio}`,
+          `no step is short enough for the tolerance ${tolerance} at t = ${t}: one of ` +
+            `${tried} has error ratio ${ratio}`,
           "allow a larger error, end at another time, or compute in float64",
         );
       }

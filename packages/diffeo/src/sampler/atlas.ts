@@ -7,8 +7,9 @@ import type { Solver } from "./solver.ts";
 import { eulerMaruyama } from "./stochastic.ts";
 
 /**
- * Steps, and then changes the chart where `change` says so, such as that of `sphereBrownian`. By the
- * (reverse-time) Itô lemma the process goes on in the new chart as it would have in the old one.
+ * Steps, and then changes the chart where `change` says so, such as that of `sphereBrownian`. By
+ * the (reverse-time) Itô lemma the process goes on in the new chart as it would have in the old
+ * one.
  *
  * @param base a solver that does not remember earlier steps. Default Euler–Maruyama.
  */

@@ -1,15 +1,17 @@
 /**
  * Churn (T. Karras et al., "Elucidating the design space of diffusion-based generative models",
- * 2022): a step of the probability flow goes back first, by the forward process, and then over the
+ * 2022): a step of the probability flow first goes back, by the forward process, and then over the
  * whole way. From t to t′ with a share c:
  *
- *   t̂ = t + c (t − t′), at most T      x̂ = r x + √(σ̂² − r²σ²) z,  r = m̂/m      then the flow from t̂ to t′
+ *   t̂ = t + c (t − t′), at most T
+ *   x̂ = r x + √(σ̂² − r²σ²) z,  r = m̂/m
+ *   then the flow from t̂ to t′
  *
- * If x has the law of time t, x̂ has that of t̂ exactly: churn changes no law and forgets, with the
- * noise that it replaces, a part of the errors made before. c = 0 is the solver as it is. (The
- * authors raise σ/m by a factor; here it is time that is gone back.) It is for steps that remember
- * nothing: across fresh noise the last value of D says little about the next, and `dpmSolver2M`
- * would fall to first order.
+ * If x has the distribution of time t, x̂ has that of t̂ exactly: churn changes no distribution,
+ * and with the noise that it replaces it removes a part of earlier errors. c = 0 is the solver
+ * itself. (The authors raise σ/m by a factor; here time goes back.) It is for steps without memory:
+ * across new noise the last value of D says little about the next, and `dpmSolver2M` would fall to
+ * first order.
  */
 import { add, div, fail, maximum, minimum, mul, sqrt, square, sub } from "../graph/index.ts";
 import type { Solver } from "./solver.ts";

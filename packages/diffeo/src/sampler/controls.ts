@@ -54,7 +54,7 @@ export function controlsOf(
   if (options.guidance !== undefined && !energy)
     fail(
       "usage",
-      "guidance is given, and no energy to be guided by",
+      "guidance is set, but the sampler has no energy",
       "open the sampler with an energy",
     );
   if (!Number.isFinite(strength))
@@ -65,7 +65,7 @@ export function controlsOf(
     );
   const wanted = Object.entries(aims);
   if (wanted.length > 0 && !aim)
-    fail("usage", "aims are given, and nothing that leads to them", "open the sampler with an aim");
+    fail("usage", "aims are set, but the sampler has no aim", "open the sampler with an aim");
   for (const [what, number] of wanted)
     if (!Number.isFinite(number))
       fail("usage", `aims: ${what} is ${number}`, "give a finite number");
@@ -85,8 +85,8 @@ export function controlsOf(
 }
 
 /**
- * The process under its controls, as a graph has them: guided, told what is known, its clock and
- * its drift scaled. Graphs of one run share `seen`: what leads them is looked at once.
+ * The process under its controls, as in a graph: guided, conditioned on known values, with scaled
+ * time and drift. Graphs of one run share `seen`, so that each guide is checked once.
  */
 export function applyControls(
   process: Process,

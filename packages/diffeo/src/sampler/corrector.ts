@@ -4,12 +4,12 @@
  *
  *   x ← x + ε s(x, t) + √(2ε) z,   ε = 2 (r σ(t))²
  *
- * which leave p_t unchanged as ε → 0 and so mend what the predictor got wrong; at a fixed ratio r
- * they widen a law of variance v by about r²σ²/v of it, so a smaller r belongs with smaller steps.
- * Song et al. (ICLR 2021) take
- * ε = 2 (r ‖z‖/‖s‖)² with norms averaged over the batch; ‖s‖ ≈ ‖z‖/σ(t), so this is the same ε
- * without making one sample depend on the others. All steps are in x: the image of Langevin
- * dynamics there is Langevin dynamics in y under the metric that φ carries over.
+ * which leave p_t unchanged as ε → 0 and so correct errors of the predictor; at a fixed ratio r
+ * they widen a distribution of variance v by about r²σ²/v of it, so a smaller r belongs with
+ * smaller steps. Song et al. (ICLR 2021) take ε = 2 (r ‖z‖/‖s‖)² with norms averaged over the
+ * batch; ‖s‖ ≈ ‖z‖/σ(t), so this is the same ε without making one sample depend on the others. All
+ * steps are in x: the image of Langevin dynamics there is Langevin dynamics in y under the metric
+ * that φ carries over.
  */
 import { add, fail, mul, sqrt, square } from "../graph/index.ts";
 import { type MarginalScore, type Process, scoreAt, type Transition } from "../sde/index.ts";

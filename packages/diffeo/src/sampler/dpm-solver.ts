@@ -3,29 +3,24 @@
  * al., "DPM-Solver++", 2022), for X_t | x₀ ~ N(m(t) x₀, σ(t)² I). With λ = log m/σ and D = E[x₀ |
  * x] = (x + σ²s)/m the motions of X are
  *
- *   flow       v = (log σ)˙ x + m λ̇ D                  d(x/σ) = e^λ D dλ
- *   reverse    f̄ = (log σ²/m)˙ x + 2 m λ̇ D             d(x m/σ²) = 2 e^{2λ} D dλ + (m/σ²) g dW̄,   g² = −2σ²λ̇
+ *   flow       v = (log σ)˙ x + m λ̇ D         d(x/σ) = e^λ D dλ
+ *   reverse    f̄ = (log σ²/m)˙ x + 2 m λ̇ D    d(x m/σ²) = 2 e^{2λ} D dλ + (m/σ²) g dW̄
  *
- * since s = (m D − x)/σ². The stiff part, linear in x, is integrated exactly, and D is a line in λ
- * through its values here and at the last step. From t to t′, with h = λ(t′) − λ(t) and h₀ = λ(t) −
- * λ(last):
+ * with g² = −2σ²λ̇, since s = (m D − x)/σ². The stiff part, linear in x, is integrated exactly, and
+ * D is a line in λ through its values here and at the last step. From t to t′, with h = λ(t′) −
+ * λ(t), h₀ = λ(t) − λ(last) and D* = D + ½ (h/h₀)(D − D_last):
  *
- *   flow       x′ = (σ′/σ) x + m′(1 − e^{−h}) D*                              D* = D + ½ (h/h₀)(D − D_last)
+ *   flow       x′ = (σ′/σ) x + m′(1 − e^{−h}) D*
  *   reverse    x′ = (σ′/σ) e^{−h} x + m′(1 − e^{−2h}) D* + σ′√(1 − e^{−2h}) z
  *
  * With D* = D throughout, of first order, the reverse step is the ancestral one of DDPM (J. Ho et
- * al., 2020): x′ is drawn as if x₀ were D. D is a martingale, so nothing that was predicts where it
- * goes, and of the paths of the process this is the nearest with its steps (fitted.ts); a line
- * through two values has the better mean, the order of the law.
+ * al., 2020): x′ is sampled as if x₀ were D. D is a martingale, so no earlier prediction says where
+ * it goes, and of the paths of the process this is the nearest with its steps (fitted.ts); a line
+ * through two values has the better mean, the order of the distribution.
  *
- * D* = D also in the first step, which has no last one, and as the authors do in the last of fewer
- * than 15 steps.
- * The reverse step is exact in law for any h where D does not depend on x: for data that are a
- * single point.
- *
- * D is read off the process, D = (v − (log σ)˙ x)/(m λ̇) or the same of its drift, and noise is
- * scaled by G/g: a drift that is scaled, guided or someone's own is integrated as it is. It need
- * not be stiff in the way that X is for the orders to hold.
+ * D* = D also in the first step, which has no last one, and, as in the paper, in the last of fewer
+ * than 15 steps. The reverse step is exact in distribution for any h where D does not depend on x:
+ * for data that are a single point.
  */
 import { eventOf } from "../bijector/event.ts";
 import {

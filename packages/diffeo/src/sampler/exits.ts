@@ -1,7 +1,7 @@
 /**
  * Points inside and outside: where a run starts and ends, what happens to a step that leaves the
- * domain, and what is said of a number that is none. Nothing is clipped unless the caller asks, and
- * then it is counted.
+ * domain, and the errors for NaN and infinity. Nothing is clipped unless the caller requests it,
+ * and then it is counted.
  */
 import { alignToEvent, contains, sumEvent } from "../bijector/index.ts";
 import {
@@ -64,7 +64,8 @@ export async function startingPoints(batch: Batch, t: number): Promise<NdArray> 
     if (outside >= 0)
       fail(
         "usage",
-        `start: point ${batch.first + outside} of ${inside.data.length} lies outside the domain of ${phi.name}`,
+        `start: point ${batch.first + outside} of ${inside.data.length} lies outside the ` +
+          `domain of ${phi.name}`,
         "give points in the image of the map",
       );
     return solver.stepIn === "y" ? start : x;
@@ -178,7 +179,7 @@ const stepText = ({ step, from, to }: TimeStep): string =>
 const remedyFor = ({ driftScale: w = 1 }: DrawOptions, otherwise: string): string =>
   w === 1 ? otherwise : `the drift was scaled by w = ${w}: try one nearer to 1`;
 
-/** Raises an error if the score at these points, at either end of the step, is no number. */
+/** Throws if the score at these points is NaN at either end of the step. */
 export async function blameScore(
   { process, options, build, first, count, solver }: Batch,
   points: NdArray,
@@ -198,8 +199,9 @@ export async function blameScore(
     const sample = first + Math.floor(bad / (values.data.length / count));
     fail(
       "numerical",
-      `${process.name}: the score is ${values.data[bad]} for sample ${sample} at t = ${t} (${stepText(step)})`,
-      remedyFor(options, "see whether the score is defined at that time and that far out"),
+      `${process.name}: the score is ${values.data[bad]} for sample ${sample} at t = ${t} ` +
+        `(${stepText(step)})`,
+      remedyFor(options, "check whether the score is defined at that time and at such points"),
     );
   }
 }
@@ -218,7 +220,8 @@ export async function failNotFinite(
   const sample = batch.first + Math.floor(at / (sizeOf(before.shape) / batch.count));
   fail(
     "numerical",
-    `${batch.process.name}: sample ${sample} is no longer a finite number after ${stepText(step)}, though its score was`,
+    `${batch.process.name}: sample ${sample} is no longer a finite number after ` +
+      `${stepText(step)}, though its score was`,
     remedyFor(batch.options, "use smaller steps, end at a larger tEnd, or compute in float64"),
   );
 }
@@ -233,12 +236,14 @@ export function failOutside(
   if (typeof solver.onExit === "function")
     fail(
       "usage",
-      `${name}: onExit left ${left} of ${count} samples outside the domain of ${domain} in ${stepText(step)}`,
+      `${name}: onExit left ${left} of ${count} samples outside the domain of ${domain} in ` +
+        `${stepText(step)}`,
       "let it return points strictly inside",
     );
   fail(
     "numerical",
     `${name}: ${left} of ${count} samples left the domain of ${domain} in ${stepText(step)}`,
-    'step in x (domainPreserving, or stepIn "x"), take smaller steps, or say with onExit what to do',
+    'step in x (domainPreserving, or stepIn "x"), take smaller steps, or say with onExit ' +
+      "what to do",
   );
 }

@@ -76,7 +76,7 @@ export function fittedGrid(
     fail(
       "usage",
       `the errors do not change from t = ${from} to ${to}`,
-      "use another grid, or measure them anew",
+      "use another grid, or measure them again",
     );
   const wanted = spaceTimes(steps, (s) => ends[0] + s * (ends[1] - ends[0]), ends[0], ends[1]);
   const times = timesAt(

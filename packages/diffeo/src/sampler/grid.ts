@@ -120,11 +120,7 @@ export function spaceTimes(
   to: number,
 ): number[] {
   if (!(Number.isInteger(steps) && steps >= 1 && steps <= MOST_STEPS))
-    fail(
-      "usage",
-      `a grid of ${steps} steps was asked for`,
-      `give a whole number of steps from 1 to ${MOST_STEPS}`,
-    );
+    fail("usage", `a grid of ${steps} steps`, `set an integer from 1 to ${MOST_STEPS}`);
   return Array.from({ length: steps + 1 }, (_, i) =>
     i === 0 ? from : i === steps ? to : at(i / steps, i),
   );
@@ -154,7 +150,8 @@ export function checkedGrid(
     if (!(reversed ? dt < 0 : dt > 0))
       fail(
         "usage",
-        `the step from t = ${times[i - 1]} to t = ${t} (index ${i}) has dt = ${dt}: in this process time must ${direction}`,
+        `the step from t = ${times[i - 1]} to t = ${t} (index ${i}) has dt = ${dt}: in this ` +
+          `process time must ${direction}`,
         reversed ? "give falling times, from T to 0" : "give rising times, from 0 to T",
       );
   });

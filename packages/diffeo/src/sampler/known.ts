@@ -7,16 +7,16 @@
  * and the reverse process fills in the rest. With the score of p_t alone that is not consistent,
  * since the unknown never had a say in the known noise. Two ways to make it so:
  *
- * Likelihood. The score of the conditional law is, by Bayes' rule,
+ * Likelihood. The score of the conditional distribution is, by Bayes' rule,
  *
  *   ∇ log p_t(x | known) = ∇ log p_t(x) + ∇ log p(known | x_t = x).
  *
  * Given the known x₀ their noise z is independent of all else, p_t(x | known) = p_t(x_unknown |
- * known) q_t(x_known | known), so fresh z at every step leaves the law as it is: the steps are
- * exact if the likelihood is.
+ * known) q_t(x_known | known), so new z at every step does not change the distribution: the
+ * steps are exact if the likelihood is.
  *
- * Or, for a score that is a function of what is known too (`given`), that of the conditional law
- * itself.
+ * Or, for a score that is also a function of the known values (`given`), that of the conditional
+ * distribution itself.
  *
  * Repetition, where there is neither: each step is taken several times, forwards again from
  * t₁ to t₀ > t₁ by the transition between the two times,
@@ -54,7 +54,7 @@ export interface Condition {
   readonly draws: readonly Shape[];
   /** The known values in x and where they are known, by name: inputs of the graphs below. */
   readonly values: Readonly<Record<string, NdArray>>;
-  /** The known coordinates set to their law at time t; `z` is the step's last draw. */
+  /** The known coordinates set to their distribution at time t; `z` is the step's last draw. */
   readonly apply: (x: Tensor, t: Tensor, z: Tensor | undefined, values: NamedTensors) => Tensor;
   /** The known coordinates set to their values. */
   readonly settle: (x: Tensor, values: NamedTensors) => Tensor;
@@ -85,16 +85,16 @@ export async function conditioning(batch: Batch, t: number): Promise<Condition> 
     fail(
       "usage",
       `known: ${name} has no Gaussian transition`,
-      "use VP, VE, sub-VP or one of your own with it",
+      "use VP, VE, sub-VP or a custom SDE with one",
     );
-  if (!reversed) fail("usage", "known: the process runs forward", "give it to a reverse process");
+  if (!reversed) fail("usage", "known: the process runs forward", "use it with a reverse process");
   if (solver.stepIn !== "x")
     fail("usage", "known: steps are taken in y", 'take them in x, with stepIn "x"');
   const values = await knownPoints(batch, known, t);
   const hears = given !== undefined || (likelihood !== undefined && known.strength !== 0);
   const repeats = known.resample ?? (hears ? 1 : 10);
   if (!Number.isInteger(repeats) || repeats < 1)
-    fail("usage", `known: resample is ${repeats}`, "give a whole number, at least 1");
+    fail("usage", `known: resample is ${repeats}`, "set an integer, at least 1");
 
   const { meanFactor: m, std } = transition;
   const lift = build(
@@ -154,14 +154,16 @@ async function knownPoints(
     if (!Number.isFinite(points.data[i] as number))
       fail(
         "usage",
-        `known: the value ${value.data[i]} at flat position ${i} lies outside the domain of ${phi.name}`,
+        `known: the value ${value.data[i]} at flat position ${i} lies outside the domain of ` +
+          `${phi.name}`,
         "give points inside it",
       );
     const [want, got] = [Number(value.data[i]), Number(image.data[i])];
     if (Math.abs(got - want) > tolerance * (1 + Math.abs(want)))
       fail(
         "usage",
-        `known: ${phi.name} mixes known and unknown coordinates: the known value ${want} at flat position ${i} becomes ${got} when unknown ones change`,
+        `known: ${phi.name} mixes known and unknown coordinates: the known value ${want} at ` +
+          `flat position ${i} becomes ${got} when unknown ones change`,
         "mask whole sites, so that a known coordinate of y depends on known coordinates of x alone",
       );
   }
@@ -179,7 +181,7 @@ function eventsOf({ event, first, count, options }: Batch, array: NdArray, what:
     fail(
       "shape",
       `known: the ${what} shape ${showShape(shape)}`,
-      `give ${showShape(event)}, or one event a sample`,
+      `give ${showShape(event)}, or one event per sample`,
     );
   if (own) return rowsOf(array, offset, count);
   const all = allocate(dtype, count * data.length) as Float64Array;

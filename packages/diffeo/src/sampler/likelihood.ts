@@ -1,9 +1,10 @@
 /**
  * The density of y under the model, by the probability flow dx = v dt that carries x to the prior:
  *
- *   log p₀(x) = log p_T(x_T) + ∫₀ᵀ ∇·v(x_t, t) dt,      log q(y) = log p₀(x) − log|det J_φ(x)|,  x = φ⁻¹(y)
+ *   log p₀(x) = log p_T(x_T) + ∫₀ᵀ ∇·v(x_t, t) dt
+ *   log q(y)  = log p₀(x) − log|det J_φ(x)|,  x = φ⁻¹(y)
  *
- * The divergence is exact, at the cost of one derivative a coordinate, or Hutchinson's estimate
+ * The divergence is exact, at the cost of one derivative per coordinate, or Hutchinson's estimate
  * eᵀ(∂v/∂x)e, whose mean it is for random signs e. The signs are held along the path, so the
  * equation stays an ordinary one.
  */
@@ -57,7 +58,7 @@ export interface DensityOptions extends Omit<CompileOptions, "keep"> {
 
 /** Log-densities of points, and how they were computed. */
 export interface DensityResult {
-  /** log q(y) in nats, one number a point. */
+  /** log q(y) in nats, one number per point. */
   readonly logDensity: NdArray;
   /**
    * Steps of the flow, and its score evaluations, those inside the divergence not counted; the most
@@ -213,7 +214,7 @@ function probesFor(
   if (divergence === undefined || divergence === "exact") return [];
   const { probes, key } = divergence;
   if (!Number.isInteger(probes) || probes < 1)
-    fail("usage", `divergence: ${probes} probes`, "give a whole number, at least 1");
+    fail("usage", `divergence: ${probes} probes`, "set an integer, at least 1");
   const keys = sampleKeys(fold(key, "divergence"), x.shape[0], first);
   return [rademacher(keys, [probes, ...x.shape.slice(1)], { dtype })];
 }

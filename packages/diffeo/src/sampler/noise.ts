@@ -77,7 +77,7 @@ export function brownianPath(key: Key, times: readonly number[]): NoiseSource {
       fail(
         "usage",
         `Brownian path: it runs from t = ${times[0]}, not back from ${draw.from} to ${draw.to}`,
-        "turn the grid",
+        "reverse the grid",
       );
     const keys = keysOf(draw);
     const total = allocate("float64", draw.count * sizeOf(draw.shape)) as Float64Array;

@@ -156,8 +156,8 @@ async function inBatches(opened: OpenedSampler, options: DrawOptions): Promise<S
   if (numbers > MOST_NUMBERS)
     fail(
       "usage",
-      `count is ${count}: samples of shape ${showShape(opened.event)} would be ${numbers} numbers, ` +
-        `more than ${MOST_NUMBERS}`,
+      `count is ${count}: samples of shape ${showShape(opened.event)} would be ${numbers} ` +
+        `numbers, more than ${MOST_NUMBERS}`,
       "request fewer per call; the next call continues with first",
     );
   const controls = controlsOf(options, opened, solver);

@@ -1,4 +1,4 @@
-/** What a sampler is opened with, what it is called with, and what it gives. */
+/** Options of opening and calling a sampler, and its result. */
 import type { CompileOptions } from "../engine/index.ts";
 import { type FloatType, fail, type NdArray, type Shape, type Tensor } from "../graph/index.ts";
 import type { Key } from "../random/index.ts";
@@ -16,12 +16,12 @@ import type { NoiseSource } from "./noise.ts";
 import type { Solver } from "./solver.ts";
 import type { SolverName } from "./solvers.ts";
 
-/** What decides the graphs. */
+/** Options of opening a sampler: they determine its graphs. */
 export interface OpenOptions extends Omit<CompileOptions, "keep"> {
   /** The shape of one event in x. */
   readonly shape: Shape;
   /**
-   * A solver by its name, or one with options of its own, as in `rungeKutta({ tolerance: 1e-7 })`.
+   * A solver by its name, or a solver with options, as in `rungeKutta({ tolerance: 1e-7 })`.
    * Default domainPreserving.
    */
   readonly solver?: SolverName | Solver;
@@ -31,29 +31,30 @@ export interface OpenOptions extends Omit<CompileOptions, "keep"> {
    */
   readonly denoise?: boolean;
   /**
-   * E(y, t), one number an event: `guidance` times its gradient is taken off the score. t has the
-   * shape of the batch.
+   * E(y, t), one number per event: `guidance` times its gradient is subtracted from the score. t
+   * has the shape of the batch.
    */
   readonly energy?: (y: Tensor, t: Tensor) => Tensor;
   /**
-   * log p(known | x_t = x), one number an event, for calls with `known`. Its gradient joins the
-   * score, so that the unknown hears of the known. t has the shape of the batch.
+   * log p(known | x_t = x), one number per event, for calls with `known`. Its gradient is added to
+   * the score, so that the unknown coordinates depend on the known ones. t has the shape of the
+   * batch.
    */
   readonly likelihood?: (x: Tensor, t: Tensor, known: KnownPoints) => Tensor;
   /**
-   * The process given what is known, for calls with `known`, in place of the one that is opened:
-   * of a network that is shown what is known. Its SDE and map are those of the process.
+   * The process given the known values, for calls with `known`, instead of the opened process: for
+   * a network that takes known values as inputs. Its SDE and map are those of the process.
    */
   readonly given?: (known: KnownPoints) => Process;
   /**
-   * log ψ(x, t) of the numbers that a call gives as `aims`, one number an event. Its gradient joins
-   * the score, so that samples are led to what ψ stands for. t has the shape of the batch. Which
-   * names there are decides a graph, the numbers are fed to it.
+   * log ψ(x, t) for the numbers that a call passes as `aims`, one number per event. Its gradient is
+   * added to the score, which guides samples to large ψ. t has the shape of the batch. The names of
+   * `aims` determine a graph; the numbers are its inputs.
    */
   readonly aim?: (x: Tensor, t: Tensor, aims: Readonly<Record<string, Tensor>>) => Tensor;
 }
 
-/** What a call may choose: all of it is fed to graphs that are there. */
+/** Options of a call: inputs of graphs that are already compiled. */
 export interface DrawOptions {
   /** How many samples; those of `start` if that is given. */
   readonly count?: number;
@@ -88,7 +89,7 @@ export interface DrawOptions {
   readonly timeDilation?: number;
   /** The strength of `energy`. Default 1. */
   readonly guidance?: number;
-  /** What `aim` leads to. Default: nowhere. */
+  /** Numbers by name for `aim`. Default: none. */
   readonly aims?: Readonly<Record<string, number>>;
   /** Coordinates whose value is known (inpainting). */
   readonly known?: Known;
@@ -98,12 +99,12 @@ export interface DrawOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Both at once, for one call; the shape may be that of `start`. */
+/** Options of opening and of one call; the shape may be that of `start`. */
 export interface SampleOptions extends Omit<OpenOptions, "shape">, DrawOptions {
   readonly shape?: Shape;
 }
 
-/** Options of which every one is known: TypeScript lets a generic have others. */
+/** Options without unknown names: TypeScript lets a generic have others. */
 export type Exactly<O, Known> = O & { readonly [K in Exclude<keyof O, keyof Known>]: never };
 
 /**
@@ -121,8 +122,8 @@ export interface Known {
    */
   readonly value: NdArray;
   /**
-   * How often each step is repeated so that the unknown agrees with the known. Default 10, with a
-   * likelihood 1.
+   * How often each step is repeated so that unknown coordinates adapt to the known ones. Default
+   * 10, with a likelihood 1.
    */
   readonly resample?: number;
   /**
@@ -133,24 +134,25 @@ export interface Known {
 }
 
 /**
- * What is known as a graph sees it, one event a sample: the values in x and where they are known.
+ * Known values as a graph sees them, one event per sample: the values in x and where they are
+ * known.
  */
 export interface KnownPoints {
   readonly points: Tensor;
   readonly mask: Tensor;
 }
 
-/** How far a sampler is, with the points as they are then. */
+/** How far a sampler is, with the current points. */
 export interface Progress {
   /** Steps done. */
   readonly step: number;
-  /** Steps in all; unknown to an adaptive solver. */
+  /** Total steps; undefined for an adaptive solver. */
   readonly steps: number | undefined;
   readonly t: number;
-  /** The samples that are being made: from `first`, `count` of them. */
+  /** The current batch of samples: `count` samples from number `first`. */
   readonly first: number;
   readonly count: number;
-  /** Where they are now, in the space of the process. */
+  /** The current points, in the space of the process. */
   readonly points: () => Promise<NdArray>;
 }
 
@@ -160,14 +162,14 @@ export interface Samples<T extends FloatType = FloatType> extends NdArray {
   readonly data: T extends "float64" ? Float64Array : Float32Array;
 }
 
-/** The float type that options ask for. */
+/** The float type that options set. */
 export type TypeOf<O> = O extends { readonly type: infer T extends FloatType }
   ? T
   : O extends { readonly device: "reference" }
     ? "float64"
     : "float32";
 
-/** Samples, and the report of how they were computed. */
+/** Samples, and how they were computed. */
 export interface SampleResult<T extends FloatType = FloatType> {
   /** [count, ...event], in the space of the process. */
   readonly samples: Samples<T>;

@@ -80,9 +80,9 @@ export interface OpenParticles extends Closable {
 type Conditioned = TwistedProcess | ((observed: NamedTensors) => TwistedProcess);
 
 /**
- * Draws of the posterior that `condition`, `guide` or `twist` made of a process, opened once:
- * graphs are compiled at the first call of each size of a batch. What is observed may come with
- * each call, `openParticles((observed) => condition(…), { observed })`.
+ * Opens a sampler of the posterior that `condition`, `guide` or `twist` made of a process. Graphs
+ * are compiled at the first call of each batch size. Observed arrays may be passed with each call:
+ * `openParticles((observed) => condition(…), { observed })`.
  */
 export function openParticles(process: Conditioned, options: OpenParticleOptions): OpenParticles {
   const { shape: event, denoise = false, observed = {}, ...engine } = options;
@@ -133,7 +133,7 @@ export function openParticles(process: Conditioned, options: OpenParticleOptions
   return Object.assign(draw, disposable(close));
 }
 
-/** One call of what is opened for it. */
+/** Opens a particle sampler for one call. */
 export async function particles(
   process: TwistedProcess,
   options: ParticleOptions,
@@ -156,21 +156,21 @@ function requireCall(
   observed: NonNullable<OpenParticleOptions["observed"]>,
 ): void {
   if (!(Number.isInteger(count) && count >= 1))
-    fail("usage", `particles: ${count} particles`, "give a whole number, at least 1");
+    fail("usage", `particles: ${count} particles`, "set an integer, at least 1");
   if (!(threshold >= 0 && threshold <= 1))
-    fail("usage", `particles: the threshold is ${threshold}`, "give a share from 0 to 1");
+    fail("usage", `particles: the threshold is ${threshold}`, "set a share from 0 to 1");
   const [wanted, names] = [observed, given].map((record) => Object.keys(record).sort().join(", "));
   if (wanted !== names)
     fail(
       "usage",
       `particles: observed ${names || "nothing"}, opened for ${wanted || "nothing"}`,
-      "give what was announced",
+      "pass the arrays that were named when opening",
     );
 }
 
 type Arrays = Readonly<Record<string, NdArray>>;
 
-/** Something of every particle, part after part. */
+/** Applies a function to all particles, part by part, and joins the results. */
 const inParts =
   (parts: readonly (readonly [number, number])[], signal: AbortSignal | undefined) =>
   async <T extends Arrays>(
@@ -186,7 +186,7 @@ const inParts =
     ) as T;
   };
 
-/** All steps, and what they come to. */
+/** Runs all steps of a call. */
 async function run(
   opened: Opened,
   {
@@ -244,7 +244,8 @@ function requireFinite(
   if (bad === undefined) return;
   fail(
     "numerical",
-    `${name}: particle ${Math.floor(bad / (points.data.length / count))} is no longer a finite number after ${where}`,
+    `${name}: particle ${Math.floor(bad / (points.data.length / count))} is no longer a ` +
+      `finite number after ${where}`,
     "use smaller steps, a wider likelihood, a smaller strength, or compute in float64",
   );
 }

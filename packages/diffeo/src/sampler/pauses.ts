@@ -2,7 +2,7 @@
 
 export const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
-/** Lets timers, signals and the screen have their turn a few times a second. */
+/** Lets timers, signals and the screen run a few times per second. */
 export function pauses(): () => Promise<void> {
   let last = Date.now();
   return async () => {

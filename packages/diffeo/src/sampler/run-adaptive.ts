@@ -16,13 +16,13 @@ export async function runAdaptive(batch: Batch, tolerance: number): Promise<Samp
     if (options[name] !== undefined)
       fail(
         "usage",
-        `rungeKutta: ${name} means nothing to steps chosen by tolerance`,
+        `rungeKutta: ${name} cannot be used with steps chosen by tolerance`,
         "leave it out, or give steps",
       );
   if (solver.onExit !== "fail")
     fail(
       "usage",
-      "rungeKutta: onExit means nothing to steps chosen by tolerance",
+      "rungeKutta: onExit cannot be used with steps chosen by tolerance",
       "leave it out, or give steps: a step that leaves the domain is refused and tried shorter",
     );
   const [from, to] = timeSpan(process, options);

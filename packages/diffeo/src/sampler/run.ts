@@ -7,7 +7,7 @@ import { runCalls } from "./run-calls.ts";
 import { runModule } from "./run-module.ts";
 import { type GridRun, graphsOf } from "./step-graphs.ts";
 
-/** Takes a batch along the grid. */
+/** Runs a batch over the times of a grid. */
 export async function runGrid(batch: Batch): Promise<SampleResult> {
   const { process, options, solver, controls } = batch;
   const times = gridOf(process, options, solver.grid);

@@ -24,7 +24,7 @@ import { sizeOf } from "../graph/ndarray.ts";
 
 /** A state of several tensors, [count, …] each. */
 export type State = readonly Tensor[];
-/** The slope of a state; `fixed` are tensors that the field knows beside it. */
+/** The slope of a state; `fixed` are other inputs of the field. */
 export type StateField = (state: State, t: Tensor, fixed: readonly Tensor[]) => State;
 
 /** Score evaluations of a step whose first slope is known from the step before. */

@@ -57,7 +57,7 @@ export interface Solver {
   readonly name: string;
   readonly stepIn: StepIn;
   readonly onExit: OnExit;
-  /** How times are spaced unless told otherwise. */
+  /** How times are spaced by default. */
   readonly grid: GridName;
   /**
    * Whether it steps over all but the network exactly, so that times fitted to the network's errors
@@ -76,7 +76,7 @@ export interface Solver {
    * given.
    */
   readonly tolerance?: number;
-  /** Whether the law of the process may be changed by driftScale and timeDilation. Default true. */
+  /** Whether driftScale and timeDilation may change the process. Default true. */
   readonly scalable?: boolean;
   /** Refuses a process that the solver cannot run. */
   readonly require?: (stage: Stage) => void;

@@ -1,4 +1,4 @@
-/** Solvers by name. Every law of `test/sampler` runs over them. */
+/** Solvers by name. Every property test of `test/sampler` runs over them. */
 import { fail } from "../graph/index.ts";
 import { predictorCorrector } from "./corrector.ts";
 import { ancestral, dpmSolver2M, dpmSolver2MSde } from "./dpm-solver.ts";

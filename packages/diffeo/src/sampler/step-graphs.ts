@@ -1,10 +1,11 @@
 /**
- * The graphs of a run over a grid: a step,
+ * The graphs of a run over a grid. One of them is a step: score, drift, scaled noise, update and
+ * the check of the domain together,
  *
- *   (point, t, dt, z, controls, known values, memory) ↦ (next point, how many left the domain, how many were put back)
+ *   (point, t, dt, z, controls, known values, memory)
+ *       ↦ (next point, how many left the domain, how many were put back)
  *
- * score, drift, scaled noise, update and the check of the domain together; the points of the process
- * on the way; those at the end.
+ * The others give the points of the process during the run and at its end.
  */
 import type { OpenSpec, OpenSpecs } from "../engine/index.ts";
 import {

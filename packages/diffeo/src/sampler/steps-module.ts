@@ -6,7 +6,7 @@
  *                                       t, dt, since ← the call's list
  *                                       z ← normal(fold(keys, k))          the numbers of noise.ts
  *                                       graph
- *                                       stop if a point is no number or is lost, or an index has no entry
+ *                                       stop if a point is NaN or lost, or an index has no entry
  *                                       exits, clamps += …;   point ← next
  *
  * A step that stops the loop leaves the point as it was before, for the error's sake.

@@ -29,7 +29,9 @@ export interface StepGraph {
 
 /** What a call of a module starts from. */
 export interface StepsCall {
-  /** The number of the first step, and the times of all, from which as many steps are taken as fit. */
+  /**
+   * The number of the first step, and the times of all, from which as many steps are taken as fit.
+   */
   readonly first: number;
   readonly steps: readonly { readonly t: number; readonly dt: number; readonly since: number }[];
   readonly point: NdArray;

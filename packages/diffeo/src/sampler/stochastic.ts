@@ -1,12 +1,13 @@
 /**
  * Integrators of the SDE dY = f̂ dt + G̃ dW̄, with ΔW = √|dt| z:
  *
- *   Euler–Maruyama     y + f̂ dt + G̃ ΔW                                              strong order ½, weak 1
- *   Milstein           … + ½ Σⱼₖ (D G̃ₖ)G̃ⱼ (ΔWⱼ ΔWₖ − δⱼₖ|dt|)                        strong order 1, if the noise commutes
+ *   Euler–Maruyama     y + f̂ dt + G̃ ΔW                               strong order ½, weak 1
+ *   Milstein           … + ½ Σⱼₖ (D G̃ₖ)G̃ⱼ (ΔWⱼ ΔWₖ − δⱼₖ|dt|)         strong order 1
  *   domain-preserving  Euler–Maruyama in x, then y = φ(x, t)
  *
- * The last is the same y-process, stepped where it has no boundary: it cannot leave the domain, and
- * near the boundary, where steps in y are biased, it is not. It is the default.
+ * Milstein's order holds where the noise commutes. The last is the same y-process, stepped in x,
+ * where it has no boundary: it cannot leave the domain, and it is not biased near the boundary,
+ * where steps in y are. It is the default.
  */
 import { eventOf } from "../bijector/event.ts";
 import { itoTrace, pushVector } from "../bijector/index.ts";
@@ -55,7 +56,7 @@ export const eulerMaruyama = ({ stepIn = "y", onExit = "fail" }: SteppingOptions
   step: (stage, step) => ({ next: eulerStep(stage, step) }),
 });
 
-/** Steps in x and maps: exact in law to the same y-process, for every map and every w. */
+/** Steps in x, then φ: the same y-process in distribution, for every map and every w. */
 export const domainPreserving = (): Solver => ({
   ...eulerMaruyama({ stepIn: "x" }),
   name: "domainPreserving",

@@ -1,12 +1,10 @@
-/**
- * Weights of particles: gathered as logarithms, drawn by where few are left that count, and what
- * they come to.
- */
+/** Weights of particles, kept as logarithms; when particles are resampled, and the result. */
 import { fail, type NdArray } from "../graph/index.ts";
 import { pickRows } from "../host/index.ts";
 import { fold, type Key, uniform } from "../random/index.ts";
 import type { Samples } from "./options.ts";
 
+/** Particles, their weights and effective sample sizes. */
 export interface Weighed {
   /**
    * Draws of the posterior, [particles, ...event] in the space of the process: those below, drawn
@@ -18,17 +16,16 @@ export interface Weighed {
   /** Their weights, which sum to one. */
   readonly weights: Float64Array;
   /**
-   * (Σw)²/Σw² of the weights: how many even ones these are worth. That they share ancestors is not
-   * in it.
+   * (Σw)²/Σw²: the effective sample size of the weights. It ignores that particles share ancestors.
    */
   readonly ess: number;
   /** The effective sample size before each step, and at the end. */
   readonly essBySteps: readonly number[];
-  /** Steps, from 0, before which particles were drawn anew. */
+  /** Steps, from 0, before which particles were resampled. */
   readonly resampled: readonly number[];
   /** How many of the first particles are ancestors of the last. */
   readonly ancestors: number;
-  /** log p(observation), the likelihood's constants in it. */
+  /** log p(observation), including the constants of the likelihood. */
   readonly logEvidence: number;
 }
 
@@ -85,7 +82,7 @@ export class Cloud {
       fail(
         "numerical",
         "the observation is impossible for every particle",
-        "take more particles, or a likelihood that is nowhere quite zero",
+        "take more particles, or a likelihood that is positive everywhere",
       );
     const weights = this.#log.map((v) => Math.exp(v - most));
     const total = weights.reduce((a, b) => a + b, 0);
@@ -132,8 +129,7 @@ export class Cloud {
 }
 
 /**
- * Numbers of particles, each as often as its weight times their number, to the nearest whole number
- * below or above.
+ * Numbers of particles, each as often as its weight times their number, rounded down or up.
  */
 export function systematic(weights: Float64Array, u: number): Uint32Array {
   const n = weights.length;

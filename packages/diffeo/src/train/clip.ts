@@ -4,6 +4,6 @@
  */
 import { add, div, minimum, type Tensor } from "../graph/index.ts";
 
-/** c, a scalar, which `adam` takes beside g. */
+/** c, a scalar, which `adam` takes in addition to g. */
 export const clipFactor = (norm: Tensor, limit: number): Tensor =>
   minimum(div(limit, add(norm, 1e-6)), 1);

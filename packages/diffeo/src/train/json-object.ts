@@ -1,6 +1,5 @@
 /**
- * Objects as they stand in JSON: a list is none, and what every object or list inherits is no field
- * of it.
+ * Objects as in JSON: a list is not an object, and inherited properties are not fields.
  */
 import * as v from "valibot";
 
@@ -18,7 +17,7 @@ export const jsonObject = <S extends v.GenericSchema>(
     v.rawTransform(({ dataset, addIssue, NEVER }) => {
       if (isObject(dataset.value))
         return Object.assign(Object.create(null), dataset.value) as unknown;
-      addIssue({ message: "is no object", expected: "Object" });
+      addIssue({ message: "is not an object", expected: "Object" });
       return NEVER;
     }),
     schema,

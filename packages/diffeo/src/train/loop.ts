@@ -70,7 +70,8 @@ export function stateOf({ arrays }: Checkpoint, size: number, where: string): Tr
     if (!array || array.data.length !== size)
       fail(
         "data",
-        `${where}: ${name} has ${array ? `${array.data.length} numbers` : "no entry"}, this architecture has ${size}`,
+        `${where}: ${name} has ${array ? `${array.data.length} numbers` : "no entry"}, this ` +
+          `architecture has ${size}`,
         "use the settings the checkpoint was made with",
       );
     return array;
@@ -79,15 +80,18 @@ export function stateOf({ arrays }: Checkpoint, size: number, where: string): Tr
 }
 
 /**
- * Raises what is to be said of a run whose numbers are lost: its settings are kept, so others need
- * another folder.
+ * Throws for a run with a number that is not finite. Its settings are stored, so other settings
+ * need another folder.
  */
 async function diverged(store: RunStore, what: string): Promise<never> {
   const reached = await store.reached();
+  const newest = reached
+    ? `the newest checkpoint is that of step ${reached}`
+    : "there is no checkpoint yet";
   return fail(
     "numerical",
-    `${what}; ${reached ? `the newest checkpoint is that of step ${reached}` : "there is no checkpoint yet"}`,
-    `begin another run with a smaller learning rate or gradient norm${
+    `${what}; ${newest}`,
+    `start another run with a smaller learning rate or gradient norm${
       reached ? ", from that checkpoint's averaged weights if they are of use" : ""
     }`,
   );

@@ -1,6 +1,6 @@
 /**
- * Muon for matrices (K. Jordan et al., 2024): a step in the direction of the orthogonal matrix that is
- * nearest to the momentum, so that all singular directions of a matrix move equally far.
+ * Muon for matrices (K. Jordan et al., 2024): a step in the direction of the orthogonal matrix that
+ * is nearest to the momentum, so that all singular directions of a matrix move equally far.
  *
  *   m ← β m + (1 − β) g,   u = (1 − β) g + β m
  *   θ ← (1 − η λ) θ − η √max(1, columns/rows) · orthogonal(u)

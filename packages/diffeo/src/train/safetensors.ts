@@ -3,8 +3,8 @@
  * that gives type, shape and place of every array, then the numbers.
  *
  * The first entry of the metadata is a checksum of all bytes of the file, its own digits read as
- * zeros. Files without one are read too: those of other programs, and those that diffeo wrote before
- * it had checksums.
+ * zeros. Files without one are read too: those of other programs, and those that diffeo wrote
+ * before it had checksums.
  */
 import { DiffeoError, fail, type NdArray, type Shape, sizeOf } from "../graph/index.ts";
 import { checksumBlank, checksumPattern, checksumText } from "../host/crc32.ts";
@@ -70,7 +70,7 @@ export function assembleSafetensors(
   numbers: readonly Uint8Array[],
 ): Uint8Array[] {
   if (Object.hasOwn(metadata, CHECKSUM))
-    fail("usage", `the metadata have a "${CHECKSUM}" of their own`, "name it otherwise");
+    fail("usage", `the metadata have a "${CHECKSUM}" of their own`, "use another name");
   const stated = textEntries({ [CHECKSUM]: checksumBlank, ...metadata });
   // Integer-like names come first in an object, whenever they were added.
   stated.sort(([a], [b]) => Number(b === CHECKSUM) - Number(a === CHECKSUM));
@@ -127,7 +127,7 @@ export function serializeSafetensors(
   let at = 0;
   for (const [name, { shape, data }] of Object.entries(arrays)) {
     if (name === "__metadata__")
-      fail("usage", `an array is named "${name}", the name of the metadata`, "name it otherwise");
+      fail("usage", `an array is named "${name}", the name of the metadata`, "use another name");
     if (!(data instanceof Float32Array))
       fail("type", `array "${name}" is not float32`, "store float32 arrays");
     const stored = type === "F32" ? data : toHalf(data);

@@ -1,7 +1,7 @@
 /**
- * Whether two sets of samples come from one law, by a classifier that learns to tell them apart:
- * the area under its ROC curve, P(score of a real one > score of a sample) + ½ P(equal), on samples
- * that it was not fitted to. 0.5 is a coin, 1 tells all apart.
+ * Whether two sets of samples come from one distribution, by a classifier that learns to tell them
+ * apart: the area under its ROC curve, P(score of a real one > score of a sample) + ½ P(equal), on
+ * samples that it was not fitted to. 0.5 is a coin, 1 tells all apart.
  */
 import { fail } from "../graph/index.ts";
 import { fold, type Key, permutation } from "../random/index.ts";

@@ -1,7 +1,9 @@
 /**
- * Whether two sets of samples come from one law: the energy distance, zero exactly if they do,
+ * Whether two sets of samples come from one distribution: the energy distance, zero exactly if they
+ * do,
  *
- *   D(P, Q) = 2E‖X − Y‖ − E‖X − X′‖ − E‖Y − Y′‖ = c_n E_θ[ 2∫(F_θ − G_θ)² ],   c_n = √π Γ((n+1)/2)/Γ(n/2)
+ *   D(P, Q) = 2E‖X − Y‖ − E‖X − X′‖ − E‖Y − Y′‖ = c_n E_θ[ 2∫(F_θ − G_θ)² ]
+ *   c_n = √π Γ((n+1)/2)/Γ(n/2)
  *
  * with F_θ and G_θ the distribution functions of θ·X and θ·Y and θ uniform on the sphere: ‖x‖ = c_n
  * E|θ·x|, and in one dimension the energy distance is Cramér's 2∫(F − G)². All pairs of N samples
@@ -24,11 +26,11 @@ export interface EnergyOptions {
 
 /** The energy distance of two samples, with what it would be by chance. */
 export interface EnergyDistance {
-  /** D between the two sets as they are: a little above zero even for one law. */
+  /** D between the two sets as they are: slightly above zero even for one distribution. */
   readonly value: number;
   /** Mean and standard deviation of D when the samples are dealt out at random. */
   readonly chance: { readonly mean: number; readonly deviation: number };
-  /** (value − mean)/deviation: a few at most if the laws are the same. */
+  /** (value − mean)/deviation: a few at most if the distributions are equal. */
   readonly excess: number;
 }
 

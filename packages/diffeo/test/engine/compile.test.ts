@@ -363,12 +363,12 @@ describe("bad input", () => {
     ["int64", 0.5],
     ["int64", Number.NaN],
     ["int64", 2 ** 63],
-  ] as const)("a number that is no %s is refused: %d", async (dtype, value) => {
+  ] as const)("a number that is not an %s is refused: %d", async (dtype, value) => {
     const integers = compile((x: Tensor) => x, [{ shape: [2], dtype }]);
     const { kind, message } = await refusal(() => integers([0, value]));
     expect([kind, message]).toEqual([
       "type",
-      expect.stringContaining(`argument 0: ${value} is no ${dtype}`),
+      expect.stringContaining(`argument 0: ${value} is not an ${dtype}`),
     ]);
   });
 
@@ -408,11 +408,11 @@ describe("bad input", () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ["no tensor", 3, /returned something that is no tensor: a number/],
+    ["no tensor", 3, /returned something that is not a tensor: a number/],
     [
       "no tensor somewhere inside",
       [ndarray(1)],
-      /returned something that is no tensor: an array, at 0/,
+      /returned something that is not a tensor: an array, at 0/,
     ],
     ["empty", {}, /returned no tensor at all/],
   ])("a result that is %s is refused", async (_, result, message) => {
@@ -477,7 +477,7 @@ describe("what only the numbers forbid", () => {
       device: "reference",
     });
     expect((await refusal(() => quotient([1], [0]))).message).toMatch(
-      /^result y holds Infinity, which is no int32/,
+      /^result y holds Infinity, which is not an int32/,
     );
   });
 });

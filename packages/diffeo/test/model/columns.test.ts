@@ -170,13 +170,13 @@ describe("a transformer over columns", () => {
     }
   });
 
-  it("refuses tokens that see or say what is not there", () => {
+  it("refuses tokens that read or predict numbers that do not exist", () => {
     expect(() => networkOf({ ...spec, says: [0, 1, 1, 2, 1, 3] }).init(key(1))).toThrow(
-      "not there",
+      "do not exist",
     );
-    expect(() => networkOf({ ...spec, says: [0, 1] }).init(key(1))).toThrow("not there");
+    expect(() => networkOf({ ...spec, says: [0, 1] }).init(key(1))).toThrow("do not exist");
     expect(() => networkOf({ ...spec, sees: [[0], [1, 4], [3]] }).init(key(1))).toThrow(
-      "not there",
+      "do not exist",
     );
     expect(() => networkOf({ ...spec, heads: 3 }).init(key(1))).toThrow("heads");
   });

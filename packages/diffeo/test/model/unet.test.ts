@@ -66,7 +66,7 @@ describe("the U-Net", () => {
     [{ heads: 3 }, "16 channels at level 1 in 3 heads"],
     [{ multipliers: [] }, "without levels"],
     [{ multipliers: [1, 1.1] }, "a level of 8 × 1.1 channels in 4 groups"],
-    [{ width: 9, groups: 3 }, "a U-Net of width 9. Give an even one"],
+    [{ width: 9, groups: 3 }, "a U-Net of width 9. Give an even width"],
     [{ blocks: 0 }, "a U-Net of blocks 0"],
   ])("refuses %j", (odd, message) => {
     expect(() => unetInit(key(1), { ...options, ...odd })).toThrow(message);

@@ -236,7 +236,7 @@ describe("what is wrong with a file", () => {
     const process = reverse(vp(), score);
     const { logDensity } = await import("../../src/sampler/index.ts");
     await expect(logDensity(process, ndarray([[0, 0]]))).rejects.toThrow(
-      /derivative was asked for.*`differences`/s,
+      /derivative is needed.*`differences`/s,
     );
   });
 });

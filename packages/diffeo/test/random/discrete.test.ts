@@ -166,7 +166,7 @@ describe("a choice", () => {
     expect(failing(2, 1, { weights: [1, Number.NaN] })).toThrow("choice: weights[1] is NaN");
     expect(failing(3, 1, { weights: [1, 2] })).toThrow("choice: there are 2 weights for 3 indices");
     expect(failing(4, 4, { weights, replace: false })).toThrow(
-      "4 indices are wanted without replacement, but 3 weights",
+      "4 indices are requested without replacement, but 3 weights",
     );
     expect(failing(3, 4, { replace: false })).toThrow(
       "choice: cannot take 4 of 3 indices without replacement",

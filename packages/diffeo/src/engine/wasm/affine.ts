@@ -3,8 +3,8 @@
  *
  *   base + Σₗ coefₗ iₗ
  *
- * of the loops' counters iₗ. Broadcasting, transposing, slicing, flipping and most reshapes map such
- * indices to such indices, so that they cost nothing where they are read.
+ * of the loops' counters iₗ. Broadcasting, transposing, slicing, flipping and most reshapes map
+ * such indices to such indices, so that they cost nothing where they are read.
  */
 import { type Shape, sizeOf, type Tensor } from "../../graph/index.ts";
 import { stridesOf } from "../../graph/ndarray.ts";

@@ -1,10 +1,10 @@
 /**
  * Typed WebAssembly expressions, and functions put together of them.
  *
- * An expression is the bytes that leave one value on the stack. It may be used once; `let` keeps its
- * value in a local that may be read as often as wanted. A function is written block by block: a loop
- * within a loop collects its bytes apart, so that what does not change in it can still be written
- * in front of it (`at`).
+ * An expression is the bytes that leave one value on the stack. It may be used once; `let` keeps
+ * its value in a local that may be read as often as wanted. A function is written block by block: a
+ * loop within a loop collects its bytes apart, so that what does not change in it can still be
+ * written in front of it (`at`).
  */
 import { internal } from "../../graph/error.ts";
 import {

@@ -4,10 +4,10 @@
  *   wasm          call + Σ nodes (start + numbers · rate)         nothing but loops to start
  *   onnxruntime   call + Σ nodes (start + numbers · rate)         0.5 µs to start an operation
  *
- * Rates are nanoseconds per number of an operation (of a product, per multiplication), as
- * `npm run bench -- small` measures them on one thread. They are constants, not measured where a
- * program runs: the same graph goes to the same engine on every machine. What is predicted need only
- * be right where the engines differ much.
+ * Rates are nanoseconds per number of an operation (of a product, per multiplication), as `npm run
+ * bench -- small` measures them on one thread. They are constants, not measured where a program
+ * runs: the same graph goes to the same engine on every machine. What is predicted need only be
+ * right where the engines differ much.
  */
 import { sizeOf, type Tensor, topological } from "../../graph/index.ts";
 import { constantValue, isInput } from "../../graph/tensor.ts";
@@ -69,7 +69,7 @@ const slow: Readonly<Record<string, number>> = {
 
 const last = ({ shape }: Tensor, k = 1): number => shape.at(-k) ?? 1;
 
-/** Nanoseconds of a node, beside starting it. */
+/** Nanoseconds of a node, without those of starting it. */
 function workOf(t: Tensor, engine: Engine): number {
   const { name } = t.op;
   const size = sizeOf(t.shape);

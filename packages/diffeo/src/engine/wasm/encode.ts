@@ -1,7 +1,7 @@
 /**
- * The binary format of a WebAssembly module (WebAssembly Core Specification 2.0, chapter 5):
- *
- *   magic, version, then sections (id, size, content): types, imports, functions, memory, exports, code, data
+ * The binary format of a WebAssembly module (WebAssembly Core Specification 2.0, chapter 5): magic,
+ * version, then sections (id, size, content) of types, imports, functions, memory, exports, code
+ * and data.
  */
 import { fail } from "../../graph/index.ts";
 

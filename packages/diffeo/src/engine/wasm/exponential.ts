@@ -1,12 +1,13 @@
 /**
- * eˣ, eˣ − 1, log x, log(1 + x) and what is made of them, in float64, each within 1 or 2 units in
+ * eˣ, eˣ − 1, log x, log(1 + x) and functions made of them, in float64, each within 1 or 2 units in
  * the last place. Only + − × ÷ and integer operations on the bits are used, which every machine
  * rounds alike.
  *
  *   exp     x = k log 2 + r, |r| ≤ ½ log 2;   eˣ = 2ᵏ (1 + r + r²/2! + … + r¹³/13!)
  *   expm1   2ᵏ ((1 − 2⁻ᵏ) + (r + r²/2! + …)): nothing cancels, for 1 − 2⁻ᵏ is exact
  *   log     x = 2ᵏ m, √½ ≤ m < √2;   log x = k log 2 + log m
- *   log m   f = m − 1, s = f/(2 + f):  f − (f²/2 − s(f²/2 + R)),  R = 2(s²/3 + s⁴/5 + …)   (`graph/normal.ts` proves it)
+ *   log m   f = m − 1, s = f/(2 + f):  f − (f²/2 − s(f²/2 + R)),  R = 2(s²/3 + s⁴/5 + …)
+ *           (`graph/normal.ts` proves it)
  *   log1p   u = fl(1 + x): log u + (x − (u − 1))/u
  *
  * log 2 is in two parts, the first of 33 bits, so that its product with k is exact.
@@ -109,7 +110,7 @@ export const expm1: Elementary = (code, l, given) => {
   const lost = l.sub(l.sub(high, r), low);
   const tail = l.add(l.mul(l.mul(r, r), estrin(code, l, reciprocalFactorials(2, 14), r)), lost);
   const p = code.let(l.add(r, tail));
-  // 2⁻ᵏ is nothing beside 1 from k = 60 on.
+  // From k = 60 on, 1 + 2⁻ᵏ rounds to 1.
   const least = code.let(l.sub(l.constant(SHIFTER), l.min(k, l.constant(60))));
   const inverse = b.toFloat(
     b.shl(b.add(b.sub(b.of(least), b.constant(SHIFTER_BITS)), b.constant(1023n)), 52),

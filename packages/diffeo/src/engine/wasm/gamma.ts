@@ -1,18 +1,19 @@
 /**
  * log Γ and its derivative ψ in float64 for x ≥ 0, one number at a time, within 2 units in the last
- * place, beside their zeros too.
+ * place, also near their zeros.
  *
- *   log Γ x = (x − 1)(x − 2) R(x)                          ½ ≤ x < 3: R, a polynomial on each of five
- *                                                          intervals, has no zero, and the factors are exact
- *           = log Γ(1 + x) − log x                         below
- *           = log((x − 1) … (x − n)) + log Γ(x − n)        3 ≤ x < 8, x − n in [2, 3)
- *           = (x − ½)(log x − 1) + ½ log 2π − ½ + S(x)     from 8 on: Stirling, its product in two parts
- *   ψ x     = (x − x₀) Q(x)                                ½ ≤ x < 8: x₀ = 1.4616… in two parts
- *           = ψ(1 + x) − 1/x                               below
- *           = log x − 1/2x − T(1/x²)                       from 8 on
+ *   log Γ x = (x − 1)(x − 2) R(x)                        ½ ≤ x < 3
+ *           = log Γ(1 + x) − log x                       below
+ *           = log((x − 1) … (x − n)) + log Γ(x − n)      3 ≤ x < 8, x − n in [2, 3)
+ *           = (x − ½)(log x − 1) + ½ log 2π − ½ + S(x)   from 8 on: Stirling
+ *   ψ x     = (x − x₀) Q(x)                              ½ ≤ x < 8
+ *           = ψ(1 + x) − 1/x                             below
+ *           = log x − 1/2x − T(1/x²)                     from 8 on
  *
- * R and Q are interpolated at Chebyshev points with errors below 2⁻⁵⁹, in x − the middle of their
- * interval; the first coefficient is in two parts.
+ * Stirling's product and x₀ = 1.4616… are in two parts. R is a polynomial on each of five
+ * intervals; it has no zero, and x − 1 and x − 2 are exact. R and Q are interpolated at Chebyshev
+ * points with errors below 2⁻⁵⁹, in x − the middle of their interval; the first coefficient is in
+ * two parts.
  */
 import { type Code, type Expr, f64, int, select } from "./code.ts";
 import { horner } from "./exponential.ts";

@@ -13,8 +13,8 @@ import { isSupported } from "./plan.ts";
 const unshaped = (t: Tensor): Tensor => (t.op.name === "reshape" ? unshaped(t.inputs[0]) : t);
 
 /**
- * e^{a − (log s + m)}, where s is a sum over e^{a − m}, as e^{a − m}/s: the derivative of a log-sum-exp
- * then needs no exponential of its own.
+ * e^{a − (log s + m)}, where s is a sum over e^{a − m}, as e^{a − m}/s: the derivative of a
+ * log-sum-exp then needs no exponential of its own.
  */
 function shareOf(t: Tensor): Tensor | undefined {
   const [difference] = t.inputs;

@@ -88,7 +88,7 @@ export class Module {
     return this.#end;
   }
 
-  /** The address of bytes, which are put into memory when first asked for. */
+  /** The address of bytes, which are put into memory at the first request. */
   constant(key: unknown, bytes: () => Uint8Array): number {
     const known = this.#constants.get(key);
     if (known !== undefined) return known;

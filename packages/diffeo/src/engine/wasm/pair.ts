@@ -33,7 +33,7 @@ export function chooseBySize(
   code.when(l.lt(x, f64(limit)), write, () => chooseBySize(code, x, others, beyond));
 }
 
-/** An unevaluated sum of two numbers, the second beside the last digit of the first. */
+/** An unevaluated sum of two numbers; the second is below the last digit of the first. */
 export interface Pair {
   readonly high: Expr;
   readonly low: Expr;

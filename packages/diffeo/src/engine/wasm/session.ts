@@ -45,7 +45,9 @@ export interface Around {
   readonly end: number;
 }
 
-/** Multiplications of matrix products beyond which ONNX Runtime is faster whatever else there is. */
+/**
+ * Multiplications of matrix products beyond which ONNX Runtime is faster whatever else there is.
+ */
 const MOST_PRODUCTS = 2 ** 26;
 
 const productsOf = (t: Tensor): number =>
@@ -130,7 +132,8 @@ export function refuseFault(faults: Module["faults"], memory: WebAssembly.Memory
   fail(
     "numerical",
     faults.what[met - 1],
-    'look at the integers that are given: device "reference" with checkFinite names an operation that makes NaN of them',
+    'look at the integers that are given: device "reference" with checkFinite names an ' +
+      "operation that makes NaN of them",
   );
 }
 

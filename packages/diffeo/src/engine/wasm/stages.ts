@@ -148,7 +148,9 @@ export class Stages {
   }
 }
 
-/** Whether what repeats x repeats it along inner axes alone: then it is computed outside of these. */
+/**
+ * Whether what repeats x repeats it along inner axes alone: then it is computed outside of these.
+ */
 function outerOnly(x: Shape, to: Shape): boolean {
   const lead = to.length - x.length;
   let repeats = false;

@@ -4,9 +4,9 @@
  *   x = k·π/2 + r, |r| ≤ π/4;   ± sin r or ± cos r by k mod 4, from their power series
  *
  * r is in two parts. Up to 2²⁰ it is x − k(P₁ + P₂ + P₃) with P₁, P₂ of 33 bits, so that their
- * products with k are exact (W. Cody and W. Waite, 1980). Beyond, x = m·2ᵉ with an integer m, and of
- * the binary digits of 2/π only those matter that are neither a multiple of 4 after the product with
- * m·2ᵉ nor too small (M. Payne and R. Hanek, 1983): 192 of them.
+ * products with k are exact (W. Cody and W. Waite, 1980). Beyond, x = m·2ᵉ with an integer m, and
+ * of the binary digits of 2/π only those matter that are neither a multiple of 4 after the product
+ * with m·2ᵉ nor too small (M. Payne and R. Hanek, 1983): 192 of them.
  */
 import { apply, type Code, type Expr, f64, i32, i64, long, memory, select, simd } from "./code.ts";
 import { horner, withSign } from "./exponential.ts";
@@ -43,7 +43,7 @@ function alternating(from: number, to: number, sign: number): number[] {
 const SIN = alternating(3, 17, -1);
 const COS = alternating(4, 18, 1);
 
-/** sin(r + t) = r + (r³S(r²) + t(1 − r²/2)), t beside the last digit of r. */
+/** sin(r + t) = r + (r³S(r²) + t(1 − r²/2)), t below the last digit of r. */
 function sinPart(code: Code, l: Lanes, r: Expr, t: Expr, z: Expr): Expr {
   const cube = code.let(l.mul(z, r));
   const tail = l.sub(l.mul(cube, horner(l, SIN, z)), l.mul(l.mul(l.constant(0.5), z), t));
@@ -212,7 +212,9 @@ function reduceFar(code: Code, x: Expr, table: number): Reduced {
   };
 }
 
-/** (atan t − t)/t³ in t² for |t| ≤ tan π/8: a Chebyshev fit, whose error is below 2⁻⁵⁸ of atan t. */
+/**
+ * (atan t − t)/t³ in t² for |t| ≤ tan π/8: a Chebyshev fit, whose error is below 2⁻⁵⁸ of atan t.
+ */
 const ARCTAN = [
   -0.3333333333333333, 0.19999999999999804, -0.14285714285659806, 0.11111111105153429,
   -0.09090908753400499, 0.07692296372129964, -0.06666424833613552, 0.05878928398517232,

@@ -97,8 +97,8 @@ const product: Lowering = ({ inputs: [a, b], shape }, target) => {
       if (shape[1] * 2 <= shape[0])
         return transpose(scaledGemm(b, left, { transA: true, transB: false }));
     }
-    // A transposed right factor halves the speed of the GPU's kernel: one that is small beside the
-    // left is turned first.
+    // A transposed right factor halves the speed of the GPU's kernel: one that is small compared
+    // with the left is transposed first.
     if (target === "gpu" && right && a.shape[0] >= LONG && sizeOf(b.shape) <= 64 * LONG)
       return scaledGemm(left ?? a, b, { transA: left !== undefined, transB: false });
     return scaledGemm(left ?? a, right ?? b, {
@@ -123,7 +123,7 @@ function scaledGemm(a: Tensor, b: Tensor, trans: Transposed): Tensor {
   return gemmNode([first.tensor, second.tensor], { ...trans, alpha: first.factor * second.factor });
 }
 
-/** From this many rows on, AᵀB is worth a form of its own. */
+/** From this many rows on, a special form of AᵀB pays off. */
 const LONG = 4096;
 
 /**
@@ -146,7 +146,9 @@ function splitProduct(a: Tensor, b: Tensor): Tensor {
  */
 const isAlpha = (factor: number): boolean => Math.fround(factor) === factor;
 
-/** A factor without a number that Gemm can apply itself, beside the one it applies already. */
+/**
+ * A factor without a number that Gemm can apply itself, in addition to the one it applies already.
+ */
 function bare(t: Tensor, alpha: number): { readonly tensor: Tensor; readonly factor: number } {
   const scaled = unscaled(t);
   return scaled && isAlpha(scaled.factor * alpha) ? scaled : { tensor: t, factor: 1 };

@@ -2,11 +2,11 @@
  * sin(x + 2πs) for a GPU, whose own sine may be off by 2⁻¹¹ (WGSL's bound; SwiftShader uses most of
  * it).
  *
- *   k = ⌊x/2π + s + ½⌋,  r = x − (k − s)·2π ∈ [−π, π],  sin(x + 2πs) = sin r = Σₙ (−1)ⁿ r²ⁿ⁺¹/(2n+1)!
+ *   k = ⌊x/2π + s + ½⌋,  r = x − (k − s)·2π ∈ [−π, π]
+ *   sin(x + 2πs) = sin r = Σₙ (−1)ⁿ r²ⁿ⁺¹/(2n+1)!
  *
  * 2π is split in two so that k times its first part is exact (Cody and Waite). The series stops at
- * r¹⁵, where
- * the first term left out is π¹⁷/17! < 10⁻⁶.
+ * r¹⁵, where the first term left out is π¹⁷/17! < 10⁻⁶.
  */
 import { add, clip, floor, mul, sub } from "../arithmetic.ts";
 import type { Tensor } from "../tensor.ts";
