@@ -1,13 +1,13 @@
 /**
- * The toy task of flows and diffusions on the simplex (H. Stark et al., "Dirichlet flow matching with
- * applications to DNA sequence design", 2024): sequences of 4 sites, each with a random law of its
- * own over K classes, and how far samples are from it, KL(empirical ‖ true) summed over the sites.
+ * The toy task of flows and diffusions on the simplex (H. Stark et al., "Dirichlet flow matching
+ * with applications to DNA sequence design", 2024): sequences of 4 sites, each with its own random
+ * distribution over K classes. The measure is KL(empirical ‖ true) summed over the sites.
  *
  *   npx tsx --conditions=diffeo-source bench/toy-simplex.ts --classes 20,40,80,160 --count 100000
  *
- * Two models: the exact posterior of the laws, which leaves the error of map, process and steps
- * alone, and a transformer that learned them from data (`--steps`, 0 for none). N samples of the law
- * itself are 4 (K − 1)/(2N) away on average, the floor.
+ * Two models: the exact posterior, which leaves only the error of map, process and steps, and a
+ * transformer trained on data (`--steps`, 0 for none). N samples of the distribution itself are
+ * 4 (K − 1)/(2N) away on average, the floor.
  */
 import { parseArgs } from "node:util";
 import {
@@ -35,7 +35,7 @@ const SITES = 4;
 const count = Number(values.count);
 const threads = Number(values.threads);
 
-/** Laws of the sites, uniform on the simplex: exponential numbers, divided by their sum. */
+/** The distributions of the sites, uniform on the simplex: exponential numbers over their sum. */
 function lawsOf(classes: number, own: Key): number[][] {
   const { data } = uniform(own, [SITES, classes], { dtype: "float64" });
   return Array.from({ length: SITES }, (_, s) => {
@@ -48,7 +48,7 @@ function lawsOf(classes: number, own: Key): number[][] {
   });
 }
 
-/** Classes of sites under their laws. */
+/** Samples classes of the sites. */
 function drawn(laws: readonly (readonly number[])[], rows: number, own: Key): Uint8Array {
   const { data } = uniform(own, [rows * SITES], { dtype: "float64" });
   return Uint8Array.from(data, (u, i) => {
@@ -77,7 +77,7 @@ function divergence(laws: readonly (readonly number[])[], samples: Uint8Array): 
   );
 }
 
-/** The posterior of independent sites: their laws, to which the model adds the likelihoods. */
+/** The posterior of independent sites: their distributions; the model adds the likelihoods. */
 function exactModel(laws: readonly (readonly number[])[], map: SimplexMap): Model {
   const classes = laws[0].length;
   const shares = laws[0].map((_, k) => laws.reduce((sum, law) => sum + law[k] / SITES, 0));
@@ -113,7 +113,7 @@ for (const classes of numbers(values.classes)) {
   const floor = (SITES * (classes - 1)) / (2 * count);
   const say = (name: string, map: string, evaluations: number | string, kl: number): void =>
     row(name, map, classes, evaluations, kl.toFixed(5), floor.toFixed(5));
-  say("the law itself", "", "", divergence(laws, drawn(laws, count, fold(own, "fresh"))));
+  say("samples of the truth", "", "", divergence(laws, drawn(laws, count, fold(own, "fresh"))));
   const measure = async (name: string, map: string, model: Model): Promise<void> => {
     const draw = await openGrids(model, { solver: "dpmSolver2MSde", threads });
     for (const evaluations of numbers(values.evaluations)) {

@@ -1,7 +1,7 @@
 /**
  * A diffusion of sequences: balanced brackets of two kinds, ten signs long. A sign that closes must
- * close the kind that was opened last, which may be far away. Signs drawn at random are balanced
- * once in 780 times. A number after the program's name is how many steps it trains, 1,000 if none
+ * close the kind that was opened last, which may be far away. Random signs are balanced once in 780
+ * times. A number after the program's name is how many steps it trains, 1,000 if none
  * is there; a second one is how many sequences it draws, 200 if none is.
  */
 import { sampleGrids, trainGrid } from "diffeo/categorical";

@@ -1,5 +1,5 @@
 /**
- * A diffusion of classes on a grid of one's own, from data to a file and back to samples.
+ * A diffusion of classes on a custom grid, from data to a file and back to samples.
  *
  * The data are grids of 4×4 sites in three colours, each row or each column of one colour. No site
  * alone knows of that: independent ones with the right shares are striped once in 3·10⁵ times.
@@ -39,7 +39,7 @@ const shares = Array.from(
 );
 const spec: ModelSpec = {
   encoding: standardise(shares, { grid: [SIDE, SIDE] }),
-  // Two numbers a site in, for three classes, and the probabilities of all three out.
+  // Input: two numbers per site, for three classes. Output: the probabilities of all three.
   parameterisation: "posterior",
   network: {
     kind: "unet",

@@ -1,8 +1,8 @@
 /**
  * Latin squares by diffusion: grids of 4×4 in which every row and every column holds each of four
- * symbols once. There are 576 of them; the model sees 400 and no rule, and is asked for 200.
- * Symbols drawn at random make one in 7 million. A number after the program's name is how many
- * steps it trains, 1,000 if none is there; a second one is how many squares it draws.
+ * symbols once. There are 576 of them; the model sees 400 and no rule, and samples 200. Random
+ * symbols make one in 7 million. A number after the program's name is how many
+ * steps it trains, 1,000 if none is there; a second one is how many squares it samples.
  */
 import { sampleGrids, trainGrid } from "diffeo/categorical";
 import { key, permutation } from "diffeo/random";

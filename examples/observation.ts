@@ -1,5 +1,6 @@
 /**
- * Inverse problems: a diffusion is the prior, an observation is given, and the posterior is sampled.
+ * Inverse problems: a diffusion is the prior, an observation is given, and the posterior is
+ * sampled.
  *
  * The prior is a mixture of three kinds of soil, as shares of sand, silt and clay. Two observations
  * of a sample of soil: of ten grains 6 were sand, 1 silt and 3 clay; a sieve found .30 ± .03 of

@@ -3,9 +3,9 @@
  *
  *   npx tsx --conditions=diffeo-source bench/sudoku/cost.ts --shapes 48x12,48x24,32x16 --batch 32
  *
- * A shape is the width of the vectors and the number of layers. The first two steps are not counted:
- * they contain compilation. Processor seconds include all threads, so that on an idle machine two
- * cores take half as long.
+ * A shape is the width of the vectors and the number of layers. The first two steps are not
+ * counted: they contain compilation. Processor seconds include all threads, so that on an idle
+ * machine two cores take half as long.
  */
 import { parseArgs } from "node:util";
 import { compileDenoiserStep, denoiserBatch, freshModel } from "diffeo/categorical";

@@ -1,5 +1,5 @@
 /**
- * What a model of Sudokus is worth: the share of unconditional samples that are valid, by solver and
+ * Evaluates a model of Sudokus: the share of unconditional samples that are valid, by solver and
  * evaluations, and the share of puzzles that one sample solves, by clues.
  *
  *   npx tsx --conditions=diffeo-source bench/sudoku/evaluate.ts MODEL --count 1000 --evaluations 50,100

@@ -4,8 +4,8 @@
  *   npx tsx --conditions=diffeo-source bench/sudoku/exchange.ts pack FOLDER --puzzles FILE
  *   npx tsx --conditions=diffeo-source bench/sudoku/exchange.ts import FOLDER --model FILE
  *
- * `pack` writes grids of `generate.ts`, the weights of a model and the times that samplers take, and
- * a case by which `train_torch.py --compare` shows that both programs have the same network.
+ * `pack` writes grids of `generate.ts`, the weights of a model and the times that samplers take,
+ * and a case by which `train_torch.py --compare` shows that both programs have the same network.
  * `import` makes a model of `weights.f32` and `shape.json`, and measures its errors by time.
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
- * Grids and puzzles by chance. A grid is the first solution of the empty puzzle, the digits of every
- * site tried in a random order: every grid can come up, not all equally often. A puzzle is a grid
- * whose clues are taken away in a random order as long as one solution is left.
+ * Grids and puzzles by chance. A grid is the first solution of the empty puzzle, the digits of
+ * every site tried in a random order: every grid can come up, not all equally often. A puzzle is a
+ * grid whose clues are taken away in a random order as long as one solution is left.
  */
 import type { Grids } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
@@ -113,8 +113,8 @@ function moved(layout: Layout, grid: Uint8Array, random: () => number): Uint8Arr
 }
 
 /**
- * Endless data from a pool of grids: grid i of it is a grid of the pool, moved by a symmetry that is
- * a function of the key and of i.
+ * Endless data from a pool of grids: grid i of it is a grid of the pool, moved by a symmetry that
+ * is a function of the key and of i.
  */
 export function movedGrids(layout: Layout, pool: Uint8Array, key: Key): Grids {
   const { sites } = layout;

@@ -7,10 +7,14 @@ import { fail } from "diffeo/graph";
 /** A site without a clue. */
 export const BLANK = 255;
 
-/** The size of a box: [3, 3] for the usual Sudoku, [2, 2] and [2, 3] for those of 4 and 6 digits. */
+/**
+ * The size of a box: [3, 3] for the usual Sudoku, [2, 2] and [2, 3] for those of 4 and 6 digits.
+ */
 export type Box = readonly [height: number, width: number];
 
-/** The rows, the columns and the boxes, each a list of groups of sites that hold every digit once. */
+/**
+ * The rows, the columns and the boxes, each a list of groups of sites that hold every digit once.
+ */
 export interface Layout {
   readonly box: Box;
   /** n: digits, and sites of a group. */

@@ -5,8 +5,8 @@
  *
  * From 23 clues on they are grids of `generate.ts` with clues taken away. Fewer are rare by chance:
  * those of 17 to 22 come from the puzzles of 17 below, which the search here finds to have one
- * solution: from these and their neighbours, in which one clue is elsewhere, by adding clues. Nothing
- * is trained on them.
+ * solution: from these and their neighbours, in which one clue is elsewhere, by adding clues.
+ * Nothing is trained on them.
  */
 import { fold, key } from "diffeo/random";
 import { puzzleOf, randomGrids } from "./generate.ts";

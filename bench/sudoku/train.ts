@@ -3,12 +3,12 @@
  *
  *   npx tsx --conditions=diffeo-source bench/sudoku/train.ts --out runs/sudoku --steps 30000
  *
- * The data are grids that a search made (`generate.ts`), moved by the symmetries of Sudoku; no puzzle
- * and no rule is among them. What the network has of the rules is which sites are a row, a column
- * and a box. Ctrl-C, or the end of `--minutes`, stops with a checkpoint. The rate is constant and
- * falls over the last `--fall` steps, so that a run may be made longer or shorter; `--finish-in`
- * chooses the last step by the speed of the first, no later than `--steps`. The run ends with the
- * model's errors by time, which samplers fit their times to.
+ * The data are grids that a search made (`generate.ts`), moved by the symmetries of Sudoku; no
+ * puzzle and no rule is among them. What the network has of the rules is which sites are a row, a
+ * column and a box. Ctrl-C, or the end of `--minutes`, stops with a checkpoint. The rate is
+ * constant and falls over the last `--fall` steps, so that a run may be made longer or shorter;
+ * `--finish-in` chooses the last step by the speed of the first, no later than `--steps`. The run
+ * ends with the model's errors by time, which samplers fit their times to.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";

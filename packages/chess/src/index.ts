@@ -1,6 +1,6 @@
 /**
- * diffeo/chess: positions, their encoding, sampling, measures and pictures; all of it runs in a
- * page too. Files are in files.ts.
+ * diffeo-chess: positions, their encoding, sampling, measures and pictures. All of it runs in a
+ * page too. Files are under diffeo-chess/node.
  */
 
 export { type FenOptions, formatFen, parseFen } from "./board/fen.ts";

@@ -54,12 +54,12 @@ describe("a condition on a board", () => {
   );
 
   it.each([
-    [["pieces=100"], "no board has pieces=100. Ask for pieces from 0 to 64"],
-    [["Q<0"], "no board has Q<0. Ask for Q from 0 to 64"],
+    [["pieces=100"], "no board has pieces=100. Set pieces from 0 to 64"],
+    [["Q<0"], "no board has Q<0. Set Q from 0 to 64"],
     [["legal", "pieces=12", "Q", "pieces>12"], "no board has pieces=12 and pieces>12"],
     [
       ["balance>=4", "balance<4"],
-      "no board has balance>=4 and balance<4. Ask for balance from -576 to 576",
+      "no board has balance>=4 and balance<4. Set balance from -576 to 576",
     ],
   ])("is refused where no board meets it: %j", async (texts, message) => {
     const conditions = texts.map(parseCondition);
@@ -108,12 +108,12 @@ describe("guidance", () => {
   });
 
   it("refuses what leads nowhere, and models without a posterior of classes", async () => {
-    await expect(drawn("posterior", "legal")).rejects.toThrow('nothing leads to "legal"');
+    await expect(drawn("posterior", "legal")).rejects.toThrow('"legal" cannot guide');
     await expect(drawn("posterior", "Q!=1")).rejects.toThrow(
       "Guide by pieces, white, black, balance or a piece",
     );
     await expect(drawn("posterior", "Q", "Q=0")).rejects.toThrow("no board has Q and Q=0");
-    await expect(drawn("noise", "Q=1")).rejects.toThrow("gives no posterior of classes");
+    await expect(drawn("noise", "Q=1")).rejects.toThrow("predicts no posterior of classes");
   });
 });
 

@@ -133,13 +133,13 @@ describe("other categorical data", () => {
     expect(() => standardise([0.5, 0.4], { grid: [2] })).toThrow("sum to 0.9");
     expect(() => standardise([0, 1], { grid: [2] })).toThrow("no spread");
     expect(() => standardise([0.5, 0.5], { grid: [2], epsilon: 0.5 })).toThrow(
-      "leaves no class in front",
+      "leaves no class the largest share",
     );
     expect(() => encoding.encode(new Uint8Array(64).fill(13, 5))).toThrow(
       "site 5 has class 13 of 13",
     );
     expect(() => encoding.encode(new Uint8Array(65))).toThrow(
-      "65 numbers are not whole grids [8, 8]",
+      "65 numbers are not complete grids [8, 8]",
     );
     expect(() => standardise(new Array(257).fill(1 / 257), { grid: [2], epsilon: 1e-3 })).toThrow(
       "at most 256",
@@ -149,7 +149,7 @@ describe("other categorical data", () => {
     expect(() => categorical({ ...spec, scale: Number.POSITIVE_INFINITY })).toThrow(
       "scale Infinity for 2 channels",
     );
-    expect(() => encoding.decode(new Float32Array(100))).toThrow("not whole grids [8, 8, 12]");
+    expect(() => encoding.decode(new Float32Array(100))).toThrow("not complete grids [8, 8, 12]");
   });
 
   it("are not taken for chess", () => {

@@ -48,7 +48,7 @@ describe("FEN", () => {
     const board = parseFen(text, { unknown: true });
     expect([...board].filter((k) => k === UNKNOWN)).toHaveLength(10);
     expect(formatFen(board)).toBe(text);
-    expect(() => parseFen(text)).toThrow('column 5: "?" is no piece');
+    expect(() => parseFen(text)).toThrow('column 5: "?" is not a piece');
   });
 
   it("accepts one to six fields, and operations of EPD where they are allowed", () => {
@@ -57,7 +57,7 @@ describe("FEN", () => {
       expect(scanFen(START + rest, board)).toBeUndefined();
     const epd = `${START} w KQkq - bm e4; id "start";`;
     expect(scanFen(epd, board, { operations: true })).toBeUndefined();
-    expect(scanFen(epd, board)?.cause).toBe('"bm" is no half-move count');
+    expect(scanFen(epd, board)?.cause).toBe('"bm" is not a valid half-move count');
   });
 
   it.each([
@@ -73,7 +73,7 @@ describe("FEN", () => {
   ])("takes %j for operations of EPD, or says where they end", (rest, column, word) => {
     const problem = scanFen(`${START} w KQkq -${rest}`, new Uint8Array(64), { operations: true });
     expect(problem && [problem.column, problem.cause]).toEqual(
-      column && [column, `"${word}" begins no operation of EPD`],
+      column && [column, `"${word}" is not an EPD operation`],
     );
   });
 
@@ -91,22 +91,22 @@ describe("FEN", () => {
 
   it.each([
     ["", 1, "the FEN is empty"],
-    [" 8/8", 1, "the FEN begins with a blank"],
-    ["rnbqkbnr/ppppXppp/8/8/8/8/8/8", 14, '"X" is no piece'],
-    ["rnbqkbnr/pppp♟ppp/8/8/8/8/8/8", 14, '"♟" is no piece'],
+    [" 8/8", 1, "the FEN begins with a space"],
+    ["rnbqkbnr/ppppXppp/8/8/8/8/8/8", 14, '"X" is not a piece'],
+    ["rnbqkbnr/pppp♟ppp/8/8/8/8/8/8", 14, '"♟" is not a piece'],
     ["rnbqkbnr/ppppppp/8/8/8/8/8/8", 17, "rank 7 has 7 squares, not 8"],
     ["rnbqkbnrr/8/8/8/8/8/8/8", 9, "rank 8 has more than 8 squares"],
     ["8/8/5p4/8/8/8/8/8", 7, "rank 6 has more than 8 squares"],
-    ["8/8/44/8/8/8/8/8", 6, "two numbers stand side by side"],
-    ["8/9/8/8/8/8/8/8", 3, '"9" is no piece'],
+    ["8/8/44/8/8/8/8/8", 6, "two numbers are adjacent"],
+    ["8/9/8/8/8/8/8/8", 3, '"9" is not a piece'],
     ["8/8/8/8/8/8/8", 14, "the placement ends after 7 ranks"],
     ["8/8/8/8/8/8/8/", 15, "the placement ends after 7 ranks"],
     ["8/8/8/8/8/8/8/4k", 17, "rank 1 has 5 squares, not 8"],
     ["8/8/8/8/8/8/8/8/8", 16, "a ninth rank begins"],
-    [`${START} x`, 45, '"x" is no side to move'],
-    [`${START} w KQxq - 0 1`, 47, '"KQxq" is no castling field'],
-    [`${START} w KQkq e5`, 52, '"e5" is no en passant field'],
-    [`${START} w KQkq - -1 1`, 54, '"-1" is no half-move count'],
+    [`${START} x`, 45, '"x" is not a valid side to move'],
+    [`${START} w KQxq - 0 1`, 47, '"KQxq" is not a valid castling field'],
+    [`${START} w KQkq e5`, 52, '"e5" is not a valid en passant field'],
+    [`${START} w KQkq - -1 1`, 54, '"-1" is not a valid half-move count'],
     [`${START} w KQkq - 0 1 2`, 58, '"2" follows the sixth field'],
   ])("says what is wrong with %j, and in which column", (text, column, cause) => {
     const problem = scanFen(text, new Uint8Array(64));

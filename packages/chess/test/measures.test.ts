@@ -312,7 +312,7 @@ describe("all measures", () => {
       /\n1,000 samples are too few for a square's marginal, .*: most of it may be chance\n/,
     );
     expect(table).toMatch(
-      /\n1,000 samples are too few for the AUC: a test of less than 2,000 sees less than there is\n$/,
+      /\n1,000 samples are too few for the AUC: with fewer than 2,000 it underestimates the difference\n$/,
     );
   });
 });

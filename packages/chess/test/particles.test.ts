@@ -55,7 +55,7 @@ describe("completeByParticles", () => {
 
   it("needs a network that gives posteriors, and a whole board", async () => {
     await expect(completeByParticles(tinyModel("noise"), board, options)).rejects.toThrow(
-      /gives no posterior/,
+      /has no posterior/,
     );
     await expect(completeByParticles(tinyModel(), board.slice(1), options)).rejects.toThrow(
       /63 squares/,

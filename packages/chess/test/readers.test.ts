@@ -97,18 +97,18 @@ describe("the Kaggle CSV", () => {
     const path = await file("e.csv", csv(rows));
     const column = rows[4710].indexOf("x") + 1;
     expect(await complaint(path)).toBe(
-      `${path}, line 4,712, column ${column}: "x" is no piece. Use PNBRQKpnbrqk for pieces, 1 to 8 for empty squares; or leave bad rows out with \`skipBad\`.`,
+      `${path}, line 4,712, column ${column}: "x" is not a piece. Use PNBRQKpnbrqk for pieces, 1 to 8 for empty squares; or skip bad rows with \`skipBad\`.`,
     );
     const read = await readPositions(path, { skipBad: true });
     expect([read.positions.count, read.skipped]).toEqual([4999, 1]);
-    expect(read.problems).toEqual([`${path}, line 4,712, column ${column}: "x" is no piece`]);
+    expect(read.problems).toEqual([`${path}, line 4,712, column ${column}: "x" is not a piece`]);
   });
 
   it("says when gzip data end too early, and how far they came", async () => {
     const whole = gzipSync(csv(fens));
     const message = await complaint(await file("f.csv.gz", whole.subarray(0, whole.length >> 1)));
     expect(message).toMatch(
-      /f\.csv\.gz: the gzip data end too early; [\d,]+ lines came whole\. Fetch or copy/,
+      /f\.csv\.gz: the gzip data end too early; [\d,]+ complete lines were read\. Fetch or copy/,
     );
   });
 
@@ -161,9 +161,9 @@ describe("lists", () => {
     ["big.csv.gz", gzipSync(Buffer.from("\uFEFFFEN\n", "utf16le").swap16()), "is text in UTF-16"],
     ["unmarked.csv", Buffer.from("FEN,Evaluation\n", "utf16le"), "UTF-8: iconv -f UTF-16 -t UTF-8"],
     ["empty.csv.gz", gzipSync(""), "is empty"],
-    ["header.csv", "FEN,Evaluation\n", "there are no positions in it (read as csv)"],
-    ["blank.fen", "\n\n", "there are no positions in it (read as fen)"],
-    ["what", "hello world\n", "its name and its first line do not tell what it is"],
+    ["header.csv", "FEN,Evaluation\n", "has no positions (read as csv)"],
+    ["blank.fen", "\n\n", "has no positions (read as fen)"],
+    ["what", "hello world\n", "its name and its first line do not determine the format"],
     [
       "lichess.pgn.zst",
       Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0, 0),
@@ -250,7 +250,7 @@ describe("PGN", () => {
       "5, column 17: the move Qh4",
     ],
     ["castling", "1. e4 e5 2. O-O", "4, column 13: the move O-O"],
-    ["no PGN", "1. e4 {a} e5 2. Nf3 }", "4, column 21: the game that begins on line 1 is no PGN"],
+    ["no PGN", "1. e4 {a} e5 2. Nf3 }", "4, column 21: the game that begins on line 1 is not PGN"],
   ])("names the place of %s", async (_, moves, place) => {
     expect(await complaint(await file("place.pgn", game(moves)))).toContain(`line ${place}`);
   });
@@ -261,12 +261,12 @@ describe("PGN", () => {
     [
       "a { that is not closed",
       "1. e4\ne5 {forgotten",
-      "5, column 4: the comment has no end in the game",
+      "5, column 4: a comment is not closed in the game",
     ],
     [
       "a second one",
       "1. e4 {one} e5 {\ntwo} {three\nfour",
-      "5, column 6: the comment has no end in the game",
+      "5, column 6: a comment is not closed in the game",
     ],
   ])("loses no later game to %s", async (_, moves, place) => {
     const path = await file("comments.pgn", game(moves) + game("1. d4 d5") + game("1. c4 {} c5"));
@@ -380,11 +380,7 @@ describe("a file of packed positions", () => {
   });
 
   it.each([
-    [
-      "another file",
-      (b: Buffer) => b.fill(65, 0, 4),
-      "does not begin as a file of packed positions",
-    ],
+    ["another file", (b: Buffer) => b.fill(65, 0, 4), "is not a file of packed positions"],
     [
       "a header cut short",
       (b: Buffer) => b.subarray(0, 20),
@@ -394,9 +390,9 @@ describe("a file of packed positions", () => {
     [
       "an end cut off",
       (b: Buffer) => b.subarray(0, -40),
-      "the header promises 5000 positions, 4998.75 are there",
+      "the header states 5000 positions, the file has 4998.75",
     ],
-    ["a changed byte", (b: Buffer) => b.fill(0, 100, 101), "the checksum does not fit"],
+    ["a changed byte", (b: Buffer) => b.fill(0, 100, 101), "the checksum does not match"],
   ])("is refused with %s", async (name, damage, cause) => {
     const path = join(folder, "c.positions");
     await writeDataset(path, positions);
@@ -411,7 +407,7 @@ describe("a file of packed positions", () => {
       bytes: new Uint8Array(64).fill(0xcc, 0, 40).fill(0xdc, 40),
     });
     await expect(readDataset(path)).rejects.toThrow(
-      "position 1 has a square of no class, at byte 72",
+      "position 1 has a square without a class, at byte 72",
     );
   });
 });
@@ -456,7 +452,7 @@ describe("lines", () => {
       for (; asked < 1000; asked++) yield piece;
     };
     await expect(linesOf(endless())).rejects.toThrow(
-      /^f: line 1 has no end within 4194304 letters/,
+      /^f: line 1 is longer than 4194304 characters/,
     );
     expect(asked).toBeLessThan(80);
     // A line of 4 MB in pieces of 100 bytes: joining them anew at each would take minutes.

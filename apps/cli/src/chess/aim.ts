@@ -1,5 +1,5 @@
 /**
- * --model, --w, --pieces and --steps: which model is drawn from, and what its boards are led to.
+ * --model, --w, --pieces and --steps: the model that is sampled, and the options that guide it.
  */
 import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
@@ -27,7 +27,7 @@ function modelPath(word: string): string {
   return word;
 }
 
-/** --model, the shipped one if it is not given. */
+/** --model; the default is the shipped transformer. */
 export const modelOption = (): Option =>
   new Option(
     "--model <file>",
@@ -36,10 +36,10 @@ export const modelOption = (): Option =>
     .argParser(modelPath)
     .default(shippedModel, Object.keys(shippedModels)[0]);
 
-/** @param pieces what becomes of --pieces */
+/** @param pieces the help text of --pieces */
 export const withAimOptions = (
   command: Command,
-  pieces = "lead boards to this number of pieces, as --guide pieces=<n>",
+  pieces = "guide boards to this number of pieces, same as --guide pieces=<n>",
 ): Command =>
   command
     .addOption(modelOption())

@@ -1,6 +1,6 @@
 /**
- * diffeo chess calibrate: how far a model is from the truth at which time, made once and kept in
- * its file: what time grids are fitted to.
+ * diffeo chess calibrate: measures a model's error by time and stores it in the model's file. Time
+ * grids are fitted to it.
  */
 import { errorsByTime, fittedTimes, parseModel, withErrors } from "diffeo/categorical";
 import { readBytes, writeFileAtomic } from "diffeo/node";
@@ -35,7 +35,7 @@ async function calibrate(io: Io, options: CalibrateCommand): Promise<void> {
   const all = await positionsOf(io, options.data, {
     seed,
     skipBad,
-    without: "no --data: measured on positions of random games, not of real ones",
+    without: "no --data: measured on positions of random games, not of real games",
   });
   const order = permutation(fold(key(seed), "boards"), all.count).data;
   const boards = unpack(select(all, order.slice(0, count)));
@@ -57,7 +57,7 @@ async function calibrate(io: Io, options: CalibrateCommand): Promise<void> {
   if (json) return void io.stdout.write(`${JSON.stringify(errors, undefined, 1)}\n`);
   io.stdout.write(
     layOut([
-      ["t", "squared error of a board"],
+      ["t", "squared error per board"],
       ...errors.times.map((t, i) => [t.toFixed(4), errors.values[i].toFixed(4)]),
     ]),
   );
@@ -72,12 +72,12 @@ export const declare: Declare = (command, io) => {
     .addOption(modelOption())
     .option(
       "--data <files...>",
-      "positions to measure it on, best held out from its training; by default of random games",
+      "positions to measure on, preferably not used in training (default: positions of random games)",
     )
-    .option("--count <n>", "how many of them", integer(2, MOST.boards), 256)
+    .option("--count <n>", "how many positions to use", integer(2, MOST.boards), 256)
     .option("--batch <n>", "boards at a time", integer(1, MOST.batch), 64)
-    .requiredOption("--out <file>", "where the model goes, with what was measured")
-    .option("--skip-bad", "count bad rows of files and go on")
+    .requiredOption("--out <file>", "where to write the model with its measured errors")
+    .option("--skip-bad", "count bad rows of files instead of stopping")
     .option("--json", "print JSON")
     .addOption(forceOption());
   withRunOptions(command, 7).action((options) => calibrate(io, options));

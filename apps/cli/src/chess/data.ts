@@ -1,4 +1,4 @@
-/** diffeo chess data: positions of any format, counted, split and packed. */
+/** diffeo chess data: reads positions of any format, counts, splits and packs them. */
 import { basename, dirname, extname, join } from "node:path";
 import { type Command, Option } from "commander";
 import { fail } from "diffeo/graph";
@@ -38,7 +38,7 @@ interface DataCommand {
   readonly force?: boolean;
 }
 
-/** Positions of random games in the form of a reading, so that both ways go on alike. */
+/** Positions of random games in the form of a reading, so that both sources are handled alike. */
 function played(count: number, seed: number): Reading {
   const positions = playouts(count, fold(key(seed), "playouts"));
   return {
@@ -51,7 +51,7 @@ function played(count: number, seed: number): Reading {
   };
 }
 
-/** One FEN a line, with the side to move where it is known. */
+/** Writes one FEN per line, with the side to move where it is known. */
 function writeFens(path: string, positions: Positions, sides: Uint8Array): Promise<void> {
   const known = [["w"], ["b"], []];
   const lines = Array.from(
@@ -61,14 +61,14 @@ function writeFens(path: string, positions: Positions, sides: Uint8Array): Promi
   return writeFileAtomic(path, lines.join(""));
 }
 
-/** What writes a file of that name. */
+/** The writer for a file of that name. */
 function writerOf(path: string): typeof writeFens | typeof writeDataset {
   const extension = extname(path).toLowerCase();
   if (extension === ".fen") return writeFens;
   if (extension === ".bin") return writeDataset;
   return fail(
     "usage",
-    `${path}: the name does not tell what to write`,
+    `${path}: the name does not say which format to write`,
     "end it in .bin to pack, or in .fen for a list",
   );
 }
@@ -96,7 +96,7 @@ const besides = (path: string): string => {
   return join(dirname(path), `${basename(path, extension)}.held-out${extension}`);
 };
 
-/** Reads the files, or plays games, and writes what is to be written. */
+/** Reads the files or plays random games, and writes the output files. */
 async function data(
   io: Io,
   files: readonly string[],
@@ -107,7 +107,7 @@ async function data(
   if (heldOut !== undefined && !out)
     fail(
       "usage",
-      "--held-out sets positions aside, but there is no file to write",
+      "--held-out splits positions, but there is no file to write",
       "name one with --out",
     );
   if (files.length > 0) refuseBeside(command, "files", ["playouts"]);
@@ -168,30 +168,36 @@ export const declare: Declare = (command, io) =>
   void command
     .argument(
       "[files...]",
-      "files of positions, - for standard input; without any, positions of random games",
+      "files of positions, - for standard input (default: positions of random games)",
     )
     .option(
       "-o, --out <file>",
-      "write them: name.bin packed, 32 bytes a position, or name.fen, one FEN a line",
+      "output file: name.bin (packed, 32 bytes per position) or name.fen (one FEN per line)",
     )
     .option(
       "--held-out <share>",
-      "set this share aside in a second file, whole games where games are known",
+      "write this share to a second file; whole games if games are known",
       share,
     )
     .addOption(
-      new Option(
-        "--format <format>",
-        "format of the files; by default name or content tells",
-      ).choices(["csv", "fen", "pgn", "positions"]),
+      new Option("--format <format>", "format of the files (default: by name or content)").choices([
+        "csv",
+        "fen",
+        "pgn",
+        "positions",
+      ]),
     )
-    .option("--skip-bad", "count bad rows and go on")
-    .option("--limit <count>", "stop after so many positions", integer(1, Number.MAX_SAFE_INTEGER))
+    .option("--skip-bad", "count bad rows instead of stopping")
+    .option(
+      "--limit <count>",
+      "stop after this many positions",
+      integer(1, Number.MAX_SAFE_INTEGER),
+    )
     .option("--from-ply <ply>", "PGN: the first ply of a game to take (default 1)", integer(0, 1e6))
-    .option("--per-game <count>", "PGN: take so many plies of a game, at random", integer(1, 1e6))
+    .option("--per-game <count>", "PGN: take this many random plies per game", integer(1, 1e6))
     .option(
       "--playouts <count>",
-      "how many positions of random games, without files",
+      "number of positions of random games, if no files are given",
       integer(1, MOST.rows),
       10_000,
     )

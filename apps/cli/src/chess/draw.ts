@@ -1,6 +1,6 @@
 /**
- * Boards of a model, by rejection where conditions are set: what sample and evaluate share, and
- * complete in part.
+ * Samples boards of a model, with rejection if conditions are set. Shared by `sample`, `evaluate`
+ * and, in part, `complete`.
  */
 import { type Command, Option } from "commander";
 import { type Model, parseModel } from "diffeo/categorical";
@@ -55,7 +55,7 @@ function guiding(text: string, before?: readonly BoardCondition[]): BoardConditi
   return all;
 }
 
-/** What of the options leads boards somewhere. */
+/** The guidance options. */
 export const ledBy = ({
   guide,
   guideStrength,
@@ -64,7 +64,7 @@ export const ledBy = ({
   guideStrength,
 });
 
-/** Raises what is wrong with conditions before boards are drawn for them. */
+/** Throws if the conditions are wrong, before boards are sampled. */
 export function checkConditions(
   io: Io,
   { guide, require: conditions }: Pick<DrawOptions, "guide" | "require">,
@@ -78,12 +78,12 @@ export function checkConditions(
   if ((guide?.length ?? 0) > guides || longest > letters)
     fail(
       "usage",
-      `${guide?.length} conditions to lead boards by, the longest of ${longest} letters`,
+      `${guide?.length} guidance conditions, the longest of ${longest} letters`,
       `give at most ${guides} of ${letters} letters`,
     );
 }
 
-/** What leads boards, as a record of them says it. */
+/** The guidance options as records store them. */
 export const recordOfGuide = ({
   guide,
   guideStrength,
@@ -97,28 +97,30 @@ export const withDrawOptions = (command: Command): Command =>
     .addOption(
       new Option(
         "--guide <condition>",
-        "lead boards to it by the posterior of their squares: Q=0, pieces=12, balance>=3, …; may be given again. Most meet it then, --require keeps those that do",
+        "guide boards to a condition by the posterior of their squares: Q=0, pieces=12, balance>=3, …; " +
+          "repeatable. Most boards then meet it; --require keeps those that do",
       ).argParser(guiding),
     )
     .option(
       "--guide-strength <x>",
-      "how strongly --guide pulls (default: 1, which is Bayes' rule)",
+      "strength of --guide (default: 1, which is Bayes' rule)",
       positive,
     )
     .addOption(
       new Option(
         "--require <condition>",
-        "draw until boards meet it: legal, Q, q=1, pieces<=20, balance>0, …; may be given again. Rejection is the only repair there is",
+        "reject boards that do not meet a condition: legal, Q, q=1, pieces<=20, balance>0, …; " +
+          "repeatable. Boards are never repaired in any other way",
       ).argParser(listed),
     )
     .option(
       "--tries <n>",
-      "with --require, the most boards to draw (default: 100 for each that is wanted)",
+      "with --require, the most boards to sample (default: 100 per board requested)",
       integer(1, 1e9),
     )
     .option("--batch <n>", "boards at a time", integer(1, MOST.batch), 64);
 
-/** How boards are drawn. */
+/** How boards are sampled. */
 interface BoardSettings {
   readonly count: number;
   readonly steps: number;
@@ -126,15 +128,15 @@ interface BoardSettings {
   readonly space?: "simplex" | "logit";
   readonly solver?: SolverName;
   readonly grid?: (typeof boardGrids)[number];
-  /** How many frames of their way to keep. Default none. */
+  /** How many frames of the process to keep. Default none. */
   readonly frames?: number;
 }
 
 type SampleOptions = DrawOptions & RunOptions & JobOptions & { readonly model: string };
 
 /**
- * Checks the model before any job starts: a file that is not a model of boards, and a model that the
- * guidance or the steps do not fit, are errors here.
+ * Checks the model before any job starts: a file that is not a model of boards, and a model that
+ * the guidance or the steps do not fit, are errors here.
  */
 function requireModel(
   model: Model,
@@ -153,10 +155,10 @@ function requireModel(
 }
 
 /**
- * Samples of a model that meet the conditions. Nothing where there is nothing to collect: a dry
- * run, or a shard of many.
+ * Samples boards that meet the conditions. Returns undefined where there is nothing to collect: a
+ * dry run, or one shard of many.
  *
- * @param folder where shards leave their jobs
+ * @param folder where shards write their jobs
  */
 export async function drawSamples(
   io: Io,
@@ -195,7 +197,7 @@ export async function drawSamples(
   if (conditions && (options.shard || options.dryRun))
     fail(
       "usage",
-      `how many jobs there are with --require is known at the end alone, ${options.shard ? "--shard" : "--dry-run"} needs to know it before`,
+      `the number of jobs with --require is known only at the end; ${options.shard ? "--shard" : "--dry-run"} needs it before`,
       "leave one of them out, or give --queue",
     );
   const groups = (): Group<BoardsParameters, Boards>[] => [
@@ -210,11 +212,11 @@ export async function drawSamples(
   );
 }
 
-/** Of the boards drawn, the share that did not meet the conditions. */
+/** The share of the sampled boards that did not meet the conditions. */
 export const shareRejected = ({ positions, drawn }: Accepted): number =>
   1 - positions.count / drawn;
 
-/** Says what rejection did; fails where it found less than was wanted. */
+/** Reports the rejection; throws if too few boards passed. */
 export function reportRejection(
   io: Io,
   boards: Accepted,
@@ -225,12 +227,12 @@ export function reportRejection(
   const { positions, drawn } = boards;
   const wanted = conditions.map(({ text }) => text).join(", ");
   io.stderr.write(
-    `rejection: of ${drawn} boards drawn ${positions.count} met ${wanted}; the share rejected is ${shareRejected(boards).toFixed(3)}\n`,
+    `rejection: ${positions.count} of ${drawn} sampled boards met ${wanted}; the share rejected is ${shareRejected(boards).toFixed(3)}\n`,
   );
   if (positions.count < count)
     fail(
       "data",
-      `only ${positions.count} of ${count} boards met ${wanted} in ${drawn} draws`,
-      "ask for less, draw at another --w, or allow more with --tries",
+      `only ${positions.count} boards of ${count} requested met ${wanted} in ${drawn} samples`,
+      "relax the condition, use another --w, or allow more samples with --tries",
     );
 }

@@ -1,4 +1,4 @@
-/** diffeo chess evaluate: how like real positions samples of a model, or those of a file, are. */
+/** diffeo chess evaluate: compares samples of a model, or positions of a file, with real ones. */
 import type { Command } from "commander";
 import { fold, key } from "diffeo/random";
 import { type Accepted, measureAll, measureTable, type Positions, tooFew } from "diffeo-chess";
@@ -26,10 +26,10 @@ interface EvaluateCommand extends AimOptions, DrawOptions, RunOptions {
   readonly json?: boolean;
 }
 
-/** Samples of a model when no number is given: minutes on a processor. */
+/** Default number of samples: takes minutes on a processor. */
 const SAMPLES = 200;
 
-/** What is measured and where it is from: what to call it, and what was left out of it. */
+/** The positions that are measured, and where they come from. */
 interface Measured {
   readonly about: {
     readonly source: string;
@@ -75,7 +75,7 @@ async function inFile(
   return { about: { source: file, skipped }, positions };
 }
 
-/** Options that shape samples, and nothing else. */
+/** Options that apply to sampling only. */
 const SAMPLING = [
   ...["model", "w", "pieces", "steps", "guide", "guideStrength", "require", "tries"],
   ...["batch", "device", "threads"],
@@ -95,7 +95,7 @@ async function evaluate(
   const real = await positionsOf(io, options.reference, {
     seed,
     skipBad,
-    without: "no --reference: the real column is of positions of random games, not of real ones",
+    without: "no --reference: the column “real” holds positions of random games",
   });
   const training =
     options.training &&
@@ -126,9 +126,9 @@ export const declare: Declare = (command, io) => {
     )
     .option(
       "-r, --reference <files...>",
-      "real positions to compare with; by default positions of random games",
+      "real positions to compare with (default: positions of random games)",
     )
-    .option("--training <files...>", "positions the model was trained on; by default the reference")
+    .option("--training <files...>", "positions the model was trained on (default: the reference)")
     .option(
       "--count <count>",
       `how many samples (default: ${SAMPLES}), or how many of a file (default: all)`,
@@ -136,11 +136,11 @@ export const declare: Declare = (command, io) => {
     )
     .option(
       "--neighbours <count>",
-      "how many look for their nearest training position",
+      "number of samples whose nearest training position is searched",
       integer(1, MOST.boards),
       1000,
     )
-    .option("--skip-bad", "count bad rows of files and go on")
+    .option("--skip-bad", "count bad rows of files instead of stopping")
     .option("--json", "print JSON");
   withDrawOptions(withAimOptions(command));
   withRunOptions(command, 0).action((file, options) => evaluate(io, file, options, command));

@@ -1,6 +1,6 @@
 /**
- * diffeo chess export: a trained network as an ONNX file that any runtime can load, checked once it
- * is written.
+ * diffeo chess export: writes a trained network as an ONNX file that any runtime can load, and
+ * checks the file.
  */
 import { Option } from "commander";
 import type { Target, Tensor } from "diffeo/graph";
@@ -23,7 +23,7 @@ interface ExportCommand {
   readonly force?: boolean;
 }
 
-/** Boards that the plain evaluator computes as well. */
+/** Boards that are compared with the float64 evaluator. */
 const CHECKED = 2;
 
 async function exportModel(io: Io, options: ExportCommand): Promise<void> {
@@ -31,7 +31,7 @@ async function exportModel(io: Io, options: ExportCommand): Promise<void> {
   await outputs([{ path: out }], { inputs: [options.model], force });
   const model = await loadModel(options.model);
   const { grid, channels } = model.encoding;
-  // x of variance 1, as the process has it at all times.
+  // x has variance 1 at all times of the process.
   const feeds = {
     x: normal(fold(key("export"), "x"), [batch, ...grid, channels]),
     t: uniform(fold(key("export"), "t"), [batch], { low: 0.02, high: 1 }),
@@ -51,16 +51,13 @@ export const declare: Declare = (command, io) =>
     .addOption(modelOption())
     .option("--out <file>", "the file to write", "chess.onnx")
     .addOption(
-      new Option(
-        "--what <what>",
-        "the score, the mean of what was noised, or the class probabilities",
-      )
+      new Option("--what <what>", "the score, the mean of x₀ given x_t, or the class probabilities")
         .choices(Object.keys(exports))
         .default("score"),
     )
-    .option("--batch <n>", "boards at a time: a file serves one size", integer(1, MOST.batch), 1)
+    .option("--batch <n>", "batch size: a file has one", integer(1, MOST.batch), 1)
     .addOption(
-      new Option("--target <kind>", "the form that runs best there; either runs anywhere")
+      new Option("--target <kind>", "which processor the file is optimised for; it runs on either")
         .choices(["cpu", "gpu"])
         .default("cpu"),
     )

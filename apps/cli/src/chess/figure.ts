@@ -1,7 +1,7 @@
 /**
- * diffeo chess figure: the paper's figure (fig:chess_samples), boards from one model at several
- * drift scales w. Which boards are shown follows a rule: of those sampled at a w, the ones with the
- * middle numbers of pieces, and of boards with equally many the first.
+ * diffeo chess figure: the paper's figure (fig:chess_samples), boards of one model at several drift
+ * scales w. A rule chooses the boards: of those sampled at a w, the ones with the middle numbers of
+ * pieces; the first ones among equals.
  */
 import { DiffeoError } from "diffeo/graph";
 import { loadModel } from "diffeo/node";
@@ -35,7 +35,7 @@ import { stepping } from "../shell/progress.ts";
 import { modelOption } from "./aim.ts";
 import { textBoards } from "./output.ts";
 
-/** Boards sampled for each w, unless more are shown. */
+/** Boards sampled per w, unless more are shown. */
 const BOARDS_OF = 6;
 
 interface FigureCommand extends RunOptions {
@@ -93,7 +93,11 @@ async function figure(io: Io, options: FigureCommand): Promise<void> {
   const svg = sheetSvg(pictures, { columns: 4, title: "Positions at several drift scales w" });
   await writePicture(io, out, svg);
   io.stdout.write(
-    `\nAt each w = ${scales.join(", ")}: of ${of} boards, the ${boards} with the middle ${boards === 1 ? "number" : "numbers"} of pieces. The reverse diffusion on the simplex, ${steps} steps, drift scaled by w.\nWritten to ${out}.svg and ${out}.png\n`,
+    [
+      `\nAt each w = ${scales.join(", ")}: of ${of} boards, the ${boards} with the middle `,
+      `${boards === 1 ? "number" : "numbers"} of pieces. The reverse diffusion on the simplex, `,
+      `${steps} steps, drift scaled by w.\nWritten to ${out}.svg and ${out}.png\n`,
+    ].join(""),
   );
 }
 
@@ -108,17 +112,17 @@ export const declare: Declare = (command, io) => {
     .option("--w <list>", "drift scales", numbers, [0.8, 0.9, 0.95, 0.97, 1, 1.03, 1.05, 1.1])
     .option(
       "--boards <n>",
-      "boards to show for each, those with the middle numbers of pieces",
+      "boards to show per w: those with the middle numbers of pieces",
       integer(1, 1000),
       2,
     )
     .option(
       "--of <n>",
-      `boards to sample for each, of which those are shown (default: ${BOARDS_OF}, or --boards)`,
+      `boards to sample per w (default: ${BOARDS_OF}, or --boards)`,
       integer(1, 1000),
     )
     .option("--steps <n>", "steps of the reverse process", integer(1, MOST.steps), BOARD_STEPS)
-    .option("--out <name>", "name of the files, without ending", "chess-figure")
+    .option("--out <name>", "name of the files, without extension", "chess-figure")
     .addOption(forceOption());
   withRunOptions(command, 7).action((options) => figure(io, options));
 };

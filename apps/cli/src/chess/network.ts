@@ -1,4 +1,4 @@
-/** The network that the options of training describe, with fresh parameters. */
+/** The network that the training options describe, with random parameters. */
 import {
   freshModel as fresh,
   type Model,
@@ -11,7 +11,7 @@ import type { NetworkSpec, TransformerOptions } from "diffeo/model";
 import { fold, key } from "diffeo/random";
 import { CLASSES, chessSpec, type Positions } from "diffeo-chess";
 
-/** Networks that take a board of 8×8, each with the options that are its own. */
+/** Networks that take a board of 8×8, each with its own options. */
 export const boardNetworks = {
   unet: ["multipliers", "blocks", "attention"],
   transformer: ["layers", "heads", "activation"],
@@ -32,13 +32,13 @@ export interface NetworkOptions {
   readonly seed: number;
 }
 
-/** Groups of every normalisation: each level's width must divide into them. */
+/** Groups of every normalisation: the width of each level is a multiple of it. */
 const GROUPS = 8;
-/** Parameters, with their gradients, moments and average, beyond what a machine holds. */
+/** More parameters, with gradients, moments and average, exceed the memory of a machine. */
 const MOST_PARAMETERS = 5e8;
 
 /**
- * The least number of parameters there can be: a U-Net's convolutions of 3×3, a transformer's
+ * A lower bound on the number of parameters: a U-Net's convolutions of 3×3, a transformer's
  * products.
  */
 const leastOf = ({ network, width, multipliers, blocks, layers }: NetworkOptions): number =>
@@ -46,7 +46,7 @@ const leastOf = ({ network, width, multipliers, blocks, layers }: NetworkOptions
     ? layers * 12 * width ** 2
     : multipliers.reduce((n, m) => n + 2 * blocks * 2 * 9 * (width * m) ** 2, 0);
 
-/** Raises what is wrong with the options, before any number is drawn. */
+/** Throws if the options of the network are wrong, before anything is computed. */
 export function checkNetwork(options: NetworkOptions): void {
   const { network, width, heads } = options;
   if (network === "unet") checkLevels(options);

@@ -1,4 +1,4 @@
-/** Boards on the terminal or as files: what commands that make boards share. */
+/** Output of boards to the terminal or to files, shared by the commands that make boards. */
 import { type Command, Option } from "commander";
 import { fail } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
@@ -29,7 +29,7 @@ import {
   withDrawOptions,
 } from "./draw.ts";
 
-/** What is said of the boards in JSON beside themselves. */
+/** What the JSON output states besides the boards. */
 type About = Readonly<Record<string, unknown>>;
 
 /** What was known of every board: squares, and fields of the FEN after the placement. */
@@ -38,7 +38,7 @@ interface Given {
   readonly fields: readonly string[];
 }
 
-/** Boards in the forms that one may ask for. */
+/** Boards in every form that can be requested. */
 interface Made {
   readonly boards: Accepted;
   readonly pictures: readonly Picture[];
@@ -94,19 +94,19 @@ export const withOutputOptions = (command: Command): Command =>
     .option("--out <file>", "write to a file instead of the terminal")
     .option(
       "--trace <file>",
-      "write frames of the reverse diffusion, each square's mixture of pieces, as JSON",
+      "write frames of the reverse diffusion as JSON: class probabilities of each square",
     )
     .option("--frames <n>", "frames of the trace", integer(2, 100_000), 25)
     .addOption(forceOption());
 
-/** The longest text there can be: a trace is one. */
+/** The longest possible string: a trace is written as one. */
 const LONGEST_TEXT = 2 ** 29;
 
-/** What an earlier picture begins with; of other formats nobody can say whether they are ours. */
+/** How an earlier picture begins. Files of other formats cannot be recognised as ours. */
 const heads: Partial<Record<keyof typeof formats, RegExp>> = { svg: SVG, png: PNG };
 
 /**
- * Errors that should come before the work, not after it.
+ * Throws errors that should come before the work, not after it.
  * @param inputs the files that are read
  */
 export async function checkOutput(
@@ -123,7 +123,7 @@ export async function checkOutput(
     fail(
       "usage",
       `a trace of ${count} boards in ${frames} frames is too large for a file`,
-      "ask for fewer --frames",
+      "set fewer --frames",
     );
   checkConditions(io, options, command);
   const like = heads[format];
@@ -135,7 +135,7 @@ export async function checkOutput(
 }
 
 /**
- * Prints or writes the boards and their trace, and says what rejection and clamping did to them.
+ * Prints or writes the boards and their trace, and reports rejection and clamping.
  */
 export async function writeBoards(
   io: Io,
@@ -163,7 +163,7 @@ export async function writeBoards(
   }
   if (boards.exits > 0)
     io.stderr.write(
-      `${boards.exits} steps left the simplex, ${boards.clamps} points were put back\n`,
+      `${boards.exits} steps left the simplex; ${boards.clamps} points were clamped to it\n`,
     );
   reportRejection(io, boards, count, options);
 }

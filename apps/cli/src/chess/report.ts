@@ -1,4 +1,4 @@
-/** diffeo chess report: the page and the figure of a study of w, from its records. */
+/** diffeo chess report: writes the page and the figure of a study of w from its records. */
 import { join } from "node:path";
 import { fail } from "diffeo/graph";
 import { tidyTemporaries, writeFileAtomic } from "diffeo/node";
@@ -11,7 +11,7 @@ import { pictureFiles, writePicture } from "../shell/pictures.ts";
 export const STUDY_FOLDER = "studies/drift-scale";
 
 /**
- * What a report writes. A page of another kind, such as a project's own README, is not replaced.
+ * The files that a report writes. Other pages, such as a project's README, are not replaced.
  */
 export const reportFiles = (out: string): Planned[] => [
   { path: join(out, "README.md"), like: /^# w against pieces and legality/ },
@@ -42,6 +42,6 @@ async function report(
 
 export const declare: Declare = (command, io) =>
   void command
-    .argument("[folder]", "the study's folder", STUDY_FOLDER)
+    .argument("[folder]", "folder of the study", STUDY_FOLDER)
     .option("--json", "print the records")
     .action((out, options) => report(io, out, options));

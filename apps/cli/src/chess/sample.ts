@@ -1,4 +1,4 @@
-/** diffeo chess sample: boards from a trained model, in the terminal or as files. */
+/** diffeo chess sample: samples boards of a trained model, to the terminal or to files. */
 import { type Command, Option } from "commander";
 import { modelDigest } from "diffeo/node";
 import { type SolverName, solvers } from "diffeo/sampler";
@@ -59,7 +59,8 @@ export const declare: Declare = (command, io) => {
     .addOption(
       new Option(
         "--grid <name>",
-        "how times are spaced (default: fitted to what diffeo chess calibrate measured of the model, for exponential solvers and w = 1; the solver's own otherwise)",
+        "how times are spaced (default: fitted to the model's errors by diffeo chess calibrate, for " +
+          "exponential solvers and w = 1; otherwise the grid of the solver)",
       ).choices(boardGrids),
     );
   acceptMethod(command, io);

@@ -1,6 +1,6 @@
 /**
- * diffeo chess study: w against pieces and legality, by two samplers. What has a record is not run
- * again, so a study that was stopped continues with the same command.
+ * diffeo chess study: measures pieces and legality against w, by two samplers. Runs that have a
+ * record are not repeated, so the same command continues a study that was stopped.
  */
 import { join } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
@@ -54,8 +54,8 @@ interface StudyCommand extends RunOptions, JobOptions {
 }
 
 /**
- * Runs the tasks that have no record, and keeps each record as it comes. Nothing is returned where
- * there is none to collect.
+ * Runs the tasks that have no record, and stores each record when it is done. Returns undefined
+ * where there is nothing to collect.
  */
 async function runAll(
   io: Io,
@@ -101,7 +101,7 @@ async function study(io: Io, options: StudyCommand): Promise<void> {
     openScaleTasks(await readScaleRecords(out), w, settings);
   const run = async (): Promise<void> => {
     const known = new Set((await readScaleRecords(out)).map(scaleTaskName));
-    await openNow(); // records that were made in another way are an error
+    await openNow(); // throws if records were made with other settings
     const failed = await runAll(io, openScaleTasks([], w, settings), known, options);
     if (!failed) return;
     if (known.size > 0 || (await readScaleRecords(out)).length > 0)
@@ -121,7 +121,7 @@ async function study(io: Io, options: StudyCommand): Promise<void> {
   });
 }
 
-/** Two whole numbers: steps of the one sampler and of the other. */
+/** Two integers: the steps of each sampler. */
 function stepsOfBoth(text: string): Record<StudySolver, number> {
   const [domainPreserving, eulerMaruyama, ...more] = integers(1, MOST.steps)(text);
   if (eulerMaruyama === undefined || more.length > 0)
@@ -132,14 +132,14 @@ function stepsOfBoth(text: string): Record<StudySolver, number> {
 export const declare: Declare = (command, io) => {
   command
     .addOption(modelOption())
-    .option("--out <folder>", "where records, table and figure go", STUDY_FOLDER)
+    .option("--out <folder>", "folder for records, table and figure", STUDY_FOLDER)
     .option(
       "--w <list>",
       "drift scales",
       numbers,
       [0.9, 0.95, 0.97, 0.98, 0.99, 1, 1.01, 1.02, 1.03, 1.05, 1.1],
     )
-    .option("--count <n>", "boards for each sampler and w", integer(1, MOST.boards), 1000)
+    .option("--count <n>", "boards per sampler and w", integer(1, MOST.boards), 1000)
     .addOption(
       new Option(
         "--steps <list>",

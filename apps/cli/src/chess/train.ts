@@ -30,7 +30,7 @@ import { boardNetworks, checkNetwork, freshModel } from "./network.ts";
 import { positionsOf } from "./positions.ts";
 import { runTraining, type TrainCommand, type TrainingPlan } from "./training.ts";
 
-/** Of the times of a step, this share is drawn from --focus, unless it says otherwise. */
+/** The share of the times of a step that is sampled from --focus. */
 const FOCUSED = 0.85;
 
 function focusOf(range: readonly number[] | undefined, horizon: number): Focus | undefined {
@@ -45,24 +45,24 @@ function focusOf(range: readonly number[] | undefined, horizon: number): Focus |
   return { from, to, share };
 }
 
-/** Raises what is wrong with a device before a run is begun on it. */
+/** Throws if the device does not work, before a run begins on it. */
 async function tryDevice(options: RunOptions): Promise<void> {
   const f = compile((x: Tensor) => add(x, 1), [[1]], engineOf(options));
   await f([1]).finally(() => f.dispose());
 }
 
-/** What tells data from other data: how many positions, and a digest of them in their order. */
+/** Identifies the data: the number of positions and a digest of them in their order. */
 function identityOf({ count, bytes }: Positions): string {
   return `${count} positions, SHA-256 ${createHash("sha256").update(bytes).digest("hex").slice(0, 12)}…`;
 }
 
-/** Options that describe any network. */
+/** Options of every network. */
 const SHARED = ["network", "width", "predict"];
 
 const warmupOf = ({ warmup, steps }: TrainCommand): number =>
   warmup ?? Math.min(500, Math.ceil(steps / 10));
 
-/** Raises what is wrong with the options, before anything is read or made. */
+/** Throws if the options are wrong, before anything is read or written. */
 async function checkOptions(options: TrainCommand, command: Command): Promise<void> {
   const { steps, out, init, weight, warmup, fall, saveEvery, samplesEvery = saveEvery } = options;
   if (fall !== undefined && warmupOf(options) + fall > steps)
@@ -94,8 +94,7 @@ async function checkOptions(options: TrainCommand, command: Command): Promise<vo
     checkNetwork(options);
   }
   if (weight !== "bounded") refuseBeside(command, `--weight ${weight}`, ["bound"]);
-  // A run has files of its own, which go on; where there is none, a model of that name is
-  // somebody's.
+  // Files of a run are continued. Without a run, a model of that name belongs to someone else.
   const own = ["config.json", "metrics.jsonl", BOARD_MODEL].map((name) => ({
     path: join(out, name),
   }));
@@ -111,7 +110,7 @@ async function checkOptions(options: TrainCommand, command: Command): Promise<vo
   await outputs(own, { inputs: [init, ...(options.data ?? [])], force: isRun });
 }
 
-/** What shapes the numbers of a run, and where its data lay. */
+/** The settings that determine the numbers of a run, and where its data are. */
 async function configOf(
   options: TrainCommand,
   { positions, model, warmup, focus }: Omit<TrainingPlan, "config">,
@@ -120,7 +119,7 @@ async function configOf(
   return {
     version,
     files: { data: options.data ?? [], init },
-    // Before the spec, whose encoding is fitted to the data: of what differs, the first is named.
+    // Before the spec, whose encoding is fitted to the data: errors name the first difference.
     data: identityOf(positions),
     ...(init !== undefined && { init: await modelDigest(init) }),
     spec: model.spec,
@@ -174,13 +173,8 @@ async function trainCommand(io: Io, options: TrainCommand, command: Command): Pr
 const choice = (flags: string, about: string, choices: readonly string[], chosen: string): Option =>
   new Option(flags, about).choices(choices).default(chosen);
 
-export const declare: Declare = (command, io) => {
+const withRun = (command: Command): Command =>
   command
-    .description(
-      "Trains a score, a U-Net or a transformer, on chess positions. The run folder gets the model with averaged weights (model.safetensors), " +
-        "checkpoints, metrics and sheets of sampled boards. Ctrl-C stops with a checkpoint; the same command with " +
-        "--resume goes on to the very numbers that an uninterrupted run reaches.",
-    )
     .optionsGroup("Run:")
     .option(
       "--data <files...>",
@@ -191,49 +185,55 @@ export const declare: Declare = (command, io) => {
     .option("--init <file>", "start from a model's weights, with its architecture and encoding")
     .option(
       "--steps <n>",
-      "steps in all; the learning rate falls to zero over them",
+      "total steps; the learning rate falls to zero over them",
       integer(1, 1e9),
       2000,
     )
-    .option("--batch <n>", "boards a step", integer(2, MOST.batch), 128)
+    .option("--batch <n>", "boards per step", integer(2, MOST.batch), 128)
     .option("--save-every <n>", "steps between checkpoints", integer(1, 1e9), 500)
     .option(
       "--samples-every <n>",
       "steps between sheets of boards, 0 for none (default: --save-every)",
       integer(0, 1e9),
     )
-    .option("--minutes <x>", "stop with a checkpoint after this long", positive)
+    .option("--minutes <x>", "stop with a checkpoint after this time", positive);
+
+const withNetwork = (command: Command): Command =>
+  command
     .optionsGroup("Network:")
-    .addOption(choice("--network <kind>", "what learns", Object.keys(boardNetworks), "unet"))
-    .option("--width <n>", "channels of a square, of a U-Net at 8×8", integer(8, 4096), 32)
+    .addOption(choice("--network <kind>", "architecture", Object.keys(boardNetworks), "unet"))
+    .option("--width <n>", "channels per square; of a U-Net at 8×8", integer(8, 4096), 32)
     .option(
       "--multipliers <list>",
       "U-Net: channels at 8×8, 4×4, … as multiples of the width",
       numbers,
       [1, 1, 1],
     )
-    .option("--blocks <n>", "U-Net: residual blocks a level", integer(1, 64), 2)
+    .option("--blocks <n>", "U-Net: residual blocks per level", integer(1, 64), 2)
     .option(
       "--attention <list>",
       "U-Net: levels with self-attention, 0 being 8×8",
       integers(0, 15),
       [0, 1],
     )
-    .option("--layers <n>", "transformer: blocks of attention and two products", integer(1, 256), 4)
+    .option("--layers <n>", "transformer: number of blocks", integer(1, 256), 4)
     .option("--heads <n>", "transformer: heads of attention", integer(1, 256), 4)
     .addOption(
       choice(
         "--activation <f>",
-        "transformer: between the two products",
+        "transformer: activation function",
         ["relu2", "gelu", "silu"],
         "relu2",
       ),
-    )
+    );
+
+const withLoss = (command: Command): Command =>
+  command
     .optionsGroup("Loss:")
     .addOption(
       choice(
         "--predict <what>",
-        "what the network gives",
+        "what the network predicts",
         Object.keys(parameterisations),
         "posterior",
       ),
@@ -241,7 +241,7 @@ export const declare: Declare = (command, io) => {
     .addOption(
       choice(
         "--weight <kind>",
-        "errors of the score as they are, as the simplex sees them, or the latter with a bound",
+        "how errors are weighted: none, by the Jacobian (on the simplex), or by the Jacobian with a bound",
         weights,
         "none",
       ),
@@ -254,9 +254,12 @@ export const declare: Declare = (command, io) => {
     )
     .option(
       "--focus <from,to,share>",
-      "draw a share of the times (default 0.85) from this part of (0, 1], where classes are decided",
+      "sample this share of the times (default 0.85) from a part of (0, 1], where classes are decided",
       numbers,
-    )
+    );
+
+const withOptimiser = (command: Command): Command =>
+  command
     .optionsGroup("Optimiser (AdamW):")
     .option("--rate <x>", "peak learning rate", positive, 4e-4)
     .option(
@@ -266,14 +269,23 @@ export const declare: Declare = (command, io) => {
     )
     .option(
       "--fall <n>",
-      "keep the peak rate until the last n steps; --resume may then ask for more --steps than before",
+      "keep the peak rate until the last n steps; --resume may then set more --steps than before",
       integer(1, 1e9),
     )
     .option("--ema <x>", "decay of the parameter average", share, 0.9995)
     .option("--clip <x>", "largest gradient norm", positive, 1)
     .option("--decay <x>", "weight decay", nonNegative, 0)
-    .option("--beta2 <x>", "decay of the average of squared gradients", share, 0.999)
-    .optionsGroup("Machine:");
+    .option("--beta2 <x>", "decay of the average of squared gradients", share, 0.999);
+
+export const declare: Declare = (command, io) => {
+  command.description(
+    "Trains a score of chess positions: a U-Net or a transformer. The run folder receives the model " +
+      "with averaged weights (model.safetensors), checkpoints, metrics and sheets of sampled boards. " +
+      "Ctrl-C stops with a checkpoint. The same command with --resume continues, and reaches the " +
+      "same numbers as an uninterrupted run.",
+  );
+  for (const declareGroup of [withRun, withNetwork, withLoss, withOptimiser]) declareGroup(command);
+  command.optionsGroup("Machine:");
   withRunOptions(command, 1, "seed of weights, batches and noise").action((options) =>
     trainCommand(io, options, command),
   );

@@ -1,4 +1,6 @@
-/** The training run of `diffeo chess train`: progress, reports and errors in the command's words. */
+/**
+ * The training run of `diffeo chess train`: progress, reports, and errors that name its options.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Focus, LossOptions, Model } from "diffeo/categorical";
@@ -35,7 +37,7 @@ export interface TrainCommand extends RunOptions, NetworkOptions {
   readonly focus?: number[];
 }
 
-/** A run: the command, and what it stands for. */
+/** A run: the options of the command and what follows from them. */
 export interface TrainingPlan {
   readonly options: TrainCommand;
   readonly positions: Positions;
@@ -47,16 +49,16 @@ export interface TrainingPlan {
   readonly config: RunConfig;
 }
 
-/** What to do about lost numbers, in the command's words. */
+/** Rewrites the remedy of a numerical failure with the options of the command. */
 const restart =
   (out: string) =>
   (error: unknown): never => {
     if (!(error instanceof DiffeoError && error.kind === "numerical")) throw error;
     const model = join(out, BOARD_MODEL);
     const goesOn = existsSync(model)
-      ? `; --init ${model} goes on from the averaged weights of the newest checkpoint`
+      ? `; --init ${model} starts from the averaged weights of the newest checkpoint`
       : "";
-    const remedy = `begin a run in another folder with a smaller --rate or --clip${goesOn}`;
+    const remedy = `start a run in another folder with a smaller --rate or --clip${goesOn}`;
     throw new DiffeoError("numerical", error.problem, remedy, { cause: error });
   };
 

@@ -1,4 +1,4 @@
-/** diffeo grid fit: a model of grids of classes, from a text of them. */
+/** diffeo grid fit: trains a model of grids of classes from a text file. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ interface FitCommand extends RunOptions {
   readonly force?: boolean;
 }
 
-/** The kinds of groups that words name: rows, columns, boxes 3x3. */
+/** Parses the kinds of groups: rows, columns, boxes 3x3. */
 function groupsOf(text: string, grid: Shape): Groups[] {
   return text.split(",").map((word) => {
     const box = /^boxes\s+(\d+(?:x\d+)*)$/.exec(word.trim());
@@ -61,10 +61,10 @@ function groupsOf(text: string, grid: Shape): Groups[] {
   });
 }
 
-/** Grids that the errors by time are measured on, and at how many times. */
+/** The number of grids and of times at which the error by time is measured. */
 const [ERROR_GRIDS, ERROR_TIMES] = [64, 32];
 
-/** The model with its errors by time, to which samplers fit their times. */
+/** The model with its error by time, to which samplers fit their times. */
 async function measured(model: Model, classes: Uint8Array, options: FitCommand): Promise<Model> {
   const { grid } = model.encoding;
   const sites = grid.reduce((a, b) => a * b, 1);
@@ -103,7 +103,7 @@ async function train(io: Io, path: string, options: FitCommand, store: RunStore)
   return { model: trained, symbols, grids: lines.grids.length, step: reached, loss: last?.loss };
 }
 
-/** The run that a folder keeps, begun or continued. */
+/** Opens the run of a folder, new or continued. */
 async function openRun(folder: string, path: string, options: FitCommand): Promise<RunFolder> {
   const { grid, groups, network, steps, batch, seed } = options;
   const lines = await readGrids(path, grid);
@@ -141,24 +141,24 @@ export const declare: Declare = (command, io) => {
     command
       .argument("<file>", "grids, one per line: a character per site, or names between spaces")
       .requiredOption("--grid <sizes>", "sizes of a grid, such as 9,9 or 8", integers(1, 4096))
-      .requiredOption("--out <file>", "where the model goes")
+      .requiredOption("--out <file>", "where to write the model")
       .option(
         "--groups <kinds>",
-        "kinds of sites that belong together, for classes that are alike but for their names: rows,columns,boxes 3x3",
+        "kinds of sites that belong together, such as rows,columns,boxes 3x3; for classes that differ " +
+          "only in their names",
       )
       .addOption(
-        new Option("--network <size>", "its size (default: by the number of sites)").choices([
-          "small",
-          "medium",
-          "large",
-        ]),
+        new Option(
+          "--network <size>",
+          "size of the network (default: by the number of sites)",
+        ).choices(["small", "medium", "large"]),
       )
       .option("--steps <n>", "steps of training", integer(1, MOST.steps), 1000)
       .option("--batch <n>", "grids per step", integer(2, MOST.batch), 64)
-      .option("--minutes <x>", "end training after this time, with the model so far", positive)
-      .option("--run <folder>", "keep the run there; the same command continues it")
+      .option("--minutes <x>", "end training after this time and write the model so far", positive)
+      .option("--run <folder>", "folder that keeps the run; the same command continues it")
       .option("--json", "print the report as JSON")
-      .option("--force", "replace the file that is there already"),
+      .option("--force", "replace an existing file"),
     0,
   )
     .addHelpText(

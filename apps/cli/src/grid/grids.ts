@@ -1,18 +1,18 @@
 /**
  * Grids as text, one per line: a character per site, or names of classes with spaces or commas
- * between them. In grids to complete, one of . _ * ? stands for a site that is not known.
+ * between them. In grids to complete, . _ * and ? stand for an unknown site.
  */
 import { fail, type Shape, sizeOf } from "diffeo/graph";
 import { readBytes } from "diffeo/node";
 
-/** A site that is not known. */
+/** An unknown site. */
 const BLANK = 255;
 
-/** Lines of a file that hold something, as the names of their sites. */
+/** The grids of a file, as the names of their sites. */
 export interface GridLines {
   readonly path: string;
   readonly grids: readonly (readonly string[])[];
-  /** Where each stands in the file, from 1. */
+  /** The line number of each grid, from 1. */
   readonly lines: readonly number[];
 }
 
@@ -21,7 +21,7 @@ const BLANKS = new Set([".", "_", "*", "?"]);
 const sitesOf = (line: string): string[] =>
   /[\s,]/.test(line) ? line.split(/[\s,]+/).filter((name) => name !== "") : [...line];
 
-/** Reads a file of grids; remarks begin with #. */
+/** Reads a file of grids; lines that begin with # are comments. */
 export async function readGrids(path: string, grid: Shape): Promise<GridLines> {
   const text = new TextDecoder().decode(await readBytes(path));
   const grids: string[][] = [];
@@ -43,12 +43,12 @@ export async function readGrids(path: string, grid: Shape): Promise<GridLines> {
   return { path, grids, lines };
 }
 
-/** The names of all classes in their order: numbers by their value, others by their characters. */
+/** The names of all classes in order: numbers by value, other names by their characters. */
 export function symbolsOf({ path, grids }: GridLines): string[] {
   const names = [...new Set(grids.flat())];
   const blank = names.find((name) => BLANKS.has(name));
   if (blank !== undefined)
-    fail("data", `${path} has sites "${blank}", which are not known`, "give whole grids");
+    fail("data", `${path} has unknown sites ("${blank}")`, "give complete grids");
   const numbers = names.every((name) => /^\d+$/.test(name));
   return names.sort((a, b) => (numbers ? Number(a) - Number(b) : a < b ? -1 : 1));
 }
@@ -69,7 +69,7 @@ export function classesOf(
         return fail(
           "data",
           `${path}, line ${lines[i]}: there is no class "${name}"`,
-          `use ${symbols.join(", ")}${blanks ? ", or . where a site is not known" : ""}`,
+          `use ${symbols.join(", ")}${blanks ? ", or . for an unknown site" : ""}`,
         );
       }),
     ),

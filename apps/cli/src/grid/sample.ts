@@ -1,9 +1,9 @@
 /**
- * diffeo grid sample: grids of a trained model, led by rules; or completions of grids of which some
- * sites are known. Nothing is searched or repaired. `--check` counts the samples that meet rules:
- * different completions of one puzzle that meet all of its rules are different solutions.
+ * diffeo grid sample: samples grids of a trained model, guided by rules, or completes grids of
+ * which some sites are known. Nothing is searched or repaired. `--check` counts the samples that
+ * meet rules: different completions of a puzzle that meet all of its rules are different solutions.
  */
-import { type GridRules, meets, openGrids, parseRules } from "diffeo/categorical";
+import { type GridRules, type Model, meets, openGrids, parseRules } from "diffeo/categorical";
 import { fail, sizeOf } from "diffeo/graph";
 import { loadModel, readBytes, writeFileAtomic } from "diffeo/node";
 import { key } from "diffeo/random";
@@ -37,7 +37,7 @@ interface SampleCommand extends RunOptions {
   readonly force?: boolean;
 }
 
-/** What came of one grid to complete, or of all samples where none was given. */
+/** The completions of one grid, or all samples where none was given. */
 interface Found {
   readonly known?: string;
   readonly grids: readonly string[];
@@ -51,19 +51,19 @@ async function rulesOf(
   about: { readonly grid: readonly number[]; readonly symbols: readonly string[] },
 ): Promise<GridRules | undefined> {
   if (rules !== undefined && rulesFile !== undefined)
-    fail("usage", "--rules beside --rules-file", "give one of them");
+    fail("usage", "--rules and --rules-file", "give one of them");
   if (rulesFile !== undefined)
     return parseRules(new TextDecoder().decode(await readBytes(rulesFile)), about);
   return rules === undefined ? undefined : parseRules(rules, about);
 }
 
-/** Sites that a rule names and sites of a file are two ways to say what is known. */
+/** Rules with known sites and a file of known sites cannot be combined. */
 function requireOneKnown({ known }: SampleCommand, rules: GridRules | undefined, classes: number) {
   if (known !== undefined && rules?.known.some((k) => k < classes))
-    fail("usage", "--rules with known sites beside --known", "put them into the file");
+    fail("usage", "--rules with known sites and --known", "put the known sites into the file");
 }
 
-/** Those of some grids that meet all rules of --check, whose known sites are held to them too. */
+/** The grids that meet all rules of --check, known sites included. */
 function checked(grids: readonly Uint8Array[], { known, conditions }: GridRules, classes: number) {
   return grids.filter(
     (grid) =>
@@ -72,8 +72,49 @@ function checked(grids: readonly Uint8Array[], { known, conditions }: GridRules,
   );
 }
 
+/** Samples `total` grids, with the known sites where some are given, and shows progress. */
+async function draw(
+  io: Io,
+  model: Model,
+  options: SampleCommand,
+  { total, rules, known }: Request,
+): Promise<Uint8Array> {
+  const { seed, evaluations, w, strength, batch } = options;
+  const bar = progress(io.stderr, evaluations * Math.ceil(total / batch), "sampling");
+  const sampler = await openGrids(model, { solver: "dpmSolver2MSde", rules, ...engineOf(options) });
+  let done = 0;
+  return sampler({
+    count: total,
+    key: key(seed),
+    steps: evaluations - 1,
+    driftScale: w,
+    batch,
+    strength,
+    known: known && { classes: known },
+    onStep: () => bar.update(++done),
+    signal: io.signal,
+  }).finally(async () => {
+    bar.end();
+    await sampler.dispose();
+  });
+}
+
+/** What is sampled: how many grids, by which rules, and with which known sites. */
+interface Request {
+  readonly total: number;
+  readonly rules: GridRules | undefined;
+  readonly known: Uint8Array | undefined;
+}
+
+/** Each grid `each` times in a row. */
+const repeated = (grids: Uint8Array, sites: number, each: number): Uint8Array =>
+  Uint8Array.from(
+    { length: grids.length * each },
+    (_, i) => grids[Math.floor(i / (each * sites)) * sites + (i % sites)],
+  );
+
 async function sample(io: Io, options: SampleCommand): Promise<void> {
-  const { known, draws, count, seed, evaluations, w, strength, batch, out, json } = options;
+  const { known, draws, count, out, json } = options;
   await outputs(out === undefined ? [] : [{ path: out }], {
     inputs: [options.model, known, options.rulesFile],
     force: options.force,
@@ -90,27 +131,10 @@ async function sample(io: Io, options: SampleCommand): Promise<void> {
   const sites = sizeOf(grid);
   const each = puzzles ? draws : count;
   const total = (puzzles?.grids.length ?? 1) * each;
-  const bar = progress(io.stderr, evaluations * Math.ceil(total / batch), "sampling");
-  const draw = await openGrids(model, { solver: "dpmSolver2MSde", rules, ...engineOf(options) });
-  let done = 0;
-  const drawn = await draw({
-    count: total,
-    key: key(seed),
-    steps: evaluations - 1,
-    driftScale: w,
-    batch,
-    strength,
-    known: given && {
-      classes: Uint8Array.from(
-        { length: total * sites },
-        (_, i) => given[Math.floor(i / (each * sites)) * sites + (i % sites)],
-      ),
-    },
-    onStep: () => bar.update(++done),
-    signal: io.signal,
-  }).finally(async () => {
-    bar.end();
-    await draw.dispose();
+  const drawn = await draw(io, model, options, {
+    total,
+    rules,
+    known: given && repeated(given, sites, each),
   });
   const at = (i: number): Uint8Array => drawn.subarray(i * sites, (i + 1) * sites);
   const found = Array.from({ length: total / each }, (_, p): Found => {
@@ -130,10 +154,10 @@ async function sample(io: Io, options: SampleCommand): Promise<void> {
   if (out === undefined) io.stdout.write(text);
   else await writeFileAtomic(out, text);
   if (!json && check)
-    for (const { known: puzzle, meeting, distinct } of found)
-      io.stderr.write(
-        `${puzzle === undefined ? "" : `${puzzle}: `}${meeting} of ${each} meet the rules, ${distinct} different\n`,
-      );
+    for (const { known: puzzle, meeting, distinct } of found) {
+      const prefix = puzzle === undefined ? "" : `${puzzle}: `;
+      io.stderr.write(`${prefix}${meeting} of ${each} meet the rules, ${distinct} different\n`);
+    }
 }
 
 export const declare: Declare = (command, io) => {
@@ -152,7 +176,7 @@ export const declare: Declare = (command, io) => {
       .option("--batch <n>", "grids at a time", integer(1, MOST.batch), 64)
       .option("--out <file>", "where the grids go (default: standard output)")
       .option("--json", "print samples and counts as JSON")
-      .option("--force", "replace the file that is there already"),
+      .option("--force", "replace an existing file"),
     0,
   ).action((options: SampleCommand) => sample(io, options));
 };

@@ -235,7 +235,7 @@ describe("diffeo chess evaluate", () => {
     await appendFile(real, "nonsense\n");
     const words = ["evaluate", "--model", model, "--count", "4", "--reference", real];
     await expect(run(...words, "--steps", "1000000")).rejects.toThrow(
-      /line 31.*leave bad rows out with --skip-bad/,
+      /line 31.*skip bad rows with --skip-bad/,
     );
     expect(await run(...words, "--steps", "2", "--training", real, "--skip-bad")).toContain(
       "positions",

@@ -109,7 +109,7 @@ describe("diffeo chess sample", () => {
     await saveModel(at("noise.safetensors"), tinyModel("noise"));
     await refused(
       ["sample", "--model", at("noise.safetensors"), "--pieces", "9"],
-      "gives no posterior of classes",
+      "predicts no posterior of classes",
     );
     await saveModel(
       at("letters.safetensors"),
@@ -132,14 +132,14 @@ describe("diffeo chess sample", () => {
     expect(out.trim().split("\n")).toEqual(passing.slice(0, 3));
     const drawn = all.indexOf(passing[2]) + 1;
     expect(err).toBe(
-      `rejection: of ${drawn} boards drawn 3 met pieces<=${middle}; the share rejected is ${(1 - 3 / drawn).toFixed(3)}\n`,
+      `rejection: 3 of ${drawn} sampled boards met pieces<=${middle}; the share rejected is ${(1 - 3 / drawn).toFixed(3)}\n`,
     );
   });
 
   it("gives what it found and fails where the limit is reached", async () => {
     const none = sampled("--steps", "4", "--require", "Q=64", "--tries", "7");
     await expect(none).rejects.toThrow(
-      /rejected is 1\.000\n.*only 0 of 3 boards met Q=64 in 7 draws/,
+      /rejected is 1\.000\n.*only 0 boards of 3 requested met Q=64 in 7 samples/,
     );
   });
 
@@ -225,10 +225,10 @@ describe("diffeo chess sample", () => {
     );
     const many = Array.from({ length: 21 }, (_, i) => ["--guide", `pieces>=${i}`]);
     await refusal(...many.flat()).toThrow(
-      "21 conditions to lead boards by, the longest of 10 letters. Give at most 20",
+      "21 guidance conditions, the longest of 10 letters. Give at most 20",
     );
     await refusal(...many.slice(1).flat(), "--pieces", "30").toThrow(
-      "21 conditions to lead boards by",
+      "21 guidance conditions",
     );
     await refusal("--guide", `pieces=${"0".repeat(100)}9`).toThrow(
       "of 108 letters. Give at most 20 of 100 letters",
@@ -332,7 +332,7 @@ describe("diffeo chess complete", () => {
     expect(boards.map(({ fen }: { fen: string }) => piecesOf(fen))).toEqual([24, 24]);
     expect(about).toMatchObject({ guide: ["pieces=24"], guideStrength: 2 });
     expect(err).toMatch(
-      /^rejection: of \d+ boards drawn 2 met P>=8, pieces=24; the share rejected is 0\.\d{3}\n$/,
+      /^rejection: 2 of \d+ sampled boards met P>=8, pieces=24; the share rejected is 0\.\d{3}\n$/,
     );
     const led = (strength: string) =>
       complete(
@@ -357,7 +357,7 @@ describe("diffeo chess complete", () => {
     const { out } = await complete(nearly, "--pieces", "32", ...words);
     expect(piecesOf(out)).toBe(32);
     await expect(complete(nearly, "--pieces", "33")).rejects.toThrow(
-      "33 pieces: 31 are known and 1 squares are to be filled in. Give --pieces a number from 31 to 32",
+      "33 pieces: 31 are known and 1 squares are unknown. Give --pieces a number from 31 to 32",
     );
   });
 
@@ -378,7 +378,9 @@ describe("diffeo chess complete", () => {
   });
 
   it("names the column of what is wrong with a FEN", async () => {
-    await expect(complete("8/8/8/8/8/8/8/???x????")).rejects.toThrow('column 18: "x" is no piece');
+    await expect(complete("8/8/8/8/8/8/8/???x????")).rejects.toThrow(
+      'column 18: "x" is not a piece',
+    );
     await expect(complete("8/8/8/8/8/8/8/???")).rejects.toThrow("column 18: rank 1 has 3 squares");
     await expect(complete("8/8/8/8/8/8/8/8")).rejects.toThrow("has no unknown square");
     await expect(complete()).rejects.toThrow(
@@ -396,7 +398,7 @@ describe("diffeo chess complete", () => {
     const { out } = await complete(...words);
     expect(out).toMatch(/^25 % of squares hidden +real +guided +replacement\n/);
     expect(out).toContain(json.guided.squaresRecovered.toFixed(3));
-    expect(out).toMatch(/score evaluations a board +– +4, each with a gradient +4\n/);
+    expect(out).toMatch(/score evaluations per board +– +4, each with a gradient +4\n/);
     await expect(complete(...words, "--require", "Q")).rejects.toThrow(
       "--require would change nothing beside --evaluate",
     );

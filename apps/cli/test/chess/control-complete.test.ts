@@ -225,7 +225,7 @@ describe("completeBoards", () => {
     expect(await led({})).not.toEqual(await led({ guidance: 1 }));
     await expect(
       completeBoards(noise, partial, { ...options, completion: "guided" }),
-    ).rejects.toThrow("gives no posterior to be guided by");
+    ).rejects.toThrow("has no posterior to guide by");
   });
 
   it("hides the same number of squares on every board, and others on each", () => {

@@ -38,7 +38,7 @@ it("names the options to change, and ends with the code of lost numbers", async 
     "--clip",
     "1e30",
   );
-  expect(stderr).toMatch(/Begin a run in another folder with a smaller --rate or --clip/);
+  expect(stderr).toMatch(/Start a run in another folder with a smaller --rate or --clip/);
   expect(stderr.includes(`--init ${join(out, "model.safetensors")}`)).toBe(
     existsSync(join(out, "model.safetensors")),
   );

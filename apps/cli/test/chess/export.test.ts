@@ -159,7 +159,7 @@ describe("diffeo chess export", () => {
         "--out",
         join(folder, "none.onnx"),
       ),
-    ).rejects.toThrow("a network that predicts noise gives no class probabilities");
+    ).rejects.toThrow("a network that predicts noise has no class probabilities");
   });
 
   it("knows its outputs by their own names alone", () => {

@@ -1,6 +1,6 @@
 /**
- * Which squares a side attacks, looked at from the square: a knight's jump, a king's step, a pawn's
- * capture backwards, and along each of eight rays the first piece that stands there.
+ * Whether a side attacks a square, seen from the square: a knight's jump, a king's step, a pawn's
+ * capture backwards, and the first piece along each of eight rays.
  */
 import { type Board, EMPTY } from "./position.ts";
 
@@ -31,7 +31,7 @@ const KNIGHT_STEPS: readonly Step[] = [-2, -1, 1, 2].flatMap((r) =>
   [-2, -1, 1, 2].filter((f) => Math.abs(r) !== Math.abs(f)).map((f): Step => [r, f]),
 );
 
-/** For each square, the squares met on the way along a step, at most `length` of them. */
+/** For each square, the squares along a step, at most `length` of them. */
 const walks = ([rows, files]: Step, length: number): readonly Uint8Array[] =>
   Array.from({ length: 64 }, (_, square) => {
     const met: number[] = [];
@@ -67,12 +67,12 @@ export const PAWN_CAPTURES = {
 };
 
 /**
- * Whether a piece of the side `byWhite` attacks the square. What stands on the square itself does
- * not matter.
+ * Whether a piece of the side `byWhite` attacks the square. The piece on the square itself does not
+ * matter.
  */
 export function isAttacked(board: Board, square: number, byWhite: boolean): boolean {
   const base = sideBase(byWhite);
-  // A white pawn captures from where a black pawn on the square would capture to.
+  // A white pawn attacks the square from where a black pawn on the square would capture.
   if (stands(board, (byWhite ? PAWN_CAPTURES.black : PAWN_CAPTURES.white)[square], base + PAWN))
     return true;
   if (stands(board, KNIGHT_MOVES[square], base + KNIGHT)) return true;

@@ -3,14 +3,14 @@
  *
  *   parseFen("8/8/8/4k3/8/8/4P3/4K3 w - - 0 1") ↔ formatFen(board) = "8/8/8/4k3/8/8/4P3/4K3"
  *
- * Only the placement becomes a position; the other fields are checked where they are there.
- * `scanFen` returns a problem with its column, so that a reader of files can add the file and the
- * line, or skip the row; `parseFen` raises it.
+ * Only the placement becomes a position; the other fields are checked if present. `scanFen` returns
+ * a problem with its column, so that a reader of files can add the file and the line, or skip the
+ * row; `parseFen` throws it.
  */
 import { fail } from "diffeo/graph";
 import { type Board, EMPTY, PIECES, SQUARES, UNKNOWN } from "./position.ts";
 
-/** What is wrong with a text, where (columns count from 1), and what to do. */
+/** A problem with a text: where (columns count from 1), the cause, and what to do. */
 export interface TextProblem {
   readonly column: number;
   readonly cause: string;
@@ -19,7 +19,7 @@ export interface TextProblem {
 
 /** How a placement is read. */
 export interface FenOptions {
-  /** Whether `?` may stand for a square that is not known. Default false. */
+  /** Whether `?` may stand for an unknown square. Default false. */
   readonly unknown?: boolean;
   /** Whether EPD operations may follow the fourth field. Default false. */
   readonly operations?: boolean;
@@ -35,7 +35,7 @@ const problem = (column: number, cause: string, remedy: string): TextProblem => 
 const classOfCode = new Uint8Array(128).fill(255);
 for (let k = 0; k < PIECES.length; k++) classOfCode[PIECES.charCodeAt(k)] = k;
 
-/** Reads a FEN into `board`; the problem if it is not one, else nothing. */
+/** Reads a FEN into `board`. Returns the problem if the text is not a FEN. */
 export function scanFen(
   text: string,
   board: Board,
@@ -68,7 +68,7 @@ function scanPlacement(text: string, board: Board, unknown: boolean): number | T
     const digit = code - 48;
     const piece = code < 128 ? classOfCode[code] : 255;
     if (digit >= 1 && digit <= 8) {
-      if (afterDigit) return problem(column, "two numbers stand side by side", "write their sum");
+      if (afterDigit) return problem(column, "two numbers are adjacent", "write their sum");
       if (square + digit > rankEnd)
         return problem(
           column,
@@ -82,7 +82,7 @@ function scanPlacement(text: string, board: Board, unknown: boolean): number | T
     if (piece === 255 && !(unknown && code === 63))
       return problem(
         column,
-        `${JSON.stringify(String.fromCodePoint(text.codePointAt(at) as number))} is no piece`,
+        `${JSON.stringify(String.fromCodePoint(text.codePointAt(at) as number))} is not a piece`,
         `use ${PIECES} for pieces, 1 to 8 for empty squares${unknown ? ", ? for unknown ones" : ""}`,
       );
     if (square === rankEnd)
@@ -95,7 +95,7 @@ function scanPlacement(text: string, board: Board, unknown: boolean): number | T
     afterDigit = false;
   }
   if (at === 0)
-    return problem(1, text === "" ? "the FEN is empty" : "the FEN begins with a blank", ranks);
+    return problem(1, text === "" ? "the FEN is empty" : "the FEN begins with a space", ranks);
   if (square !== SQUARES) {
     const rank = 9 - rankEnd / 8;
     const short = square - rankEnd + 8;
@@ -119,14 +119,14 @@ const FIELDS: readonly { readonly name: string; readonly form: RegExp; readonly 
       form: /^(-|[a-h][36])$/,
       remedy: "write a square of rank 3 or 6, or -",
     },
-    { name: "half-move count", form: /^\d+$/, remedy: "write a whole number" },
-    { name: "move number", form: /^\d+$/, remedy: "write a whole number" },
+    { name: "half-move count", form: /^\d+$/, remedy: "write an integer" },
+    { name: "move number", form: /^\d+$/, remedy: "write an integer" },
   ];
 
-/** An operation of EPD: its code, its operands, and the semicolon that ends it. */
+/** An EPD operation: its code, its operands, and the semicolon that ends it. */
 const OPERATION = /[a-z]\w*(?: +(?:"[^"]*"|[^\s;"]+))* *; */iy;
 
-/** Where the first operation begins that is none, else the end. */
+/** Where the first invalid operation begins, else the end. */
 function scanOperations(text: string, from: number): number {
   OPERATION.lastIndex = from;
   let at = from;
@@ -135,8 +135,8 @@ function scanOperations(text: string, from: number): number {
 }
 
 /**
- * The fields after the placement, which may stop at any point. With `operations`, those may follow
- * the third.
+ * Checks the fields after the placement, which may stop at any point. With `operations`, EPD
+ * operations may follow the third field.
  */
 function scanFields(text: string, from: number, operations: boolean): TextProblem | undefined {
   let at = from;
@@ -150,11 +150,11 @@ function scanFields(text: string, from: number, operations: boolean): TextProble
     if (operations && field >= 3 && !rule?.form.test(word)) {
       const bad = scanOperations(text, at);
       if (bad === text.length) return undefined;
-      const cause = `${JSON.stringify(text.slice(bad).split(" ", 1)[0])} begins no operation of EPD`;
+      const cause = `${JSON.stringify(text.slice(bad).split(" ", 1)[0])} is not an EPD operation`;
       return problem(
         bad + 1,
         cause,
-        "write operations as bm e4; with a semicolon after each, or end the row before it",
+        "write operations as `bm e4;` with a semicolon after each, or end the row before it",
       );
     }
     if (!rule)
@@ -166,7 +166,7 @@ function scanFields(text: string, from: number, operations: boolean): TextProble
     if (!rule.form.test(word))
       return problem(
         at + 1,
-        `${JSON.stringify(word)} is no ${rule.name}`,
+        `${JSON.stringify(word)} is not a valid ${rule.name}`,
         `${rule.remedy}, or end the FEN before it`,
       );
     at = end;
@@ -174,7 +174,11 @@ function scanFields(text: string, from: number, operations: boolean): TextProble
   return undefined;
 }
 
-/** The board of a FEN; a problem is raised with its column. */
+/**
+ * The board of a FEN.
+ *
+ * @throws DiffeoError of kind `usage`, with the column of the problem
+ */
 export function parseFen(text: string, options: FenOptions = {}): Board {
   const board = new Uint8Array(SQUARES);
   const bad = scanFen(text, board, options);
@@ -183,7 +187,7 @@ export function parseFen(text: string, options: FenOptions = {}): Board {
   return board;
 }
 
-/** The placement field of a board; unknown squares are written `?`. */
+/** The placement field of a board; unknown squares are written as `?`. */
 export function formatFen(board: ArrayLike<number>): string {
   let text = "";
   let empty = 0;

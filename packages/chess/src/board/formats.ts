@@ -1,8 +1,8 @@
 /**
  * The text formats of positions, each a walk over lines that hands rows to a sink:
  *
- *   csv   the Kaggle layout: a header with a FEN column (`FEN,Evaluation`), one position a line
- *   fen   FEN or EPD, one position a line; blank lines and lines that begin with # are passed over
+ *   csv   the Kaggle layout: a header with a FEN column (`FEN,Evaluation`), one position per line
+ *   fen   FEN or EPD, one position per line; empty lines and lines that begin with # are skipped
  *   pgn   games, replayed (pgn.ts)
  */
 
@@ -18,19 +18,18 @@ export interface LineBatch {
 export type TextFormat = "csv" | "fen" | "pgn";
 
 /**
- * What becomes of the rows. `bad` raises, or counts, as the caller wished; `full` asks the walk to
- * stop.
+ * Receives the rows. `bad` throws or counts, as the caller chose; `full` tells the walk to stop.
  */
 export interface Sink {
   readonly full: boolean;
-  /** @param game a number that positions of one game share, where games are known */
+  /** @param game a number shared by the positions of a game, if games are known */
   row(board: Board, side: "w" | "b" | undefined, game?: number): void;
   bad(line: number, problem: TextProblem): void;
 }
 
 export type LineWalk = (batches: AsyncIterable<LineBatch>, sink: Sink) => Promise<void>;
 
-/** A row of the CSV is split at commas: neither a FEN nor an evaluation has one. */
+/** Rows of the CSV are split at commas: neither a FEN nor an evaluation contains one. */
 export const walkCsv: LineWalk = async (batches, sink) => {
   const board = new Uint8Array(SQUARES);
   let fenColumn = -1;
@@ -91,7 +90,7 @@ function scanRow(
   else sink.row(board, sideOf(fen));
 }
 
-/** The format of a text by its name, else by its first line. */
+/** The format of a text, by its name, else by its first line. */
 export function textFormat(name: string, head: string): TextFormat | undefined {
   const extension = /\.(csv|fen|epd|pgn)(\.gz)?$/i.exec(name)?.[1]?.toLowerCase();
   if (extension) return extension === "epd" ? "fen" : (extension as TextFormat);

@@ -1,10 +1,10 @@
 /**
- * Strict legality of a placement: what can be said against it without knowing the game.
+ * Strict legality of a placement: the flaws that can be found without knowing the game.
  *
  *   kings      exactly one of each colour
  *   adjacent   the two kings stand on neighbouring squares
  *   pawns      a pawn stands on rank 1 or 8
- *   material   more than 16 pieces or 8 pawns a side, or more promoted pieces than pawns are missing:
+ *   material   more than 16 pieces or 8 pawns per side, or more promoted pieces than missing pawns:
  *              (N−2)⁺ + (B−2)⁺ + (R−2)⁺ + (Q−1)⁺ ≤ 8 − P fails for a side
  *   checks     both kings are in check, so neither side can be to move
  */
@@ -12,14 +12,14 @@ import { isAttacked, KING } from "./attack.ts";
 import { formatFen } from "./fen.ts";
 import { type Board, type Positions, SQUARES, unpack } from "./position.ts";
 
-/** One bit a flaw; a legal board has none. */
+/** One bit per flaw; a legal board has none. */
 export const FLAWS = { kings: 1, adjacent: 2, pawns: 4, material: 8, checks: 16 } as const;
 /** The name of a flaw of a board, such as `kings` or `pawns`. */
 export type Flaw = keyof typeof FLAWS;
 
 /**
- * The flaws of a board as a sum of bits. Those between kings are looked for only where there is one
- * king each.
+ * The flaws of a board as a sum of bits. Flaws between kings are checked only if there is one king
+ * each.
  */
 function flawBits(board: Board): number {
   const counts = new Uint8Array(13);

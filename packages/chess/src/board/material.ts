@@ -1,11 +1,11 @@
 /**
- * What is on the boards, counted once for all measures: pieces by type, bishops by the colour of
- * their square, pawns by file, and the material balance Σ worth, P1 N3 B3 R5 Q9, white minus black.
+ * The material of boards, counted once for all measures: pieces by type, bishops by the colour of
+ * their square, pawns by file, and the balance, P1 N3 B3 R5 Q9, white minus black.
  */
 import { BISHOP, PAWN } from "./attack.ts";
 import { type Board, EMPTY, isLight, type Positions, SQUARES, TYPES, unpack } from "./position.ts";
 
-/** The worth of each class, black's negative. */
+/** The value of each class; black's are negative. */
 export const WORTH: readonly number[] = [1, 3, 3, 5, 9, 0, -1, -3, -3, -5, -9, 0, 0];
 
 /** The material balance of a board, white minus black, with P 1, N 3, B 3, R 5, Q 9. */
@@ -15,7 +15,7 @@ export function balanceOf(board: Board): number {
   return balance;
 }
 
-/** One row a position. */
+/** One row per position. */
 export interface Material {
   readonly count: number;
   /** `TYPES` columns: how many pieces of each type. */

@@ -1,7 +1,7 @@
 /**
- * Legal moves on a board, without castling and en passant, every promotion to a queen. A game
- * without these moves is a legal game all the same, so the positions of playouts (playout.ts) are
- * reachable ones.
+ * Legal moves on a board, without castling and en passant; every promotion is to a queen. A game
+ * without castling and en passant is a legal game, so the positions of playouts (playout.ts) are
+ * reachable.
  */
 import {
   BISHOP,
@@ -24,7 +24,7 @@ export type Move = number;
 export const fromOf = (move: Move): number => move & 63;
 export const toOf = (move: Move): number => move >> 6;
 
-/** More than the 218 moves of the position that has most. */
+/** An upper bound: no position has more than 218 moves. */
 export const MOST_MOVES = 256;
 
 /** Whether a move takes a pawn to the last rank. */
@@ -81,7 +81,7 @@ export function legalMoves(board: Board, white: boolean, out: Uint16Array): numb
   return legal;
 }
 
-/** Squares of own pieces that alone stand between the king and one that would attack it. */
+/** Squares of own pieces that alone block an attack on the king. */
 function pinned(board: Board, king: number, white: boolean): number[] {
   const own = sideBase(white);
   const other = sideBase(!white);
@@ -104,7 +104,7 @@ function pinned(board: Board, king: number, white: boolean): number[] {
   return squares;
 }
 
-/** Moves by the pieces' ways alone, which may leave the own king in check. */
+/** Moves that may leave the own king in check. */
 function pseudoLegalMoves(board: Board, white: boolean, out: Uint16Array): number {
   const base = sideBase(white);
   const isOwn = (k: number): boolean => k >= base && k < base + 6;

@@ -1,7 +1,7 @@
 /**
- * PGN: games are cut out of the stream one at a time, replayed by chess.js, and sampled by ply. A
- * game's number is a hash of its moves, so the same game found twice is one game, and a split by
- * game keeps it on one side.
+ * PGN: games are read from the stream one at a time, replayed by chess.js, and sampled by ply. A
+ * game's number is a hash of its moves, so a duplicate has the same number and a split by game
+ * keeps both on one side.
  */
 import { Chess } from "chess.js";
 import { choice, fold, type Key } from "diffeo/random";
@@ -12,9 +12,9 @@ import { hashWords } from "./set.ts";
 export interface PgnOptions {
   /** The first ply to take; 0 is the position before the first move. Default 1. */
   readonly fromPly?: number;
-  /** How many plies of a game to take, at random; default all. */
+  /** How many random plies to take per game. Default all. */
   readonly perGame?: number;
-  /** Which plies are drawn. */
+  /** The stream that chooses the plies. */
   readonly key: Key;
 }
 
@@ -24,7 +24,7 @@ export const walkPgn =
     let game: string[] = [];
     let start = 1;
     let hasMoves = false;
-    /** Where the comment that the next line goes on with has begun. */
+    /** Where the open comment began. */
     let comment: { readonly line: number; readonly column: number } | undefined;
     let index = 0;
     const finish = (): void => {
@@ -58,10 +58,10 @@ export const walkPgn =
   };
 
 /**
- * A line with blanks for its comments, so that the rest keeps its columns.
- * @param inside whether it begins within a comment
- * @returns also the column of the comment that it leaves open: 0 for none, −1 for that which it
- * began within
+ * A line with its comments replaced by spaces, so that the rest keeps its columns.
+ * @param inside whether the line begins within a comment
+ * @returns the text, and the column of a comment that stays open: 0 for none, −1 for the one that
+ * was open before
  */
 function withoutComments(
   line: string,
@@ -80,7 +80,7 @@ function withoutComments(
 
 const unclosed = (column: number, start: number): TextProblem => ({
   column,
-  cause: `the comment has no end in the game that begins on line ${start}`,
+  cause: `a comment is not closed in the game that begins on line ${start}`,
   remedy: "close it with }",
 });
 
@@ -111,12 +111,12 @@ function replay(
   for (const ply of plies) sink.row(parseFen(fens[ply]), sideOf(fens[ply]), number);
 }
 
-/** Games of these are standard chess, the one that is replayed. */
+/** Variant tags that mean standard chess; other games are not replayed. */
 const STANDARD = /^(standard|chess|normal|from position)?$/i;
 
 /**
- * chess.js names the move it cannot play after `played` others, or the place where the text is no
- * PGN.
+ * Explains an error of chess.js, which names the move that it cannot play after `played` others, or
+ * the place where the text is not PGN.
  */
 function explain(
   error: unknown,
@@ -151,11 +151,11 @@ function explain(
   const { line = 1, column = 1 } = location?.start ?? {};
   return [
     start + line - 1,
-    { column, cause: `${game} is no PGN: ${message.replace(/\.$/, "")}`, remedy },
+    { column, cause: `${game} is not PGN: ${message.replace(/\.$/, "")}`, remedy },
   ];
 }
 
-/** A parenthesis or a move, as chess.js reads them. */
+/** A parenthesis or a move, as chess.js tokenises them. */
 const WORD = /[()]|[O0]-[O0](?:-[O0])?|[a-z][a-z1-8=-]+/gi;
 
 /** Line, from 0, and column of the move that comes after `played` others, variations aside. */

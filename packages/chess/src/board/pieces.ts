@@ -1,13 +1,13 @@
 /**
  * The six pieces, drawn for this project on a square of 100 × 100. A piece is the union of a few
- * simple shapes; drawn once wide in the outline's colour and once in the body's, they get one
- * common outline. White and black differ in lightness alone, so that no colour has to be told from
- * another.
+ * simple shapes. They are drawn twice, wider in the colour of the outline and then in that of the
+ * body, which gives them one common outline. White and black differ in lightness only, so that they
+ * are distinct without colour vision.
  */
 import { PIECES } from "./position.ts";
 
 interface Drawing {
-  /** Closed shapes whose union is the silhouette; all clockwise, so that overlaps are not holes. */
+  /** Closed shapes whose union is the silhouette; all clockwise, so that overlaps stay filled. */
   readonly body: string;
   /** Lines upon it. */
   readonly lines?: string;
@@ -54,7 +54,7 @@ const PAINT = {
   black: { body: "#262a30", outline: "#f6f6f4", width: 5 },
 } as const;
 
-/** An SVG group that draws a class of piece on the square from (0, 0) to (100, 100). */
+/** An SVG group that shows a piece, by its class, on the square from (0, 0) to (100, 100). */
 export function pieceSvg(k: number, id?: string): string {
   const letter = PIECES[k];
   const { body, lines, dots } = DRAWINGS[letter.toUpperCase()];

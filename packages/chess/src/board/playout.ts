@@ -1,12 +1,10 @@
 /**
- * Positions that the project makes itself, so that everything runs without a download: seeded games
- * in which a move m is drawn with probability
+ * Positions of random games, so that everything runs without a download. A move m has probability
  *
  *   P(m) ∝ exp(α·[m captures] − β·√|balance after m|),   balance in pawns (P1 N3 B3 R5 Q9)
  *
- * Captures favoured by α spread the number of pieces from the full board to bare endgames. Without
- * β, random captures drive the two sides' material apart; with it the side that is behind takes
- * back, as in a trade.
+ * α favours captures, which spreads the number of pieces from the full board to bare endgames.
+ * Without β, random captures drive the material of the two sides apart; β favours recaptures.
  */
 import { choice, fold, type Key, uniform } from "diffeo/random";
 import { PAWN, QUEEN } from "./attack.ts";
@@ -18,19 +16,19 @@ import { PositionSet } from "./set.ts";
 
 /** How games are played at random. */
 export interface PlayoutOptions {
-  /** α, how much captures are favoured. Default 2.3. */
+  /** α, the preference for captures. Default 2.3. */
   readonly capture?: number;
-  /** β, how much an even balance is favoured. Default 2. */
+  /** β, the preference for an even balance. Default 2. */
   readonly balance?: number;
   /** The longest game, in plies. Default 120. */
   readonly plies?: number;
-  /** How many positions of a game to keep. Default 8. */
+  /** How many positions to keep per game. Default 8. */
   readonly perGame?: number;
 }
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
 
-/** `count` distinct positions. The first of them do not depend on how many are wanted. */
+/** `count` distinct positions. The first positions do not depend on `count`. */
 export function playouts(count: number, key: Key, options: PlayoutOptions = {}): Positions {
   const { plies = 120, perGame = 8 } = options;
   const set = new PositionSet();
@@ -52,7 +50,7 @@ export function playouts(count: number, key: Key, options: PlayoutOptions = {}):
   return set.positions();
 }
 
-/** The move at height u, 0 < u < 1, of the distribution; none where the game is over. */
+/** The move at quantile u, 0 < u < 1, of the distribution; undefined if the game is over. */
 export function drawMove(
   board: Board,
   white: boolean,
@@ -68,7 +66,7 @@ export function drawMove(
     const after = lead + Math.abs(WORTH[taken]) + (crowned ? WORTH[QUEEN] - WORTH[PAWN] : 0);
     return Math.exp((taken === EMPTY ? 0 : capture) - even * Math.sqrt(Math.abs(after)));
   };
-  // Most moves neither capture nor promote, and all of those weigh the same.
+  // Most moves neither capture nor promote; they all have the same weight.
   const quiet = weight(EMPTY, false);
   const cumulative = new Float64Array(count);
   let total = 0;

@@ -5,11 +5,12 @@
  *   class   0 1 2 3 4 5   6 7 8 9 10 11   12
  *           P N B R Q K   p n b r q  k    empty
  *
- * 'Empty' is the last class because it is the coordinate that the simplex of `sec:chess_diffusion`
- * leaves out.
- * Many positions are packed at 32 bytes each, four bits a square:  byte i = class(2i) + 16·class(2i
- * + 1).
- * The side to move, castling rights and counters of a FEN are no part of a position here.
+ * 'Empty' is the last class because the simplex of `sec:chess_diffusion` leaves out the last
+ * coordinate. Positions are packed at 32 bytes each, four bits per square:
+ *
+ *   byte i = class(2i) + 16·class(2i + 1)
+ *
+ * The side to move, castling rights and counters of a FEN are not part of a position.
  */
 import { fail } from "diffeo/graph";
 
@@ -23,7 +24,7 @@ export const TYPES = 12;
 export const EMPTY = 12;
 /** Classes of a square: the 12 pieces and empty. */
 export const CLASSES = 13;
-/** A square that is not known, as in a position to be completed; no class of a packed data set. */
+/** An unknown square, in a position to complete. Not a class of a packed data set. */
 export const UNKNOWN = 13;
 /** Squares of a board. */
 export const SQUARES = 64;
@@ -44,14 +45,14 @@ export function pack(classes: Uint8Array): Positions {
     fail(
       "shape",
       `pack: ${classes.length} squares are not whole boards`,
-      "give 64 classes a board",
+      "give 64 classes per board",
     );
   const bytes = new Uint8Array(classes.length / 2);
   for (let i = 0; i < bytes.length; i++) bytes[i] = classes[2 * i] | (classes[2 * i + 1] << 4);
   return { count: classes.length / SQUARES, bytes };
 }
 
-/** The classes of all squares, 64 a position. */
+/** The classes of all squares, 64 per position. */
 export function unpack({ bytes }: Positions): Uint8Array {
   const classes = new Uint8Array(2 * bytes.length);
   for (let i = 0; i < bytes.length; i++) {
@@ -84,7 +85,7 @@ export function select({ count, bytes }: Positions, indices: ArrayLike<number>):
   return { count: indices.length, bytes: out };
 }
 
-/** The packed bytes as eight 32-bit words a position, one rank each. */
+/** The packed bytes as eight 32-bit words per position, one per rank. */
 export function wordsOf({ bytes }: Positions): Uint32Array {
   const aligned = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
   return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.length / 4);

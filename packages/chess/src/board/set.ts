@@ -1,10 +1,9 @@
 /**
- * Distinct positions in the order they came: a hash table of indices into the packed bytes. 32
- * bytes and two table entries a position, so that ten million fit in half a gigabyte.
+ * Distinct positions in the order in which they were added: a hash table of indices into the packed
+ * bytes. 32 bytes and two table entries per position, so that ten million fit in half a gigabyte.
  *
- * The hash is MurmurHash3 (x86, 32 bits; A. Appleby, public domain) of the eight words: every bit
- * of a position moves every bit of it, so it also serves to split positions at random that a file's
- * order does not mix.
+ * The hash is MurmurHash3 (x86, 32 bits; A. Appleby, public domain) of the eight words. Every bit
+ * of a position changes every bit of the hash, so it also serves for random splits.
  */
 import { POSITION_BYTES, type Positions, wordsOf } from "./position.ts";
 
@@ -25,7 +24,7 @@ export function hashWords(words: Uint32Array, at: number, seed = 0, length = WOR
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** A growing set. It has identity: `add` changes it. */
+/** A set of positions that `add` changes. */
 export class PositionSet {
   #words = new Uint32Array(1024 * WORDS);
   /** Index + 1 of the position in each slot, 0 where it is free. At most half full. */
@@ -43,7 +42,7 @@ export class PositionSet {
     return this.#count;
   }
 
-  /** Adds a board of 64 classes; whether it was new. */
+  /** Adds a board of 64 classes. Returns whether it was new. */
   add(board: Uint8Array): boolean {
     this.#reserve();
     const words = this.#words;
@@ -56,19 +55,19 @@ export class PositionSet {
     return this.#insert();
   }
 
-  /** Adds the packed position whose eight words begin at `at`; whether it was new. */
+  /** Adds the packed position whose eight words begin at `at`. Returns whether it was new. */
   addWords(words: Uint32Array, at: number): boolean {
     this.#reserve();
     for (let w = 0; w < WORDS; w++) this.#words[this.#count * WORDS + w] = words[at + w];
     return this.#insert();
   }
 
-  /** Whether it holds the packed position whose eight words begin at `at`. */
+  /** Whether the set holds the packed position whose eight words begin at `at`. */
   hasWords(words: Uint32Array, at: number): boolean {
     return this.#slots[this.#slotOf(words, at)] !== 0;
   }
 
-  /** All positions so far, in the order they came; a copy. */
+  /** A copy of all positions, in the order in which they were added. */
   positions(): Positions {
     const words = this.#words.slice(0, this.#count * WORDS);
     return { count: this.#count, bytes: new Uint8Array(words.buffer) };
@@ -87,7 +86,7 @@ export class PositionSet {
     }
   }
 
-  /** Keeps the position written behind the last one, if it is new. */
+  /** Keeps the position written after the last one, if it is new. */
   #insert(): boolean {
     const slot = this.#slotOf(this.#words, this.#count * WORDS);
     if (this.#slots[slot] !== 0) return false;

@@ -1,6 +1,6 @@
 /**
- * Boards of a model as jobs: boards `first` … of a key. As bytes they are a line of JSON, 32 bytes
- * per board, and the frames of their way where there are some.
+ * Boards of a model as jobs: boards `first` … of a key. As bytes, a result is a line of JSON, 32
+ * bytes per board, and the frames of the process if there are any.
  */
 import { type Model, parseModel } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
@@ -21,10 +21,10 @@ const word = whole(0, 2 ** 32 - 1);
 /** Time grids of jobs, by name. */
 export const boardGrids = ["fitted", "uniform", "quadratic", "logSnr"] as const;
 
-/** Conditions that guide at once, the letters of one, and the boards of a job. */
+/** Limits: conditions that guide together, letters of a condition, boards and steps of a job. */
 export const boardLimits = { guides: 20, letters: 100, boards: 16_384, steps: 10_000_000 } as const;
 
-/** Which boards a job samples, and how. */
+/** The boards that a job samples, and how. */
 export interface BoardsParameters {
   readonly space: "simplex" | "logit";
   readonly solver: SolverName;
@@ -33,7 +33,7 @@ export interface BoardsParameters {
   readonly w: number;
   /** Default: what `openBoards` chooses. */
   readonly grid?: (typeof boardGrids)[number] | undefined;
-  /** Conditions to guide by, in words, and how strongly. */
+  /** Conditions to guide by, as text, and the strength. */
   readonly guide?: readonly string[] | undefined;
   readonly guideStrength?: number | undefined;
   /** How many frames of the process to keep. Default none. */
@@ -43,7 +43,7 @@ export interface BoardsParameters {
   readonly count: number;
 }
 
-/** What jobs of boards need: a model, as `parseModel` reads it. */
+/** The inputs of a job of boards: a model, as `parseModel` reads it. */
 export interface BoardsInputs {
   readonly model: Model;
 }

@@ -1,10 +1,11 @@
 /**
- * Positions completed: known squares are kept, unknown ones filled in by the reverse diffusion,
- * which sees the known ones noised as it sees everything.
+ * Completion of positions: known squares are kept, unknown ones are sampled by the reverse
+ * diffusion, which sees the known squares noised like the others.
  *
- *   guided        the score of the conditional law, by the gradient of the posterior of the known squares (known-sites.ts)
- *   resample      each step repeated, so that the unknown squares can answer to the known (RePaint)
- *   replacement   neither: the known squares are put in at each step, and that is all
+ *   guided        the score of the conditional distribution, by the gradient of the posterior of the
+ *                 known squares (known-sites.ts)
+ *   resample      each step repeated, so that unknown squares adapt to the known ones (RePaint)
+ *   replacement   the known squares are set at each step, nothing else
  */
 
 import type { Model } from "diffeo/categorical";
@@ -26,27 +27,27 @@ export type Completion = (typeof COMPLETIONS)[number];
 
 /** How `completeBoards` completes positions. */
 export interface CompleteOptions extends Omit<BoardOptions, "count" | "partial" | "known"> {
-  /** Default guided where the network gives posteriors, resample where not. */
+  /** Default guided if the network predicts posteriors, else resample. */
   readonly completion?: Completion;
-  /** How often each step is taken. Default 4 for resample, 1 otherwise. */
+  /** How often each step is repeated. Default 4 for resample, 1 otherwise. */
   readonly resample?: number;
   /** The strength of guidance. Default 3. */
   readonly guidance?: number;
 }
 
 /**
- * 1 is Bayes' rule; a learned posterior, taken square by square, says less than it should, and more
- * hidden pieces are recovered up to here.
+ * 1 is Bayes' rule. A learned posterior, taken square by square, underestimates the information,
+ * and up to 3 more hidden pieces are recovered.
  */
 const GUIDANCE = 3;
 
-/** The way a model's positions are completed unless told otherwise. */
+/** The default method of completion for a model. */
 export const defaultCompletion = ({ spec }: Pick<Model, "spec">): Completion =>
   spec.parameterisation === "posterior" ? "guided" : "resample";
 
 /**
- * Completes boards that lie one after the other, 64 classes each, `UNKNOWN` where a square is to be
- * filled in.
+ * Completes boards that lie one after the other, 64 classes each, `UNKNOWN` where a square is
+ * unknown.
  */
 export async function completeBoards(
   draw: BoardSampler,
@@ -64,7 +65,7 @@ export async function completeBoards(
   if (completion === "guided" && draw.model.spec.parameterisation !== "posterior")
     fail(
       "usage",
-      `a network that predicts ${draw.model.spec.parameterisation} gives no posterior to be guided by`,
+      `a network that predicts ${draw.model.spec.parameterisation} has no posterior to guide by`,
       "complete by resample or replacement, or train a network that predicts the posterior",
     );
   const known = {
@@ -74,7 +75,7 @@ export async function completeBoards(
   return draw({ ...rest, partial, known });
 }
 
-/** Boards with a share of their squares hidden: the same number on every board, others on each. */
+/** Boards with a share of their squares hidden: as many on each board, at random places. */
 export function hideSquares(positions: Positions, share: number, key: Key): Uint8Array {
   const boards = unpack(positions);
   const hidden = Math.round(share * SQUARES);
@@ -100,7 +101,7 @@ export interface CompletionMeasures {
   readonly piecesMean: number;
 }
 
-/** What completions of `partial` are like, beside the boards it was made from. */
+/** Measures completions of `partial` against the boards that it was made from. */
 export function completionMeasures(
   completed: Positions,
   partial: Uint8Array,

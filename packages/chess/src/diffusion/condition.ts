@@ -1,13 +1,13 @@
 /**
- * Conditions on a board in words:
+ * Conditions on a board as text:
  *
- *   legal           no flaw of legality.ts
- *   Q   q=1   P>=6  how many pieces of a kind, white's in capitals; a letter alone means one or more
- *   pieces<=20      all of them; white and black: one side's
+ *   legal           strictly legal (legality.ts)
+ *   Q   q=1   P>=6  number of pieces of a kind, white's in capitals; a letter alone means one or more
+ *   pieces<=20      number of all pieces; `white` and `black` count one side
  *   balance>0       material, P1 N3 B3 R5 Q9, white minus black
  *
- * Boards that do not meet them are rejected and others drawn: what remains has the model's law
- * given the conditions. All but legality and != are bounds on a sum over squares, and so can guide
+ * Boards that do not meet them are rejected, so the rest follows the model's distribution given the
+ * conditions. All conditions except `legal` and != are bounds on a sum over squares, and can guide
  * the process (`siteSum` of diffeo/categorical).
  */
 import { type SiteSum, siteSum } from "diffeo/categorical";
@@ -23,7 +23,7 @@ import { type Board, CLASSES, EMPTY, PIECES, SQUARES } from "../board/position.t
 export interface BoardCondition {
   readonly text: string;
   readonly holds: (board: Board) => boolean;
-  /** The same as bounds on a sum over squares, where it is that. */
+  /** The condition as bounds on a sum over squares, if it is one. */
   readonly sum?: GuidingSum;
 }
 
@@ -32,7 +32,7 @@ interface GuidingSum extends SiteSum {
   readonly subject: string;
 }
 
-/** What a square adds to a subject, by its class. */
+/** The contribution of a square to a subject, by its class. */
 const counting = (of: (k: number) => boolean): number[] =>
   Array.from({ length: CLASSES }, (_, k) => (of(k) ? 1 : 0));
 
@@ -67,10 +67,17 @@ export function parseCondition(text: string): BoardCondition {
   const [, name, relation = "", number = ""] =
     /^\s*([A-Za-z]+)\s*(?:([=!<>]+)\s*(-?\d+)\s*)?$/.exec(text) ?? [];
   const values = Object.hasOwn(SUBJECTS, name ?? "") ? SUBJECTS[name] : undefined;
-  const remedy = `write legal, a piece (${PIECES}) or pieces, white, black, balance with =, !=, <, >, <= or >= and a number, such as Q, q=1, pieces<=20`;
-  if (!values) fail("usage", `${JSON.stringify(text)} is no condition on a board`, remedy);
+  const remedy = [
+    `write legal, a piece (${PIECES}) or pieces, white, black, balance `,
+    "with =, !=, <, >, <= or >= and a number, such as Q, q=1, pieces<=20",
+  ].join("");
+  if (!values) fail("usage", `${JSON.stringify(text)} is not a condition on a board`, remedy);
   if (relation === "" && name.length > 1)
-    fail("usage", `the condition ${JSON.stringify(text)} compares ${name} with nothing`, remedy);
+    fail(
+      "usage",
+      `the condition ${JSON.stringify(text)} does not compare ${name} with a number`,
+      remedy,
+    );
   const total = (board: Board): number => board.reduce((sum, k) => sum + values[k], 0);
   if (relation === "")
     return { text, holds: (board) => total(board) >= 1, sum: { subject: name, values, least: 1 } };
@@ -78,7 +85,7 @@ export function parseCondition(text: string): BoardCondition {
   if (!found)
     fail(
       "usage",
-      `the condition ${JSON.stringify(text)} has ${JSON.stringify(relation)} in it`,
+      `the condition ${JSON.stringify(text)} contains ${JSON.stringify(relation)}`,
       remedy,
     );
   const { holds, bounds } = found;
@@ -91,8 +98,8 @@ export function parseCondition(text: string): BoardCondition {
 }
 
 /**
- * Refuses conditions that no board meets: a sum beyond what 64 squares can be, or bounds that leave
- * nothing between them.
+ * Throws if no board can meet the conditions: a sum that 64 squares cannot reach, or contradictory
+ * bounds.
  */
 export function requirePossible(conditions: readonly BoardCondition[]): void {
   const bounds = new Map<string, { least: number; most: number; texts: string[] }>();
@@ -110,27 +117,27 @@ export function requirePossible(conditions: readonly BoardCondition[]): void {
       fail(
         "usage",
         `no board has ${texts.join(" and ")}`,
-        `ask for ${sum.subject} from ${range.least} to ${range.most}, and for nothing that excludes another`,
+        `set ${sum.subject} from ${range.least} to ${range.most}, without contradictions`,
       );
     bounds.set(sum.subject, { least, most, texts });
   }
 }
 
-/** The sum that a condition bounds, to guide by it. */
+/** The sum that a condition bounds, for guidance. */
 export function guidingSum({ text, sum }: BoardCondition): GuidingSum {
   return (
     sum ??
     fail(
       "usage",
-      `nothing leads to ${JSON.stringify(text)}: it is no bound on a sum over squares`,
-      "guide by pieces, white, black, balance or a piece with =, <, >, <= or >=; reject boards for the rest",
+      `${JSON.stringify(text)} cannot guide: it is not a bound on a sum over squares`,
+      "guide by pieces, white, black, balance or a piece with =, <, >, <= or >=; use rejection otherwise",
     )
   );
 }
 
 /**
- * What conditions ask for as a sampler's `aims`: which sums are bounded, in the names, and where
- * and how strongly, in the numbers.
+ * Conditions as a sampler's `aims`: names say which sums are bounded, numbers give the bounds and
+ * the strength.
  */
 export function aimsOf(
   conditions: readonly BoardCondition[],

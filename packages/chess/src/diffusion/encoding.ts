@@ -33,7 +33,7 @@ export const chessSpec = (positions: Positions, epsilon = 0.01): CategoricalSpec
 export const chessEncoding = (positions: Positions, epsilon = 0.01): Categorical =>
   categorical(chessSpec(positions, epsilon));
 
-/** Refuses the encoding of anything but positions. */
+/** Throws if an encoding is not one of chess positions. */
 export function requireChess({ grid, classes }: CategoricalSpec): void {
   if (grid.join() !== "8,8" || classes !== CLASSES)
     fail(

@@ -6,9 +6,8 @@
  *   denoise    x̂₀ = E[x₀ | x_t]        [batch, rows, columns, n]
  *   posterior  p(k | x_t)              [batch, rows, columns, n + 1], of a network that gives it
  *
- * Shapes of a graph are concrete, so a file serves one size of batch. Its metadata say what the
- * numbers are: the spec of the model, by which x of classes and classes of x are found, and how
- * time runs.
+ * Shapes of a graph are concrete, so a file has one batch size. Its metadata hold the specification
+ * of the model, which maps classes to x and back, and the direction of time.
  */
 
 import type { Model } from "diffeo/categorical";
@@ -26,7 +25,7 @@ export const exports: Readonly<Record<ExportName, typeof denoiserScore>> = {
   posterior: denoiserPosterior,
 };
 
-/** What is exported, as a function of x and t. */
+/** The exported function of x and t. */
 export function exportFunction(
   { denoiser, parameters }: Model,
   what: ExportName,
@@ -44,14 +43,14 @@ interface ExportOptions {
   readonly what: ExportName;
   readonly batch: number;
   /**
-   * The form that runs best there: convolutions as products of gathered patches, or as they are.
+   * The processor that the file is optimised for: convolutions as products of gathered patches, or
+   * as they are.
    */
   readonly target: Target;
 }
 
 /**
- * A function of a model as the bytes of an ONNX file, with what it needs to be used in the file's
- * metadata.
+ * A function of a model as the bytes of an ONNX file, with its encoding in the metadata.
  *
  * @throws DiffeoError of kind `usage` where the model has no such output
  */

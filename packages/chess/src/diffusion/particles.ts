@@ -1,13 +1,13 @@
 /**
- * A position completed by particles: many boards at once move under the posterior of its known
- * squares, are weighed by how well the network's own steps explain theirs, and drawn by their
- * weights (diffeo/sampler, particles.ts):
+ * Completion by particles: many boards move together under the posterior of the known squares. They
+ * are weighted by how well the network's own steps explain their steps, and resampled by weight
+ * (diffeo/sampler, particles.ts):
  *
  *   log ψ_t(x) = Σ_known log p(k | x_t)
  *
- * Guidance alone has one board for each and cannot tell a good one from another. Here known squares
- * are nowhere put in: what the weights leave holds them by itself, and `kept` says how often it
- * does before they are set.
+ * Guidance alone moves single boards and cannot compare them. Here known squares are not set during
+ * the run: the boards that the weights select have them anyway. `kept` is the share of known
+ * squares that were right before they were set at the end.
  */
 
 import {
@@ -30,7 +30,7 @@ import { requireChess } from "./encoding.ts";
 export interface OpenParticleBoardOptions extends Omit<CompileOptions, "keep" | "type"> {
   readonly driftScale?: number;
   /**
-   * What the gradient that moves boards is multiplied by; weights do not depend on it. Default 1.
+   * Factor of the gradient that moves boards; weights do not depend on it. Default 1.
    */
   readonly guidance?: number;
 }
@@ -41,25 +41,25 @@ export type ParticleBoardCall = Omit<ParticleCall, "observed" | "tEnd">;
 /** How `completeByParticles` completes a position. */
 export interface ParticleBoardOptions extends OpenParticleBoardOptions, ParticleBoardCall {}
 
-/** What `completeByParticles` found: boards, and how well their weights were spread. */
+/** The result of `completeByParticles`: boards, and measures of their weights. */
 export interface ParticleBoards
   extends Pick<
     ParticleResult,
     "ess" | "ancestors" | "logEvidence" | "resampled" | "scoreEvaluations" | "times"
   > {
-  /** As many as there were particles, drawn by their weights, with the known squares set. */
+  /** One board per particle, resampled by weight, with the known squares set. */
   readonly positions: Positions;
-  /** The share of known squares that held before they were set. */
+  /** The share of known squares that were right before they were set. */
   readonly kept: number;
 }
 
-/** Completes one board of 64 classes at each call, `UNKNOWN` where a square is to be filled in. */
+/** Completes one board of 64 classes per call; `UNKNOWN` marks a square to fill in. */
 export interface ParticleCompleter extends Closable {
   (board: Uint8Array, call: ParticleBoardCall): Promise<ParticleBoards>;
   dispose(): Promise<void>;
 }
 
-/** Opened once for a model: other boards compile nothing. */
+/** Opens a completer for a model. Further boards compile nothing. */
 export function openParticleBoards(
   model: Model,
   options: OpenParticleBoardOptions = {},
@@ -70,7 +70,7 @@ export function openParticleBoards(
   if (spec.parameterisation !== "posterior")
     fail(
       "usage",
-      `a network that predicts ${spec.parameterisation} gives no posterior to weigh boards by`,
+      `a network that predicts ${spec.parameterisation} has no posterior to weight boards by`,
       "complete by resample or replacement, or train a network that predicts the posterior",
     );
   const parameters = asConstants(arrays);
@@ -110,7 +110,7 @@ export function openParticleBoards(
   return Object.assign(complete, disposable(draw.dispose));
 }
 
-/** The known squares of a board in x, and where they are. */
+/** The known squares of a board as points x, and their mask. */
 function knownArrays(
   encoding: Categorical,
   board: Uint8Array,
@@ -124,7 +124,7 @@ function knownArrays(
   return { points: { shape, dtype: "float32", data }, mask: { shape, dtype: "bool", data: known } };
 }
 
-/** Boards with the known squares set, and the share of them that held before. */
+/** Sets the known squares; returns the boards and the share that was right before. */
 function settled(
   classes: Uint8Array,
   board: Uint8Array,
@@ -140,7 +140,7 @@ function settled(
   return { positions: pack(classes), kept: held / all };
 }
 
-/** One call of what is opened for it. */
+/** Completes one board: opens a completer, calls it once and closes it. */
 export async function completeByParticles(
   model: Model,
   board: Uint8Array,

@@ -1,7 +1,7 @@
 /**
- * Boards that meet conditions, by rejection: boards are drawn in their order until enough have
- * passed. Which ones do is a function of the key alone, whatever the size of a batch; the share
- * that was rejected is part of the result.
+ * Boards that meet conditions, by rejection: boards are sampled in order until enough have passed.
+ * Which ones pass is a function of the key alone, whatever the batch size. The result states the
+ * share that was rejected.
  */
 
 import { concatArrays } from "diffeo/host";
@@ -11,24 +11,24 @@ import { type BoardCondition, requirePossible } from "./condition.ts";
 import type { Boards } from "./sample.ts";
 import { joinTraces, selectTrace } from "./trace.ts";
 
-/** How many boards are wanted, and which conditions they meet. */
+/** How many boards are requested, and the conditions that they meet. */
 export interface RejectionOptions {
   readonly count: number;
   /** Default none: the boards are the first `count`. */
   readonly conditions?: readonly BoardCondition[] | undefined;
-  /** The most boards to look at. Default 100 for each that is wanted. */
+  /** The most boards to sample. Default 100 per board requested. */
   readonly tries?: number | undefined;
-  /** The most to draw at once. */
+  /** The most boards to sample at once. */
   readonly batch: number;
 }
 
-/** Boards that meet the conditions, and how many were looked at for them. */
+/** Boards that meet the conditions, and how many were sampled. */
 export interface Accepted extends Boards {
-  /** How many boards were looked at until the last that is wanted passed. */
+  /** How many boards were sampled until the last one requested passed. */
   readonly drawn: number;
 }
 
-/** A few boards cost little more than one, and one more round costs as much as the first. */
+/** A batch of a few boards costs little more than one board, and another round costs as much. */
 const FEW = 8;
 
 /**
@@ -42,7 +42,7 @@ export async function drawAccepted(
 ): Promise<Accepted> {
   if (conditions.length === 0) return { ...(await draw(0, count)), drawn: count };
   requirePossible(conditions);
-  // All rounds have one size: another one would be another graph of the network.
+  // All rounds have one size: another size would compile another graph.
   const size = Math.min(batch, Math.max(count, FEW));
   const rounds: Boards[] = [];
   let [drawn, found] = [0, 0];
@@ -63,7 +63,7 @@ export async function drawAccepted(
   return { ...joinBoards(rounds), drawn: last };
 }
 
-/** Which of the first boards meet all conditions. */
+/** The numbers of the first boards that meet all conditions. */
 function passing(
   positions: Positions,
   looked: number,
@@ -76,7 +76,7 @@ function passing(
   });
 }
 
-/** Boards that follow each other as those of one call. */
+/** Joins consecutive boards as if one call had sampled them. */
 export function joinBoards(parts: readonly Boards[]): Boards {
   const positions = parts.map((part) => part.positions);
   const bytes = concatArrays(

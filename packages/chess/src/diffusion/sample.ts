@@ -52,18 +52,15 @@ export interface OpenBoardsOptions extends Omit<CompileOptions, "keep" | "type">
   readonly solver?: SolverName;
 }
 
-/**
- * The sampler that boards are drawn with unless told otherwise: 50 evaluations of the network, the
- * last by the denoising.
- */
+/** The default solver of boards. With the default steps it takes 50 evaluations of the network. */
 export const BOARD_SOLVER: SolverName = "dpmSolver2MSde";
 /**
- * Steps of the sampler that boards are drawn with by default; one evaluation of the network
+ * The default number of steps of boards. One evaluation of the network, for the final denoising,
  * follows them.
  */
 export const BOARD_STEPS = 49;
 
-/** How times are spaced: by name, fitted to the model's own errors, or as they are given. */
+/** How times are spaced: a grid by name, fitted to the model's errors, or a list of times. */
 export type BoardGrid = GridName | "fitted" | readonly number[];
 
 /** What a call may choose. */
@@ -71,8 +68,8 @@ export interface BoardOptions extends Pick<DrawOptions, "driftScale" | "signal">
   /** Default 49. */
   readonly steps?: number;
   /**
-   * Default fitted for exponential solvers, w = 1 and a model whose errors were measured, the
-   * solver's own otherwise.
+   * Default: fitted, for exponential solvers, w = 1, if the model's errors were measured;
+   * otherwise the grid of the solver.
    */
   readonly grid?: BoardGrid;
   /** How many boards; those of `partial` if that is given. */
@@ -80,21 +77,21 @@ export interface BoardOptions extends Pick<DrawOptions, "driftScale" | "signal">
   readonly key: Key;
   /** Boards at a time. Default 64. */
   readonly batch?: number;
-  /** The number of the first board: boards 64 … 127 of a run are those of a run with `first` 64. */
+  /** The number of the first board: a run with `first` 64 continues a run of 64 boards. */
   readonly first?: number;
-  /** Boards to complete, 64 classes each, `UNKNOWN` where a square is to be filled in. */
+  /** Boards to complete, 64 classes each; `UNKNOWN` marks a square to fill in. */
   readonly partial?: Uint8Array;
   /**
-   * With `partial`: how often each step is taken, and how strongly the posterior of the known
-   * squares guides.
+   * With `partial`: how often each step is repeated, and the strength of guidance by the posterior
+   * of the known squares.
    */
   readonly known?: Pick<Known, "resample" | "strength">;
   /**
-   * Conditions to guide by: boards then meet them more often, not always. For models that give a
+   * Conditions to guide by: boards meet them more often, not always. Needs a model that predicts a
    * posterior of classes.
    */
   readonly guide?: readonly BoardCondition[];
-  /** What the pull of `guide` is multiplied by. 1, the default, is Bayes' rule. */
+  /** Strength of `guide`. 1, the default, is Bayes' rule. */
   readonly guideStrength?: number;
   /** How many frames of the process to keep. Default none. */
   readonly frames?: number;
@@ -104,7 +101,7 @@ export interface BoardOptions extends Pick<DrawOptions, "driftScale" | "signal">
 /** Sampled positions, and the report of the sampler. */
 export interface Boards extends Omit<SampleResult, "samples"> {
   readonly positions: Positions;
-  /** Where `frames` were asked for. */
+  /** Present if `frames` was set. */
   readonly trace?: BoardTrace;
 }
 
@@ -119,18 +116,18 @@ export interface BoardSampler extends Closable {
 }
 
 /**
- * How far from a face a step of y that left the simplex is put back; what it did is in `exits` and
- * `clamps`.
+ * Distance from the boundary at which a step that left the simplex is clamped; `exits` and `clamps`
+ * count such steps.
  */
 const onExit = clampToSimplex(1e-6);
 
-/** Solvers that step on the simplex put boards back there. */
+/** Solvers that step on the simplex itself clamp boards to it. */
 const SOLVERS: Partial<Record<SolverName, Solver>> = {
   eulerMaruyama: eulerMaruyama({ onExit }),
   milstein: milstein({ onExit }),
 };
 
-/** Raises what a model cannot draw, before anything is compiled. */
+/** Throws if a model cannot sample such boards, before anything is compiled. */
 export function requireDrawable(
   { encoding, spec }: Model,
   { guide = [] }: Pick<BoardOptions, "guide"> = {},
@@ -139,7 +136,7 @@ export function requireDrawable(
   if (guide.length > 0 && spec.parameterisation !== "posterior")
     fail(
       "usage",
-      "guide: the model gives no posterior of classes",
+      "guide: the model predicts no posterior of classes",
       "use a model of parameterisation posterior",
     );
 }
@@ -239,7 +236,7 @@ export async function openBoards(
   return Object.assign(boards, { model, ...disposable(draw.dispose) });
 }
 
-/** One call of a sampler that is opened for it. */
+/** Opens a sampler, calls it once and closes it. */
 export async function sampleBoards(
   model: Model,
   options: OpenBoardsOptions & BoardOptions,
@@ -262,7 +259,7 @@ function boardsIn(partial: Uint8Array, count = partial.length / SQUARES): number
     fail(
       "shape",
       `complete: ${partial.length} squares are not whole boards`,
-      "give 64 classes a board",
+      "give 64 classes per board",
     );
   if (count !== partial.length / SQUARES)
     fail(

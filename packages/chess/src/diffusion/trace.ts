@@ -1,14 +1,13 @@
 /**
- * Frames of a reverse diffusion: each square's mixture of the 13 classes on its way from noise to a
- * board, as bytes,
- * p = byte/255. The file is JSON that a page reads without help:
+ * Frames of a reverse diffusion: the mixture of the 13 classes of each square, from noise to a
+ * board, as bytes, p = byte/255. The file is JSON:
  *
  *   { "format": "diffeo-trace-1", "classes": "PNBRQKpnbrqk.", "grid": [8, 8], "boards": 16,
  *     "times": [0.96, …, 0], "frames": ["base64 of boards × 64 × 13 bytes", …], "fen": ["…", …] }
  *
  * Squares are in FEN's reading order, '.' is empty. The last frame is the board itself, at time 0:
- * the likeliest class of a square is the one that `fen` has. The largest byte of a square is always
- * that of its likeliest class.
+ * the most probable class of a square is the one in `fen`. The largest byte of a square is always
+ * that of its most probable class.
  */
 import { fail, type NdArray } from "diffeo/graph";
 import { concatArrays } from "diffeo/host";
@@ -20,7 +19,7 @@ import { boardAt, CLASSES, PIECES, type Positions, SQUARES } from "../board/posi
 export interface BoardTrace {
   /** The time of each frame, falling to 0. */
   readonly times: readonly number[];
-  /** Bytes [boards, 64, 13] a frame. */
+  /** Bytes [boards, 64, 13] per frame. */
   readonly frames: readonly Uint8Array[];
 }
 
@@ -28,8 +27,8 @@ const FORMAT = "diffeo-trace-1";
 const BYTES = SQUARES * CLASSES;
 
 /**
- * Probabilities, 13 a square, as bytes; 'empty' wins a tie for the greatest, then the first, as in
- * decoding.
+ * Probabilities, 13 per square, as bytes. Ties for the largest go to 'empty', then to the first
+ * class, as in decoding.
  */
 export function quantise(mixture: Float32Array): Uint8Array {
   const bytes = Uint8Array.from(mixture, (p) => Math.round(255 * Math.min(1, Math.max(0, p))));
@@ -49,8 +48,7 @@ export function quantise(mixture: Float32Array): Uint8Array {
 }
 
 /**
- * Collects frames of a run of `steps` steps on `boards` boards, the first of which has the number
- * `first`.
+ * Collects frames of a run of `steps` steps on `boards` boards, numbered from `first`.
  */
 export function traceRecorder(
   frames: number,
@@ -63,7 +61,7 @@ export function traceRecorder(
   readonly end: (samples: NdArray) => BoardTrace;
 } {
   if (!(Number.isInteger(frames) && frames >= 2))
-    fail("usage", `a trace of ${frames} frames`, "ask for 2 or more: the first step and the board");
+    fail("usage", `a trace of ${frames} frames`, "use 2 or more: the first step and the board");
   // All but the last frame lie evenly between the first step and the last; there are no more of
   // them than steps.
   const stepOf = (frame: number): number =>

@@ -1,12 +1,12 @@
 /**
- * How squares go together: Σ_{sk,rl} = P(k on s, l on r) − P(k on s)·P(l on r) for different
- * squares s, r and the 12 pieces k, l: 768 × 768 numbers, those of one square with itself left out.
- * Two sets of positions are compared by
+ * Covariance across squares: Σ_{sk,rl} = P(k on s, l on r) − P(k on s)·P(l on r) for different
+ * squares s, r and the 12 pieces k, l. These are 768 × 768 numbers, without those of a square with
+ * itself. Two sets of positions are compared by
  *
  *   cosine = ⟨Σ, Σ′⟩ / (‖Σ‖ ‖Σ′‖)        error = ‖Σ − Σ′‖ / ‖Σ′‖
  *
- * The cosine of two samples of one law grows with their size; that of independent squares is 0 up
- * to noise.
+ * The cosine of two samples of one distribution grows with their size; that of independent squares
+ * is 0 up to noise.
  */
 import { EMPTY, type Positions, SQUARES, TYPES, unpack } from "../board/position.ts";
 
@@ -28,8 +28,8 @@ export function crossCovariance(positions: Positions): Float64Array {
       const k = boards[at++];
       if (k < EMPTY) here[pieces++] = first + k;
     }
-    // A board has one class a square, so each of its P²/2 pairs of pieces is one entry, and no
-    // square meets itself.
+    // A board has one class per square, so each of its P²/2 pairs of pieces is one entry, and no
+    // square is paired with itself.
     for (let a = 0; a < pieces; a++) {
       singles[here[a]]++;
       const row = N * here[a];

@@ -1,12 +1,11 @@
 /**
- * How far a measure of n boards may be from that of the law they are drawn from, one standard
- * error:
+ * Standard errors of measures of n boards:
  *
- *   a share p     √(p̃(1 − p̃)/n), p̃ = (np + 1)/(n + 2), so that none of 200 is not taken for never
+ *   a share p     √(p̃(1 − p̃)/n), p̃ = (np + 1)/(n + 2), which is not 0 for none of 200
  *   a mean        sd/√n
  *   an sd         √((m₄ − m₂²)/(4 m₂ n)), from the second and fourth central moments
- *   an AUC A of n positives and m negatives
- *                 √((A(1 − A) + (n − 1)(A/(2 − A) − A²) + (m − 1)(2A²/(1 + A) − A²))/(nm))      (Hanley and McNeil, 1982)
+ *   an AUC A of n positives and m negatives (Hanley and McNeil, 1982)
+ *                 √((A(1 − A) + (n − 1)(A/(2 − A) − A²) + (m − 1)(2A²/(1 + A) − A²))/(nm))
  */
 export function shareError(p: number, n: number): number {
   const kept = (n * p + 1) / (n + 2);
@@ -15,7 +14,7 @@ export function shareError(p: number, n: number): number {
 
 export const meanError = (sd: number, n: number): number => sd / Math.sqrt(n);
 
-/** Of the standard deviation of values; none where they are all equal. */
+/** The standard error of a standard deviation; 0 if all values are equal. */
 export function sdError(values: ArrayLike<number>): number {
   const n = values.length;
   let mean = 0;

@@ -1,15 +1,16 @@
 /**
  * Histograms of counts, as shares, and the distances between two of them:
  *
- *   TV(p, q) = ½ Σ |pᵢ − qᵢ|        W₁(p, q) = Σᵢ |P(i) − Q(i)|,  P and Q the cumulative sums (Vallender 1974)
+ *   TV(p, q) = ½ Σ |pᵢ − qᵢ|
+ *   W₁(p, q) = Σᵢ |P(i) − Q(i)|,  P and Q the cumulative sums (Vallender 1974)
  */
 import { mean, sumOfSquares } from "diffeo/host";
 
 export { quantiles } from "diffeo/host";
 
 /**
- * Shares of the values of every `stride`-th number from `offset` on; values of `size` − 1 and more
- * share the last bin.
+ * The shares of values, for every `stride`-th number from `offset` on; the last bin counts values
+ * of `size` − 1 and more.
  */
 export function histogram(
   values: ArrayLike<number>,

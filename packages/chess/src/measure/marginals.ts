@@ -1,13 +1,13 @@
 /**
- * Each square's own law: p_s(k), how often class k stands on square s; and the trivial model that
- * draws every square from it, all independent. It passes every test that looks at squares one at a
- * time, so it stands beside every measure.
+ * The marginal distribution of each square, p_s(k), the share of class k on square s, and the
+ * trivial model that samples every square independently from it. That model passes every test of
+ * single squares, so measures are compared with it.
  */
 import { type Key, uniform } from "diffeo/random";
 import { CLASSES, POSITION_BYTES, type Positions, pack, SQUARES } from "../board/position.ts";
 import { totalVariation } from "./histogram.ts";
 
-/** 64 × 13 shares. Bytes are counted as they are, two squares each, and taken apart at the end. */
+/** 64 × 13 shares. Bytes, of two squares each, are counted first and separated at the end. */
 export function squareMarginals({ count, bytes }: Positions): Float64Array {
   const pairs = new Uint32Array(POSITION_BYTES * 256);
   for (let i = 0, row = 0; i < bytes.length; i++) {
@@ -24,7 +24,7 @@ export function squareMarginals({ count, bytes }: Positions): Float64Array {
   return shares.map((n) => n / count);
 }
 
-/** Mean over squares of the total variation between the two laws. */
+/** Mean over squares of the total variation between two sets of marginals. */
 export function marginalDistance(p: Float64Array, q: Float64Array): number {
   let sum = 0;
   for (let at = 0; at < p.length; at += CLASSES)
@@ -32,7 +32,7 @@ export function marginalDistance(p: Float64Array, q: Float64Array): number {
   return sum / SQUARES;
 }
 
-/** Positions whose squares are drawn independently, each from its own marginal. */
+/** Positions whose squares are sampled independently, each from its own marginal. */
 export function independentSquares(marginals: Float64Array, count: number, key: Key): Positions {
   const draws = uniform(key, [count, SQUARES], { dtype: "float64" }).data;
   const boards = new Uint8Array(count * SQUARES);

@@ -1,8 +1,8 @@
 /**
- * How like real positions a set of samples is. Each measure is blind to something: independent
- * squares pass marginals, rejection repairs legality, memorising passes everything but the distance
- * to the training set. So all are taken together, beside the same number of real positions and
- * beside independent squares (`measureAll`).
+ * How similar a set of samples is to real positions. Each measure misses something: independent
+ * squares match marginals, rejection makes boards legal, memorised boards differ only in their
+ * distance to the training set. So all measures are taken together, and also for as many real
+ * positions and for independent squares (`measureAll`).
  */
 import { fail } from "diffeo/graph";
 import { choice, fold, type Key } from "diffeo/random";
@@ -19,22 +19,24 @@ import { distinctShare, exactCopies, nearestDistances } from "./neighbours.ts";
 import { twoSampleAuc } from "./two-sample.ts";
 
 /**
- * How like real positions a set of positions is: legality, counts of pieces, distances and copies.
+ * How similar a set of positions is to real ones: legality, counts of pieces, distances and copies.
  */
 export interface BoardMeasures {
   /** How many positions were measured. */
   readonly count: number;
   /** Share with exactly one king of each colour. */
   readonly oneKingEach: number;
-  /** Share whose material promotions can explain. */
+  /** Share whose material can arise by promotions. */
   readonly feasibleMaterial: number;
   /** Share that is strictly legal (legality.ts). */
   readonly legal: number;
-  /** Mean over squares of the total variation between the square's law and the real one. */
+  /**
+   * Mean over squares of the total variation between the square's distribution and the real one.
+   */
   readonly marginalDistance: number;
   /**
-   * Of the cross-square covariance (covariance.ts); null where it vanishes, as that of equal boards
-   * does.
+   * Cosine of the cross-square covariance (covariance.ts); null where the covariance is 0, as for
+   * equal boards.
    */
   readonly covarianceCosine: number | null;
   readonly covarianceError: number | null;
@@ -71,7 +73,7 @@ export interface BoardMeasures {
   readonly errors: MeasureErrors;
 }
 
-/** Distances have none: how large they are by chance is what as many real positions have. */
+/** Standard errors. Distances have none: compare them with those of as many real positions. */
 export type MeasureErrors = {
   readonly [Name in
     | "oneKingEach"
@@ -86,32 +88,31 @@ export type MeasureErrors = {
     | "copies"]: number | null;
 };
 
-/** Real positions, summed up once for all comparisons. */
+/** Statistics of real positions, computed once for all comparisons. */
 export interface Reference {
   readonly positions: Positions;
   readonly marginals: Float64Array;
   readonly covariance: Float64Array;
   readonly pieces: Float64Array;
   readonly types: readonly Float64Array[];
-  /** The first of the training positions, among which the nearest is looked for. */
+  /** The first training positions, in which the nearest is searched. */
   readonly neighbours: Positions;
-  /** All training positions, of which a sample may be a copy. */
+  /** All training positions, for finding copies. */
   readonly known: PositionSet;
 }
 
 /**
- * More would find nearer neighbours: a distance means something beside others to as many positions
- * only.
+ * With more positions the nearest is nearer, so distances are comparable only for equally many.
  */
 const MOST_NEIGHBOURS = 100_000;
 
-/** What `measure` needs besides positions. */
+/** Options of `measure`. */
 export interface BoardMeasureOptions {
   /**
-   * What draws the halves of the two-sample test and its real positions, and independent squares.
+   * The stream for the halves of the two-sample test, its real positions, and independent squares.
    */
   readonly key: Key;
-  /** How many samples look for their nearest training position. Default 1,000. */
+  /** Number of samples whose nearest training position is searched. Default 1,000. */
   readonly neighbours?: number;
 }
 
@@ -119,11 +120,11 @@ const typeHistograms = ({ types }: Material): Float64Array[] =>
   Array.from({ length: TYPES }, (_, k) => histogram(types, SQUARES + 1, k, TYPES));
 
 /**
- * Sums up real positions once, to compare samples with them.
+ * Computes statistics of real positions once, for comparisons with samples.
  *
  * @throws DiffeoError of kind `data` where there are none
  *
- * @param training what samples may be copies of; by default the positions themselves
+ * @param training positions that samples may copy. Default: the positions themselves
  */
 export function referenceOf(positions: Positions, training = positions): Reference {
   if (positions.count === 0)
@@ -144,9 +145,9 @@ const firstOf = (positions: Positions, count: number): Positions =>
   range(positions, 0, Math.min(count, positions.count));
 
 /**
- * Measures how like real positions samples are.
+ * Measures how similar samples are to real positions.
  *
- * @param samples what is measured
+ * @param samples the positions to measure
  * @param reference real positions, from `referenceOf`
  * @throws DiffeoError of kind `data` where there are no samples
  */
@@ -210,7 +211,7 @@ export function measure(
   };
 }
 
-/** One board does not say how boards differ. */
+/** The error of a spread needs at least two boards. */
 const ofSeveral = (error: number, count: number): number | null => (count < 2 ? null : error);
 
 const finite = (x: number): number | null => (Number.isFinite(x) ? x : null);
@@ -246,9 +247,9 @@ export interface Comparison {
 }
 
 /**
- * The samples beside as many real positions, set apart from those they are compared with, and
- * beside as many boards of independent squares. Where there are not twice as many real positions as
- * samples, half of them are set apart.
+ * Measures samples, as many real positions that are kept apart from the reference, and as many
+ * boards of independent squares. If there are fewer than twice as many real positions as samples,
+ * half of them are kept apart.
  */
 export function measureAll(
   samples: Positions,

@@ -3,10 +3,9 @@
  * nearest training position.
  *
  * Eight squares are a word of eight 4-bit classes. x = a ⊕ b has a nonzero nibble where they
- * differ; x | x≫2 and then
- * | ≫1 gathers a nibble's four bits in its lowest one without touching its neighbour's, and & 0x11111111 leaves one bit a
- * square. Those words are added: no nibble exceeds 8. At the end neighbouring nibbles are added and
- * then the four bytes.
+ * differ. x | x≫2 and then | ≫1 gathers the four bits of a nibble in its lowest one without
+ * touching the next nibble, and & 0x11111111 leaves one bit per square. The words are added: no
+ * nibble exceeds 8. At the end neighbouring nibbles are added, then the four bytes.
  */
 import { POSITION_BYTES, type Positions, wordsOf } from "../board/position.ts";
 import { PositionSet } from "../board/set.ts";
@@ -16,7 +15,7 @@ const EACH_NIBBLE = 0x11111111;
 const LOW_NIBBLES = 0x0f0f0f0f;
 
 /**
- * The distance of each sample to the nearest of the training positions; 64 where there are none.
+ * The distance of each sample to the nearest training position; 64 if there are none.
  */
 export function nearestDistances(samples: Positions, training: Positions): Uint8Array {
   const a = wordsOf(samples);
@@ -27,8 +26,8 @@ export function nearestDistances(samples: Positions, training: Positions): Uint8
 }
 
 /**
- * Looks at four ranks first: most training positions differ there in more squares than the best
- * does in all.
+ * Compares four ranks first: most training positions differ there in more squares than the best
+ * does in total.
  */
 function nearest(a: Uint32Array, at: number, b: Uint32Array): number {
   const a0 = a[at];

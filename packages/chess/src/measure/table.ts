@@ -1,4 +1,4 @@
-/** Measures and statistics as text: the rows of the protocol, one column a set of positions. */
+/** Measures and statistics as text: one row per measure, one column per set of positions. */
 
 import { PIECES } from "../board/position.ts";
 import type { BoardMeasures, Comparison, MeasureErrors } from "./measures.ts";
@@ -10,7 +10,7 @@ const two = (x: number): string => x.toFixed(2).replace(/^-(0\.0*)$/, "$1");
 const meanSd = (mean: number, sd: number): string => `${two(mean)} (${sd.toFixed(2)})`;
 const percent = (x: number): string => `${(100 * x).toFixed(2)} %`;
 
-/** With one standard error, where there is one to show. */
+/** A value with one standard error, if there is one. */
 const within = (text: string, error: number | null | undefined, digits = 3): string =>
   error === null || error === undefined ? text : `${text} ± ${error.toFixed(digits)}`;
 
@@ -44,15 +44,15 @@ const ROWS: readonly (readonly [label: string, show: Shown])[] = [
 ];
 
 /**
- * The two-sample test fits about two hundred numbers: of fewer boards than ten for each it sees
- * less than there is.
+ * The two-sample test fits about two hundred numbers. With fewer than ten boards per number it
+ * underestimates the difference.
  */
 const AUC_BOARDS = 2000;
 const AUC = "the AUC";
 
 /**
- * Distances from real positions, how they are called, and what of the samples' they leave to
- * chance.
+ * Distances from real positions, with their names. By chance they are as large as those of as many
+ * real positions.
  */
 const DISTANCES: readonly (readonly [
   label: string,
@@ -65,8 +65,8 @@ const DISTANCES: readonly (readonly [
 ];
 
 /**
- * What so few samples cannot tell: distances of which as many real positions have more than half,
- * and the AUC.
+ * The measures that need more samples: distances of which as many real positions have more than
+ * half, and the AUC.
  */
 export function tooFew({ samples, real }: Comparison): string[] {
   const chance = DISTANCES.filter(([, of]) => (of(real) ?? 0) > (of(samples) ?? 0) / 2).map(
@@ -76,8 +76,8 @@ export function tooFew({ samples, real }: Comparison): string[] {
 }
 
 /**
- * The measures of the samples, with standard errors, beside those of real positions and of
- * independent squares.
+ * A table of the measures of samples, with standard errors, of real positions and of independent
+ * squares.
  */
 export function measureTable(comparison: Comparison): string {
   const { samples, real, independent } = comparison;
@@ -103,12 +103,12 @@ export function measureTable(comparison: Comparison): string {
     ),
     said(
       few.filter((label) => label === AUC),
-      `a test of less than ${AUC_BOARDS.toLocaleString("en")} sees less than there is`,
+      `with fewer than ${AUC_BOARDS.toLocaleString("en")} it underestimates the difference`,
     ),
   ].join("");
 }
 
-/** The statistics that fit a screen; the marginals are left to JSON. */
+/** The statistics that fit a screen. The marginals are in the JSON output only. */
 export function statisticsTable(s: Statistics): string {
   const rows: string[][] = [
     ["positions", s.positions.toLocaleString("en")],
@@ -141,7 +141,7 @@ export function statisticsTable(s: Statistics): string {
 const pair = ({ bishops }: Statistics, side: string): string =>
   `${share(bishops[`${side}_pair_share`])}; ${share(bishops[`${side}_pair_opposite`])}`;
 
-/** Columns as wide as their widest cell, the first to the left, the others to the right. */
+/** Lays out columns as wide as their widest cell, the first left-aligned, the others right. */
 export function layOut(rows: readonly (readonly string[])[]): string {
   const columns = Math.max(...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, j) =>

@@ -1,13 +1,14 @@
 /**
- * A two-sample test that learns: can a logistic regression on the material of a board tell samples
+ * A classifier two-sample test: can a logistic regression on the material of a board tell samples
  * from real positions?
  *
- *   P(real | board) = 1/(1 + e^{−θ·f}),   f the indicators of: each type's count, bishops of each colour on each colour of
- *   square, pawns of each colour on each file, and the material balance
+ *   P(real | board) = 1/(1 + e^{−θ·f})
  *
- * Indicators, because independent squares have the right mean of every count and only their laws
- * are wrong; those of a group sum to 1, so the intercept is among them. The figure is the area
- * under the ROC curve on boards it was not fitted to.
+ * f are indicators of each type's count, bishops of each colour on each colour of square, pawns of
+ * each colour on each file, and the material balance. Indicators, because independent squares have
+ * the right mean of every count, and only the distributions of counts are wrong. The indicators of
+ * a group sum to 1, so an intercept is included. The result is the area under the ROC curve on
+ * boards that the regression was not fitted to.
  */
 import { type FeatureRows, linearScores, logisticRegression } from "diffeo/host";
 import type { Key } from "diffeo/random";
@@ -15,7 +16,7 @@ import { crossFittedAuc, type RowPair } from "diffeo/two-sample";
 import type { Material } from "../board/material.ts";
 import { TYPES } from "../board/position.ts";
 
-/** Bins of a count; the last one is "so many or more". */
+/** Bins of a count; the last one is open. */
 const PAWN_BINS = 10;
 const PIECE_BINS = 5;
 const BISHOP_BINS = 4;

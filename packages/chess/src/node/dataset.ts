@@ -1,5 +1,5 @@
 /**
- * A file of packed positions: a header of 32 bytes, then 32 bytes a position (position.ts).
+ * A file of packed positions: a header of 32 bytes, then 32 bytes per position (position.ts).
  *
  *   bytes  0–7   the letters DIFFEOPS
  *   bytes  8–11  version, 1          (all numbers little-endian)
@@ -17,11 +17,11 @@ const MAGIC = "DIFFEOPS";
 const VERSION = 1;
 const HEADER_BYTES = 32;
 
-/** `"positions"` where a file begins as such a data set does. */
+/** `"positions"` if a file begins as such a data set does. */
 export const datasetFormat = (head: Uint8Array): "positions" | undefined =>
   [...MAGIC].every((letter, i) => head[i] === letter.charCodeAt(0)) ? "positions" : undefined;
 
-/** Writes a data set, whole or not at all. */
+/** Writes a data set completely or not at all. */
 export async function writeDataset(path: string, { count, bytes }: Positions): Promise<void> {
   const header = new Uint8Array(HEADER_BYTES);
   const view = new DataView(header.buffer);
@@ -54,7 +54,7 @@ export function decodeDataset(file: Uint8Array, name: string): Positions {
   if (!datasetFormat(file))
     fail(
       "data",
-      `${name} does not begin as a file of packed positions`,
+      `${name} is not a file of packed positions`,
       "convert positions with diffeo chess data",
     );
   if (file.length < HEADER_BYTES)
@@ -72,20 +72,20 @@ export function decodeDataset(file: Uint8Array, name: string): Positions {
   if (bytes.length !== count * POSITION_BYTES)
     fail(
       "data",
-      `${name}: the header promises ${count} positions, ${bytes.length / POSITION_BYTES} are there`,
+      `${name}: the header states ${count} positions, the file has ${bytes.length / POSITION_BYTES}`,
       `copy it again, or ${again}`,
     );
   if (crc32(bytes) !== view.getUint32(12, true))
     fail(
       "data",
-      `${name}: the checksum does not fit, some bytes have changed`,
+      `${name}: the checksum does not match, some bytes have changed`,
       `copy it again, or ${again}`,
     );
   for (let i = 0; i < bytes.length; i++)
     if ((bytes[i] & 15) > EMPTY || bytes[i] >>> 4 > EMPTY)
       fail(
         "data",
-        `${name}: position ${Math.floor(i / POSITION_BYTES)} has a square of no class, at byte ${HEADER_BYTES + i}`,
+        `${name}: position ${Math.floor(i / POSITION_BYTES)} has a square without a class, at byte ${HEADER_BYTES + i}`,
         again,
       );
   return { count, bytes };

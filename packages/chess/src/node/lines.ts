@@ -1,7 +1,6 @@
 /**
- * A text file as batches of lines, streamed: plain or gzip, told apart by the first two bytes, from
- * a path or, as "-", from standard input. Lines may end in \n, \r\n or \r; a byte order mark at the
- * start is dropped.
+ * Streams a text file as batches of lines: plain or gzip, as its first two bytes say, from a path
+ * or, for "-", from standard input. Lines may end in \n, \r\n or \r. A byte order mark is dropped.
  */
 import { createReadStream } from "node:fs";
 import { pipeline, Readable } from "node:stream";
@@ -9,14 +8,14 @@ import { createGunzip } from "node:zlib";
 import { DiffeoError, fail } from "diffeo/graph";
 import type { LineBatch } from "../board/formats.ts";
 
-/** A file's first bytes, and the whole of it as chunks, unpacked where it is gzip. */
+/** The first bytes of a file, and the whole file as chunks, unpacked if it is gzip. */
 export interface OpenFile {
   readonly name: string;
   readonly head: Uint8Array;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** Opens a file far enough to see what it is. */
+/** Opens a file and reads enough of it to recognise its format. */
 export async function openFile(path: string, stdin: Readable = process.stdin): Promise<OpenFile> {
   const name = path === "-" ? "standard input" : path;
   const raw: Readable = path === "-" ? stdin : createReadStream(path, { highWaterMark: 1 << 18 });
@@ -39,13 +38,13 @@ export async function openFile(path: string, stdin: Readable = process.stdin): P
   return { name, ...file };
 }
 
-/** No line of a format that is read here comes near: what has no line ends is no text. */
+/** Longer lines do not occur in these formats: such a file is not text. */
 const LONGEST_LINE = 1 << 22;
 
-/** The lines of an open file. An error of the stream names the last line that came whole. */
+/** The lines of an open file. An error of the stream names the last complete line. */
 export async function* readLines(file: OpenFile): AsyncGenerator<LineBatch> {
   const decoder = new TextDecoder("utf-8");
-  // The beginning of a line that has not ended, in the pieces it came in: each is looked at once.
+  // The pieces of the current line, which has not ended. Each is scanned once.
   let pieces: string[] = [];
   let length = 0;
   // A \r at the end of a chunk may be half of \r\n.
@@ -69,8 +68,8 @@ export async function* readLines(file: OpenFile): AsyncGenerator<LineBatch> {
       if (length > LONGEST_LINE)
         fail(
           "data",
-          `${file.name}: line ${first} has no end within ${LONGEST_LINE} letters`,
-          "check what the file is",
+          `${file.name}: line ${first} is longer than ${LONGEST_LINE} characters`,
+          "check the format of the file",
         );
     }
   } catch (error) {
@@ -80,7 +79,7 @@ export async function* readLines(file: OpenFile): AsyncGenerator<LineBatch> {
   if (end !== "" || half) yield { first, lines: [end] };
 }
 
-/** A byte order mark of two bytes, or a letter of which one is 0. */
+/** A byte order mark of two bytes, or a first character with a zero byte. */
 const inUtf16 = (head: Uint8Array): boolean =>
   startsWith(head, [0xff, 0xfe]) ||
   startsWith(head, [0xfe, 0xff]) ||
@@ -89,7 +88,7 @@ const inUtf16 = (head: Uint8Array): boolean =>
 const startsWith = (bytes: Uint8Array, magic: readonly number[]): boolean =>
   magic.every((b, i) => bytes[i] === b);
 
-/** Reads until there are enough bytes to tell formats apart, and puts them back in front. */
+/** Reads enough bytes to recognise the format, and puts them back in front. */
 async function peek(
   source: AsyncIterable<Uint8Array>,
   name: string,
@@ -119,15 +118,15 @@ async function peek(
   return { head: Buffer.concat(seen), chunks: chunks() };
 }
 
-/** Chunks through gunzip; an error on either side ends both. */
+/** Unpacks chunks by gunzip; an error on either side ends both. */
 const unzip = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
   pipeline(Readable.from(chunks), createGunzip(), () => {});
 
-/** A stream's error in words: which file, how far it was read, what to do. */
+/** Explains an error of a stream: which file, how far it was read, what to do. */
 function atLine(error: unknown, name: string, line: number): Error {
   if (error instanceof DiffeoError) return error;
   const { code = "", message = String(error) } = error as NodeJS.ErrnoException;
-  const read = line > 0 ? `; ${line.toLocaleString("en")} lines came whole` : "";
+  const read = line > 0 ? `; ${line.toLocaleString("en")} complete lines were read` : "";
   const say = (cause: string, remedy: string): DiffeoError =>
     new DiffeoError("data", cause, remedy, { cause: error });
   switch (code) {
@@ -140,12 +139,12 @@ function atLine(error: unknown, name: string, line: number): Error {
     case "Z_BUF_ERROR":
       return say(
         `${name}: the gzip data end too early${read}`,
-        "fetch or copy the file again; gzip -t tells if it is whole",
+        "fetch or copy the file again; gzip -t checks it",
       );
     case "Z_DATA_ERROR":
       return say(
         `${name}: the gzip data are damaged (${message})${read}`,
-        "fetch or copy the file again; gzip -t tells if it is whole",
+        "fetch or copy the file again; gzip -t checks it",
       );
     default:
       return say(`${name}: ${message}${read}`, "check the file and the disk it is on");

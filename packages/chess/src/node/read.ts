@@ -1,7 +1,7 @@
 /**
- * Positions from files of any format: streamed, each placement kept once, bad rows raised or
- * counted, and split into training and held-out positions by game where games are known and by a
- * hash of the placement where not.
+ * Reads positions from files of any format as a stream. Each placement is kept once, bad rows throw
+ * or are counted, and positions are split into training and held-out ones: by game if games are
+ * known, else by a hash of the placement.
  */
 import type { Readable } from "node:stream";
 import { DiffeoError, fail } from "diffeo/graph";
@@ -26,32 +26,31 @@ export type Format = TextFormat | "positions";
 
 /** How positions are read from files. */
 export interface ReadOptions {
-  /** The format of all files; by default each file's name or content tells. */
+  /** The format of all files. Default: by each file's name or content. */
   readonly format?: Format;
-  /** Count bad rows instead of raising the first. Default false. */
+  /** Count bad rows instead of throwing at the first. Default false. */
   readonly skipBad?: boolean;
   /** Keep each placement once. Default true. */
   readonly distinct?: boolean;
-  /** Stop after so many positions. */
+  /** Stop after this many positions. */
   readonly limit?: number;
-  /** PGN: the first ply to take, by default 1. */
+  /** PGN: the first ply to take. Default 1. */
   readonly fromPly?: number;
-  /** PGN: how many plies of each game to take, at random; by default all. */
+  /** PGN: how many random plies to take per game. Default all. */
   readonly perGame?: number;
-  /** What draws the plies of a game. Default key(0). */
+  /** The stream that chooses plies. Default key(0). */
   readonly key?: Key;
-  /** What the path `-` stands for. Default: standard input. */
+  /** The stream for the path `-`. Default: standard input. */
   readonly stdin?: Readable;
 }
 
-/** Positions that were read, and what was left out. */
+/** Positions that were read, and counts of what was skipped. */
 export interface Reading {
   readonly positions: Positions;
   /** The side to move of each: 0 white, 1 black, 2 unknown. */
   readonly sides: Uint8Array;
   /**
-   * The number of each one's game, where there are games; a position without one is a game of its
-   * own.
+   * The game number of each position, if there are games. A position without one is its own game.
    */
   readonly games?: Uint32Array;
   readonly files: readonly {
@@ -59,9 +58,9 @@ export interface Reading {
     readonly format: Format;
     readonly rows: number;
   }[];
-  /** Rows whose placement had come before. */
+  /** Rows that repeat an earlier placement. */
   readonly duplicates: number;
-  /** Bad rows that were passed over, and what the first few said. */
+  /** Bad rows that were skipped, and the problems of the first few. */
   readonly skipped: number;
   readonly problems: readonly string[];
 }
@@ -122,9 +121,9 @@ export async function readPositions(
   };
 }
 
-/** A bad row after good ones is a flaw of the data; before any, the file may be something else. */
+/** After good rows a bad row can be skipped; before any, the file may have another format. */
 const remedyFor = ({ remedy }: TextProblem, rows: number): string =>
-  rows > 0 ? `${remedy}; or leave bad rows out with \`skipBad\`` : remedy;
+  rows > 0 ? `${remedy}; or skip bad rows with \`skipBad\`` : remedy;
 
 function formatOf(file: OpenFile, wanted: Format | undefined): Format {
   if (file.head.length === 0)
@@ -140,7 +139,7 @@ function formatOf(file: OpenFile, wanted: Format | undefined): Format {
     textFormat(file.name, text) ??
     fail(
       "data",
-      `${file.name}: its name and its first line do not tell what it is`,
+      `${file.name}: its name and its first line do not determine the format`,
       "name the format: csv, fen, pgn or positions",
     )
   );
@@ -168,12 +167,12 @@ function nothingRead(file: OpenFile, format: Format, problems: readonly string[]
     "data",
     problems.length > 0
       ? `${file.name}: every row is bad; the first: ${problems[0]}`
-      : `${file.name}: there are no positions in it (read as ${format})`,
+      : `${file.name} has no positions (read as ${format})`,
     "check the file, or name another format",
   );
 }
 
-/** Sets aside about `share` of the games, whole, or of the placements where games are not known. */
+/** Holds out about `share` of the games, or of the placements if games are not known. */
 export function splitPositions(
   reading: Pick<Reading, "positions" | "games">,
   share: number,
@@ -201,5 +200,5 @@ export function splitRows(
   return { train, heldOut };
 }
 
-/** Any number but the hash table's: a hash table's neighbours should not be a split's. */
+/** A seed other than the hash table's, so that the split does not follow its slots. */
 const SPLIT_SEED = 0x5eed;

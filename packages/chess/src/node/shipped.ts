@@ -1,4 +1,4 @@
-/** The models that come with the package `diffeo-models`, by name. */
+/** The models of the package `diffeo-models`, by name. */
 import { createRequire } from "node:module";
 
 const { resolve } = createRequire(import.meta.url);
@@ -10,5 +10,5 @@ export const shippedModels = {
   unet: resolve("diffeo-models/chess-unet.safetensors"),
 } as const;
 
-/** The one that is used unless told otherwise. */
+/** The default model. */
 export const shippedModel: string = shippedModels.transformer;

@@ -1,5 +1,6 @@
 /**
- * Records of the study of w on disk: one JSON file a sampler and a w, written whole or not at all.
+ * Records of the study of w on disk: one JSON file per sampler and w, written completely or not at
+ * all.
  */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -39,18 +40,18 @@ const recordKind: JsonKind<v.GenericSchema<unknown, StudyRecord>> = {
   ),
 };
 
-/** Writes the record of a run into the folder of its study, whole or not at all. */
+/** Writes the record of a run into the folder of its study, completely or not at all. */
 export const saveScaleRecord = (out: string, record: StudyRecord): Promise<void> =>
   writeFileAtomic(
     join(runsFolder(out), `${scaleTaskName(record)}.json`),
     `${JSON.stringify(record)}\n`,
   );
 
-/** The record that a text is; `path` names its file in errors. */
+/** Parses a record; `path` names its file in errors. */
 export const parseRecord = (content: string, path: string): StudyRecord =>
   parseJson(content, path, recordKind);
 
-/** Records of a study's folder, by sampler and w. */
+/** The records of a study's folder, by sampler and w. */
 export async function readScaleRecords(out: string): Promise<StudyRecord[]> {
   const found = await readdir(runsFolder(out)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];

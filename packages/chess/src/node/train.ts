@@ -1,6 +1,6 @@
 /**
- * A training run on boards in its folder, from its newest checkpoint to its last step: beside the
- * checkpoints it keeps the model with averaged weights, and sheets of boards that it samples.
+ * A training run on boards in its folder, from its newest checkpoint to its last step. The folder
+ * also gets the model with averaged weights, and sheets of sampled boards.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { sampleBoards } from "../diffusion/sample.ts";
 import { boardPictures } from "../picture/pictures.ts";
 import { sheetSvg } from "../picture/svg.ts";
 
-/** What a run is made of. */
+/** The settings of a run. */
 export interface BoardRun
   extends Pick<
     TrainDenoiserOptions,
@@ -26,20 +26,20 @@ export interface BoardRun
   readonly positions: Positions;
   /** The folder of the run. */
   readonly out: string;
-  /** What shapes the numbers of the run; one that is continued has to have the same. */
+  /** The settings that determine the numbers of the run; a run continues only with the same. */
   readonly config: RunConfig;
-  /** Whether a run is continued, or begun. */
+  /** Whether to continue a run, or to begin one. */
   readonly resume: boolean;
   /** Steps between sheets of boards, 0 for none. */
   readonly samplesEvery: number;
-  /** Called with the step that a run goes on from. */
+  /** Called with the step that the run continues from. */
   readonly onStart?: (step: number) => void;
   readonly onReport?: TrainDenoiserOptions["onReport"];
-  /** Called if the model cannot make boards yet, which is no reason to stop. */
+  /** Called if the model cannot sample boards yet; training goes on. */
   readonly onNoBoards?: (step: number, why: DiffeoError) => void;
 }
 
-/** Boards of one sheet, and the steps that each takes. */
+/** Boards per sheet, and the steps per board. */
 const SHEET = { count: 8, steps: 50 };
 
 /** The file of a run that holds the model with averaged weights. */

@@ -1,7 +1,6 @@
 /**
- * Boards in a terminal: two columns a square, ♟-shaped glyphs on coloured squares where colours are
- * wanted, letters and dots where not. A mixture shows the likeliest piece of each square, paler as
- * it is less probable.
+ * Boards in a terminal, two columns per square: glyphs on coloured squares, or letters and dots
+ * without colours. A mixture shows the most probable piece of each square, paler if less probable.
  */
 import { CLASSES, EMPTY, isLight, PIECES, SQUARES, UNKNOWN } from "../board/position.ts";
 import type { Picture } from "./svg.ts";
@@ -10,7 +9,7 @@ import type { Picture } from "./svg.ts";
 export interface AnsiOptions {
   /** Colours and chess glyphs; otherwise plain letters. Default true. */
   readonly colour?: boolean;
-  /** The terminal's width in columns; boards stand side by side as far as they fit. Default 80. */
+  /** The terminal's width in columns; as many boards as fit are side by side. Default 80. */
   readonly width?: number;
 }
 
@@ -19,11 +18,11 @@ const LIGHT: Rgb = [188, 178, 158];
 const DARK: Rgb = [104, 129, 149];
 const WHITE: Rgb = [255, 255, 255];
 const BLACK: Rgb = [20, 22, 26];
-/** The filled shapes serve both colours, which the ink tells apart. */
+/** The filled shapes serve both colours; the ink distinguishes them. */
 const GLYPHS = ["♟", "♞", "♝", "♜", "♛", "♚"];
 const GAP = 3;
 
-/** What a square shows: a class (or `EMPTY`, `UNKNOWN`) and how sure it is. */
+/** What a square shows: a class (or `EMPTY`, `UNKNOWN`) and its probability. */
 function shown(
   board: ArrayLike<number>,
   square: number,

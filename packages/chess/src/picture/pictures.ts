@@ -1,4 +1,4 @@
-/** Positions as pictures, each with a verdict under it: legal, or what is wrong with it. */
+/** Positions as pictures, each with a verdict under it: legal, or its flaws. */
 import { type Flaw, flawsOf } from "../board/legality.ts";
 import { type Board, boardAt, type Positions } from "../board/position.ts";
 import type { Picture } from "./svg.ts";
@@ -12,8 +12,7 @@ const SAID: Readonly<Record<Flaw, string>> = {
 };
 
 /**
- * Positions as pictures, each captioned with whether it is legal and what is wrong where it is
- * not.
+ * Positions as pictures. The caption says whether a position is legal, or lists its flaws.
  *
  * @param about lines above the verdict
  */

@@ -1,7 +1,6 @@
 /**
- * Boards as SVG: one, or a sheet of several with captions. A board is either 64 classes or a
- * mixture, 64 × 13 probabilities, whose pieces are drawn as opaque as they are probable: a frame of
- * a diffusion.
+ * Boards as SVG: one, or a sheet of several with captions. A board is 64 classes, or a mixture of
+ * 64 × 13 probabilities, such as a frame of a diffusion; the opacity of a piece is its probability.
  */
 
 import { fail } from "diffeo/graph";
@@ -9,24 +8,24 @@ import { escapeText, FONT, INK } from "diffeo-picture";
 import { pieceSvg } from "../board/pieces.ts";
 import { CLASSES, EMPTY, isLight, PIECES, SQUARES, UNKNOWN } from "../board/position.ts";
 
-/** A board as it is drawn, with its caption. */
+/** A board with its caption. */
 export interface Picture {
   /** 64 classes, or 64 × 13 probabilities with 'empty' last. */
   readonly board: ArrayLike<number>;
-  /** Under the board; several lines if it has line breaks. */
+  /** Text under the board; may have line breaks. */
   readonly caption?: string;
-  /** Squares to mark, for example those that were given. */
+  /** Squares to mark, for example known ones. */
   readonly marked?: Iterable<number>;
 }
 
 /** How boards are laid out on a sheet. */
 export interface SheetOptions {
-  /** Boards in a row; by default about as many as rows, at most 6. */
+  /** Boards per row. Default about the number of rows, at most 6. */
   readonly columns?: number;
   /** The side of a board in pixels. Default 240. */
   readonly size?: number;
   readonly title?: string;
-  /** Letters and numbers at the edge of each board. Default false. */
+  /** Whether to show letters and numbers at the edges. Default false. */
   readonly coordinates?: boolean;
 }
 
@@ -39,14 +38,14 @@ const COLOURS = {
   ink: INK,
   faint: "#5b6470",
 };
-/** Below this a piece of a mixture is invisible. */
+/** Pieces of a mixture with a smaller probability are left out. */
 const LEAST_OPACITY = 0.02;
 
-/** One board. */
+/** One board as SVG. */
 export const boardSvg = (picture: Picture, options: SheetOptions = {}): string =>
   sheetSvg([picture], { coordinates: true, ...options, columns: 1 });
 
-/** Boards side by side, row after row. */
+/** A sheet of boards as SVG, row after row. */
 export function sheetSvg(pictures: readonly Picture[], options: SheetOptions = {}): string {
   if (pictures.length === 0) fail("usage", "a sheet without boards", "give at least one");
   const { size = 240, title, coordinates = false } = options;
@@ -137,7 +136,7 @@ function squareSvg(board: ArrayLike<number>, square: number): string {
     const [x, y] = [100 * (square & 7), 100 * (square >> 3)];
     return `<rect x="${x}" y="${y}" width="100" height="100" fill="${COLOURS.unknown}"/><text x="${x + 50}" y="${y + 70}" ${FONT} font-size="56" text-anchor="middle" fill="${COLOURS.faint}">?</text>`;
   }
-  // The likeliest is drawn last, on top.
+  // The most probable piece is drawn last, on top.
   return Array.from({ length: EMPTY }, (_, k) => ({ k, p: board[square * CLASSES + k] }))
     .filter(({ p }) => p >= LEAST_OPACITY)
     .sort((a, b) => a.p - b.p)

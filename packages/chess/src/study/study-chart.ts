@@ -1,6 +1,6 @@
 /**
- * The figure of a study of w: mean pieces and the share of legal boards against w, one colour and
- * mark a sampler.
+ * The figure of a study of w: mean pieces and the share of legal boards against w. Each sampler has
+ * its colour and mark.
  */
 import { COLOURS, chart, FAINT, type Panel, Plot } from "diffeo-picture/chart";
 import { STUDY_SOLVERS, type StudyRecord, type StudySolver } from "./study.ts";
@@ -19,7 +19,7 @@ interface Quantity {
   readonly ticks: readonly number[];
   readonly top: number;
   readonly of: (record: StudyRecord) => number;
-  /** The ends of the shade. */
+  /** The limits of the shaded interval. */
   readonly range: (record: StudyRecord) => readonly [number, number];
 }
 

@@ -1,4 +1,4 @@
-/** The figure of a study of w as SVG. What draws it is large, and loaded when it is asked for. */
+/** The figure of a study of w as SVG. The chart code is large and is loaded on demand. */
 import type { StudyRecord } from "./study.ts";
 
 /** The figure of the study of drift scales as SVG. */

@@ -1,6 +1,6 @@
 /**
- * The page of a study of w, from its records alone: what was run, the table, and whether pieces
- * rise with w.
+ * The page of a study of w, made from its records: what was run, the table, and whether the number
+ * of pieces rises with w.
  */
 import { STUDY_SOLVERS, type StudyRecord, type StudySolver } from "./study.ts";
 
@@ -65,7 +65,7 @@ function section(records: readonly StudyRecord[], method: StudySolver): string[]
   ];
 }
 
-/** All of it as Markdown; `figure` is the picture's file beside it. */
+/** The page as Markdown; `figure` is the path of the picture. */
 export function studyPage(records: readonly StudyRecord[], figure: string): string {
   const [{ count, seed, model }] = records;
   const error = (0.5 / Math.sqrt(count)).toFixed(3);
@@ -74,6 +74,6 @@ export function studyPage(records: readonly StudyRecord[], figure: string): stri
     `The drift of the reverse process on the simplex scaled by w, the process stepped in two ways: ${count} unrepaired boards for each w, seed ${seed}, model ${model} (SHA-256). The standard error of a share is at most ${error}.`,
     `![Mean pieces and legal boards by w](${figure})`,
     ...STUDY_SOLVERS.flatMap((method) => section(records, method)),
-    "Made by `diffeo chess study`; `diffeo chess report` makes this page and the figure anew from the records in `runs`.",
+    "Made by `diffeo chess study`; `diffeo chess report` rebuilds this page and the figure from the records in `runs`.",
   ].join("\n\n")}\n`;
 }

@@ -1,11 +1,11 @@
 /**
  * The study of w, which scales the reverse drift on the simplex, f̂_w = w f̂ (the paper's
- * "Controlling Piece Density"): boards at every w by two samplers of one process, one record a
- * sampler and a w. A record is a function of its task; it is one JSON file written whole or not at
- * all, and what has a file is not run again.
+ * "Controlling Piece Density"): boards at every w by two samplers of one process, one record per
+ * sampler and w. A record is a function of its task. It is one JSON file, written completely or not
+ * at all; tasks that have a file are not run again.
  *
  *   domainPreserving   steps in logits, mapped to the simplex
- *   eulerMaruyama      steps on the simplex itself; what leaves it is put back
+ *   eulerMaruyama      steps on the simplex itself; points that leave it are clamped
  */
 import { fail } from "diffeo/graph";
 import { type LegalityShares, legalityShares } from "../board/legality.ts";
@@ -18,7 +18,7 @@ export const STUDY_SOLVERS = ["domainPreserving", "eulerMaruyama"] as const;
 /** The name of a solver of the study. */
 export type StudySolver = (typeof STUDY_SOLVERS)[number];
 
-/** What decides the boards of a run. */
+/** The settings that determine the boards of a run. */
 export interface StudyTask {
   readonly method: StudySolver;
   readonly w: number;
@@ -29,11 +29,11 @@ export interface StudyTask {
   readonly model: string;
 }
 
-/** What one run of the study gave. */
+/** The result of one run of the study. */
 export interface StudyRecord extends StudyTask, LegalityShares {
   readonly pieces: { readonly mean: number; readonly sd: number };
   /**
-   * How often a step took a board off the simplex, and how often one was changed to put it back.
+   * How many steps left the simplex, and how many points were clamped to it.
    */
   readonly exits: number;
   readonly clamps: number;
@@ -51,7 +51,7 @@ interface StudyOptions {
 export const scaleTaskName = ({ method, w }: Pick<StudyTask, "method" | "w">): string =>
   `${method}-${w}`;
 
-/** What is still to be run. A record made in another way is an error: the two would not compare. */
+/** The tasks without a record. Throws if a record was made with other settings. */
 export function openScaleTasks(
   records: readonly StudyRecord[],
   scales: readonly number[],
@@ -78,7 +78,7 @@ export function openScaleTasks(
   return all.filter((task) => !known.has(scaleTaskName(task)));
 }
 
-/** What is kept of a task: what its boards are like. All tasks start from the same noise. */
+/** The record of a task: statistics of its boards. All tasks start from the same noise. */
 export const scaleRecord = (
   task: StudyTask,
   { positions, exits, clamps }: Boards,

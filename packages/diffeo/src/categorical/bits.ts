@@ -1,14 +1,15 @@
 /**
- * An upper bound on the bits that a model spends on grids, −log₂ P(grid), for the distribution of
- * classes that its reverse process and a last reading of the classes define (D. Kingma et al.,
- * "Variational diffusion models", 2021). With r = m²/σ² and e(r) = ‖x₀ − x̂₀(x_t)‖² of a whole grid,
+ * An upper bound on −log₂ P(grid), the code length of grids under a model, for the distribution of
+ * classes that its reverse process and the final decoding define (D. Kingma et al., "Variational
+ * diffusion models", 2021). With r = m²/σ² and e(r) = ‖x₀ − x̂₀(x_t)‖² of a whole grid,
  *
  *   −log P(k) ≤ m_T²‖x₀‖²/2σ_T² + ½ ∫ E e(r) dr − E Σ_s log p̂(k_s | x_t₀),
  *
- * the integral over the ratios between those at T and at t₀ = T/1000. With the true posterior means it
- * is an equality, by the relation of information and mean-square error: the bound is then the
+ * the integral over the ratios between those at T and at t₀ = T/1000. With the true posterior means
+ * it is an equality, by the relation of information and mean-square error: the bound is then the
  * entropy of the data. Unlike a density on the simplices, which grows without end as classes are
- * softened less, it is a code length, and can be compared with that of any other model of the classes.
+ * softened less, it is a code length, and can be compared with that of any other model of the
+ * classes.
  */
 import { sumEvent } from "../bijector/index.ts";
 import { type CompileOptions, compile } from "../engine/index.ts";
@@ -34,8 +35,8 @@ export interface BitsOptions extends Omit<CompileOptions, "keep" | "type"> {
 }
 
 /**
- * An upper bound on the bits of each grid under a model, by one draw of noise per time: a noisy
- * number per grid, whose mean over grids is what a model is compared by.
+ * An upper bound on the bits of each grid under a model, by one noise sample per time. The number
+ * of one grid is noisy; compare models by the mean over grids.
  *
  * @param classes of grids, one after the other
  * @returns one number per grid

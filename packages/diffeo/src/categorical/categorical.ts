@@ -6,7 +6,7 @@
  *   class k < n:  y = ε everywhere but y_k = 1 − nε      ⇒  logits  c·e_k
  *   class n:      y = ε everywhere, 1 − Σy = 1 − nε      ⇒  logits −c·1        c = log((1 − nε)/ε)
  *
- * Logits of data are far from mean 0 and variance 1 where one class is frequent, so x, the space of
+ * If one class is frequent, logits of data are far from mean 0 and variance 1. So x, the space of
  * training, is standardised, and the map to the simplex is φ = additive logistic ∘ affine on each
  * site:
  *
@@ -14,29 +14,29 @@
  *
  * or another map of `coordinates.ts`, with l, μ and s of that map.
  *
- * μ one number a channel, s one for all, from the shares p of the classes: μ_k = c(p_k − p_n) and,
- * the square of a logit being c² for the channel's own class and for class n and 0 for others, s² =
- * mean_k [c²(p_k + p_n) − μ_k²].
+ * μ has one number per channel, s is one number, from the shares p of the classes: μ_k = c(p_k −
+ * p_n). The square of a logit is c² for the channel's own class and for class n, and 0 for others,
+ * so s² = mean_k [c²(p_k + p_n) − μ_k²].
  */
 import { affine, type Bijector, chain, each } from "../bijector/index.ts";
 import { fail, type Shape, sizeOf } from "../graph/index.ts";
 import { type SimplexMap, simplexMapOf } from "./coordinates.ts";
 
-/** Numbers that say how classes become points; plain data, to be stored beside a model. */
+/** How classes become points, as plain data that is stored with a model. */
 export interface CategoricalSpec {
   /** The sizes of the grid: [8, 8] for a board, [length] for a sequence. */
   readonly grid: Shape;
-  /** How many classes, n + 1. */
+  /** The number of classes, n + 1. */
   readonly classes: number;
   /** ε, the share that a softened class leaves to each other one. */
   readonly epsilon: number;
-  /** μ, one a channel. */
+  /** μ, one number per channel. */
   readonly mean: readonly number[];
   /** s */
   readonly scale: number;
   /** The map from l to the simplex. Default additiveLogistic. */
   readonly map?: SimplexMap;
-  /** What classes are called, in their order. Default 0, 1, 2, …. */
+  /** Names of the classes, in their order. Default 0, 1, 2, …. */
   readonly symbols?: readonly string[];
 }
 
@@ -53,8 +53,8 @@ export interface Categorical extends CategoricalSpec {
   /** x of classes, any number of grids one after the other. */
   encode(classes: Uint8Array): Float32Array;
   /**
-   * The most probable class of each site, from x. Equal ones go to the last class, then to the
-   * first of them.
+   * The most probable class of each site, from x. Ties go to the last class, then to the first of
+   * them.
    */
   decode(x: ArrayLike<number>): Uint8Array;
   /** The same from y. */
@@ -65,10 +65,10 @@ export interface Categorical extends CategoricalSpec {
   mixtureOfSimplex(y: ArrayLike<number>): Float32Array;
 }
 
-/** The grid whose encoding is standardised, and how far classes lie from the vertices. */
+/** Options of `standardise`. */
 export interface StandardiseOptions {
   readonly grid: Shape;
-  /** Default 0.01, or for more than 50 classes what leaves half to the one in front. */
+  /** Default 0.01; for more than 50 classes 0.5/classes, which leaves half to the class itself. */
   readonly epsilon?: number;
   /** The map from l to the simplex. Default additiveLogistic. */
   readonly map?: SimplexMap;
@@ -139,7 +139,7 @@ function codesOf(map: SimplexMap, n: number, c: number): number[][] {
   );
 }
 
-/** As many classes as a byte can tell apart. */
+/** The number of values of a byte. */
 const MOST = 256;
 
 /** c = log((1 − nε)/ε) */
@@ -149,20 +149,24 @@ function contrast(n: number, epsilon: number): number {
   if (!(n >= 1 && epsilon > 0 && epsilon < 1 / (n + 1)))
     fail(
       "usage",
-      `softening ${n + 1} classes by ε = ${epsilon} leaves no class in front`,
+      `softening ${n + 1} classes by ε = ${epsilon} leaves no class the largest share`,
       `use two classes or more and 0 < ε < 1/${n + 1}`,
     );
   return Math.log((1 - n * epsilon) / epsilon);
 }
 
-/** How many grids of this shape so many numbers are. */
+/** The number of grids of a shape in an array of `length` numbers. */
 export function gridCount(length: number, shape: Shape): number {
   if (length % sizeOf(shape) !== 0)
-    fail("shape", `${length} numbers are not whole grids [${shape.join(", ")}]`, "check the shape");
+    fail(
+      "shape",
+      `${length} numbers are not complete grids [${shape.join(", ")}]`,
+      "check the shape",
+    );
   return length / sizeOf(shape);
 }
 
-/** The largest of n values and of the last class's; `last` says what they compete with. */
+/** The class of the largest of n values and that of the last class, which `last` computes. */
 function decodeSites(
   values: ArrayLike<number>,
   { sites, n }: { readonly sites: number; readonly n: number },
@@ -198,26 +202,57 @@ const codePoints = (map: SimplexMap, { mean, scale }: CategoricalSpec, c: number
     codesOf(map, mean.length, c).flatMap((code) => code.map((l, j) => (l - mean[j]) / scale)),
   );
 
-/** The encoding that a specification describes. */
-export function categorical(spec: CategoricalSpec): Categorical {
-  const { grid, classes, epsilon, mean, scale, map = "additiveLogistic" } = spec;
+/** Shares of all classes, [sites, classes], by n log-ratios per site to the last class. */
+function mixtureOfRatios(r: Float64Array, n: number): Float32Array {
+  const classes = n + 1;
+  const out = new Float32Array((r.length / n) * classes);
+  for (let site = 0; site < out.length / classes; site++) {
+    let most = 0;
+    for (let j = 0; j < n; j++) most = Math.max(most, r[site * n + j]);
+    let sum = Math.exp(-most);
+    for (let j = 0; j < n; j++) sum += Math.exp(r[site * n + j] - most);
+    for (let j = 0; j < n; j++) out[site * classes + j] = Math.exp(r[site * n + j] - most) / sum;
+    out[site * classes + n] = Math.exp(-most) / sum;
+  }
+  return out;
+}
+
+/** Shares of all classes, [sites, classes], by n shares per site. */
+function mixtureOfShares(y: ArrayLike<number>, n: number): Float32Array {
+  const classes = n + 1;
+  const out = new Float32Array((y.length / n) * classes);
+  for (let site = 0; site < out.length / classes; site++) {
+    let sum = 0;
+    for (let j = 0; j < n; j++) sum += out[site * classes + j] = y[site * n + j];
+    out[site * classes + n] = 1 - sum;
+  }
+  return out;
+}
+
+/** Throws if a specification has impossible numbers or names. */
+function checkSpec({ classes, mean, scale, symbols }: CategoricalSpec): void {
   const n = classes - 1;
-  const c = contrast(n, epsilon);
   if (mean.length !== n || !mean.every(Number.isFinite) || !(scale > 0 && scale < Infinity))
     fail(
       "usage",
       `categorical: means ${mean.join(", ")} and scale ${scale} for ${n} channels`,
       "make them with standardise",
     );
+  if (symbols && (symbols.length !== classes || new Set(symbols).size !== classes))
+    fail("usage", `${symbols.length} names of ${classes} classes`, "give each class its own name");
+}
+
+/** The encoding that a specification describes. */
+export function categorical(spec: CategoricalSpec): Categorical {
+  const { grid, classes, epsilon, mean, scale, map = "additiveLogistic" } = spec;
+  const n = classes - 1;
+  const c = contrast(n, epsilon);
+  checkSpec(spec);
   const points = codePoints(map, spec, c);
   const table = Float32Array.from(points);
   const { bijector, coordinates } = simplexMapOf(map);
-  const { symbols } = spec;
-  if (symbols && (symbols.length !== classes || new Set(symbols).size !== classes))
-    fail("usage", `${symbols.length} names of ${classes} classes`, "give each class its own");
   const onSite = chain(affine({ scale, shift: mean }), bijector());
   const { forward } = coordinates(n);
-
   const sitesOf = ({ length }: ArrayLike<number>): number =>
     gridCount(length, [...grid, n]) * sizeOf(grid);
   /** r of every site, log-ratios to the last class. */
@@ -227,48 +262,33 @@ export function categorical(spec: CategoricalSpec): Categorical {
     for (let at = 0; at < out.length; at += n) out.set(forward([...out.subarray(at, at + n)]), at);
     return out;
   };
-
+  const encode = (data: Uint8Array): Float32Array => {
+    const out = new Float32Array(gridCount(data.length, grid) * sizeOf(grid) * n);
+    for (let i = 0, to = 0; i < data.length; i++) {
+      if (data[i] > n)
+        fail("data", `site ${i} has class ${data[i]} of ${classes}`, `use classes 0 to ${n}`);
+      for (let from = data[i] * n, j = 0; j < n; j++) out[to++] = table[from + j];
+    }
+    return out;
+  };
   return {
     ...spec,
     channels: n,
     phi: each(onSite, grid.length),
     site: onSite,
     points,
-    encode: (data) => {
-      const out = new Float32Array(gridCount(data.length, grid) * sizeOf(grid) * n);
-      for (let i = 0, to = 0; i < data.length; i++) {
-        if (data[i] > n)
-          fail("data", `site ${i} has class ${data[i]} of ${classes}`, `use classes 0 to ${n}`);
-        for (let from = data[i] * n, j = 0; j < n; j++) out[to++] = table[from + j];
-      }
-      return out;
-    },
+    encode,
     // y_k > y_n where r_k > 0: in log-ratios the last class competes with 0, on the simplex with
     // 1 − Σy.
     decode: (x) => decodeSites(ratios(x), { sites: sitesOf(x), n }, () => 0),
     decodeSimplex: (y) => decodeSites(y, { sites: sitesOf(y), n }, (sum) => 1 - sum),
     mixture: (x) => {
-      const out = new Float32Array(sitesOf(x) * classes);
-      const r = ratios(x);
-      for (let site = 0; site < out.length / classes; site++) {
-        let most = 0;
-        for (let j = 0; j < n; j++) most = Math.max(most, r[site * n + j]);
-        let sum = Math.exp(-most);
-        for (let j = 0; j < n; j++) sum += Math.exp(r[site * n + j] - most);
-        for (let j = 0; j < n; j++)
-          out[site * classes + j] = Math.exp(r[site * n + j] - most) / sum;
-        out[site * classes + n] = Math.exp(-most) / sum;
-      }
-      return out;
+      sitesOf(x); // throws unless they are complete grids
+      return mixtureOfRatios(ratios(x), n);
     },
     mixtureOfSimplex: (y) => {
-      const out = new Float32Array(sitesOf(y) * classes);
-      for (let site = 0; site < out.length / classes; site++) {
-        let sum = 0;
-        for (let j = 0; j < n; j++) sum += out[site * classes + j] = y[site * n + j];
-        out[site * classes + n] = 1 - sum;
-      }
-      return out;
+      sitesOf(y); // as above
+      return mixtureOfShares(y, n);
     },
   };
 }

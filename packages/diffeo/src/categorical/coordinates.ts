@@ -1,15 +1,15 @@
 /**
- * Maps from n free numbers to the simplex of n + 1 classes, as a categorical encoding uses them:
- * the bijector that graphs have, and the same on the host, between the numbers l of a site and its
- * log-ratios r_k = log y_k − log y_n to the last class.
+ * Maps from n free numbers to the simplex of n + 1 classes, for categorical encodings: the bijector
+ * for graphs, and the same on the host, between the numbers l of a site and its log-ratios
+ * r_k = log y_k − log y_n to the last class.
  *
  *   additiveLogistic     r = l
  *   isometricLogRatio    r_k = (V l)_k − (V l)_n,  l = Vᵀ(r, 0)      V Helmert's, n + 1 rows of n
  *   stickBreaking        rᵢ = uᵢ − Σⱼ>ᵢ log(1 − σ(uⱼ)),  uᵢ = lᵢ − log(n − i),  i from 0
  *
  * Under the additive logistic map the code point of the last class is farther from the others than
- * they are from each other, under stick-breaking every class has distances of its own; under the
- * isometric log-ratio all distances are equal, so that isotropic noise treats all classes alike.
+ * they are from each other. Under stick-breaking all distances differ. Under the isometric
+ * log-ratio all distances are equal, so that isotropic noise treats all classes alike.
  */
 import {
   additiveLogistic,
@@ -60,7 +60,8 @@ export const simplexMaps = {
   },
   stickBreaking: {
     bijector: stickBreaking,
-    // What is left of the stick after class i, over the share of the last class, is 1 + Σⱼ>ᵢ e^{rⱼ}.
+    // The rest of the stick after class i, divided by the share of the last class, is
+    // 1 + Σⱼ>ᵢ e^{rⱼ}.
     coordinates: (n) => ({
       inverse: (r) => {
         const out = new Array<number>(n);

@@ -1,19 +1,19 @@
 /**
- * A network as the score of noised codes. A site of class k is the code point c_k; x_t = m(t) x₀ +
- * σ(t) ε, and what the network gives becomes a mean of x₀ and a score s, which Tweedie's formula
- * ties together, s = (m x̂₀ − x)/σ²:
+ * A network as the score of noised codes. A site of class k is the code point c_k, and x_t = m(t)
+ * x₀ + σ(t) ε. The output of the network gives a mean of x₀ and a score s, which are related by
+ * Tweedie's formula, s = (m x̂₀ − x)/σ²:
  *
- *              network gives   x̂₀              s                 plain loss
+ *              output          x̂₀              s                 plain loss
  *   noise      ε̂(x, t)         (x − σε̂)/m      −ε̂/σ              ‖ε̂ − ε‖²
  *   score      ŝ(x, t)         (x + σ²ŝ)/m     ŝ                 ‖σŝ + ε‖²
  *   x0         x̂₀(x, t)        x̂₀              (m x̂₀ − x)/σ²     ‖x̂₀ − x₀‖²
- *   posterior  p̂(k | x, t)     Σₖ p̂ₖ c_k       (m x̂₀ − x)/σ²     −log p̂(k₀), the cross-entropy of the true class
+ *   posterior  p̂(k | x, t)     Σₖ p̂ₖ c_k       (m x̂₀ − x)/σ²     −log p̂(k₀), cross-entropy
  *
- * A weighted loss asks for the score alone and is the same for all four: the error of s is measured
- * on the simplex, σ²‖J_{φ⁻¹}ᵀ(s + ε/σ)‖² (eq:weighted_loss_multidim), as `denoising` in
- * diffeo/matching has it. J is block diagonal, so that is a sum over sites. A bound holds for each
- * site alone: one that is near the boundary leaves the others their weight. Like any weight of
- * (x_t, t) it keeps the minimiser, the true score; for the posterior it replaces cross-entropy.
+ * A weighted loss uses the score alone and is the same for all four: the error of s is measured on
+ * the simplex, σ²‖J_{φ⁻¹}ᵀ(s + ε/σ)‖² (eq:weighted_loss_multidim), as in `denoising` of
+ * diffeo/matching. J is block diagonal, so this is a sum over sites. A bound applies to each site
+ * separately, so that a site near the boundary does not outweigh the others. Like any weight of
+ * (x_t, t) it keeps the minimiser, the true score. For the posterior it replaces cross-entropy.
  */
 import { alignToEvent, type Bijector } from "../bijector/index.ts";
 import {
@@ -50,7 +50,7 @@ interface Noisy {
   readonly codes: Tensor;
 }
 
-/** What x was made of. */
+/** The classes, x₀ and noise that x was made from. */
 interface Truth {
   readonly classes: Tensor;
   readonly x0: Tensor;
@@ -58,9 +58,9 @@ interface Truth {
 }
 
 interface Convention {
-  /** Channels of the network's output. */
+  /** Channels of the output. */
   readonly outputs: (classes: number, n: number) => number;
-  /** x̂₀, from what the network gave. */
+  /** x̂₀, from the output. */
   readonly mean: (out: Tensor, at: Noisy) => Tensor;
   /** s */
   readonly score: (out: Tensor, at: Noisy) => Tensor;
@@ -73,7 +73,7 @@ const tweedie = (x0: Tensor, { x, m, sigma }: Noisy): Tensor =>
   div(sub(mul(m, x0), x), square(sigma));
 const expectedCode = (logits: Tensor, { codes }: Noisy): Tensor => matmul(softmax(logits), codes);
 
-/** What a network's outputs can mean, by name: noise, score or posterior. */
+/** The meanings of a network's output, by name. */
 export const parameterisations = {
   noise: {
     outputs: channels,
@@ -104,13 +104,13 @@ export const parameterisations = {
   },
 } as const satisfies Readonly<Record<string, Convention>>;
 
-/** The name of what a network's outputs mean. */
+/** The meaning of a network's output. */
 export type Parameterisation = keyof typeof parameterisations;
 
-/** What a network is given of x_t: the point as it is, or the log-likelihoods of its classes. */
+/** The input of a network: the point x_t, or the log-likelihoods of its classes. */
 export type Sees = "points" | "likelihoods";
 
-/** A network with what its outputs mean: it gives score, mean and posterior of grids. */
+/** A network with the meaning of its output. It gives score, mean and posterior of grids. */
 export interface Denoiser {
   readonly network: Network;
   /** Default points. */
@@ -124,14 +124,14 @@ export interface Denoiser {
 }
 
 /**
- * How a loss weighs errors of the score: not at all, by the Jacobian, or by the Jacobian with a
+ * How a loss weights errors of the score: not at all, by the Jacobian, or by the Jacobian with a
  * bound.
  */
 export const weights = ["none", "jacobian", "bounded"] as const;
 
 /**
- * Where a site's weight begins to flatten: data have 2·10³ on an empty square, 3·10⁴ on a piece;
- * noise up to 10¹⁴.
+ * Where the weight of a site begins to flatten. Weights of chess data are 2·10³ on an empty square
+ * and 3·10⁴ on a piece; those of noise reach 10¹⁴.
  */
 export const BOUND = 1e4;
 
@@ -140,8 +140,8 @@ export interface LossOptions {
   /** Default none: the parameterisation's own loss. */
   readonly weight?: (typeof weights)[number];
   /**
-   * For `bounded`: the most that a site's squared error is multiplied by, on average over
-   * directions. Default `BOUND`.
+   * For `bounded`: the largest factor of a site's squared error, on average over directions.
+   * Default `BOUND`.
    */
   readonly bound?: number;
 }
@@ -162,8 +162,8 @@ const noisyAt = (denoiser: Denoiser, x: Tensor, t: Tensor): Noisy => ({
 });
 
 /**
- * What the network itself gives, for x [batch, ...grid, n] and t of shape [] or [batch]. A network
- * that sees likelihoods gives what the other sites say, to which the site's own is added.
+ * The output of the network for x [batch, ...grid, n] and t of shape [] or [batch]. A network that
+ * sees likelihoods predicts from the other sites; the site's own likelihood is added.
  */
 function outputAt(
   denoiser: Denoiser,
@@ -209,8 +209,8 @@ function classLogits(
   if (denoiser.parameterisation !== "posterior")
     fail(
       "usage",
-      `a network that predicts ${denoiser.parameterisation} gives no class probabilities`,
-      "ask for its score or mean, or train one whose parameterisation is posterior",
+      `a network that predicts ${denoiser.parameterisation} has no class probabilities`,
+      "use its score or mean, or train one whose parameterisation is posterior",
     );
   return (x, t) => outputAt(denoiser, parameters, x, t, known);
 }

@@ -1,7 +1,6 @@
 /**
- * The squared error of a denoiser by time, e(t) = E‖x₀ − x̂₀(x_t, t)‖² of a whole grid: what a time
- * grid is fitted to (fittedGrid of diffeo/sampler). The same grids with the same noise at every
- * time, so that what differs between times is the time.
+ * The squared error of a denoiser by time, e(t) = E‖x₀ − x̂₀(x_t, t)‖² of a whole grid. Time grids
+ * are fitted to it (fittedGrid of diffeo/sampler). All times use the same grids and the same noise.
  */
 import { sumEvent } from "../bijector/index.ts";
 import { type CompileOptions, compile } from "../engine/index.ts";
@@ -21,7 +20,7 @@ import { denoiserMean } from "./denoiser.ts";
 import type { Model } from "./model.ts";
 import { gridsOf } from "./training.ts";
 
-/** At how many times, and with which noise, errors are measured. */
+/** Options of `errorsByTime`. */
 export interface ErrorOptions extends Omit<CompileOptions, "keep" | "type"> {
   readonly key: Key;
   /** How many times, at equal steps of the log signal-to-noise ratio. Default 64. */
@@ -34,9 +33,9 @@ export interface ErrorOptions extends Omit<CompileOptions, "keep" | "type"> {
 }
 
 /**
- * Measures the squared error of a denoiser at some times: what a time grid is fitted to.
+ * Measures the squared error of a denoiser by time. Time grids are fitted to it.
  *
- * @param classes of grids that the model is to be measured on, one after the other
+ * @param classes of the grids to measure on, one after the other
  */
 export async function errorsByTime(
   model: Model,
@@ -80,14 +79,14 @@ export async function errorsByTime(
 }
 
 /**
- * The share of the error at T below which a grid is known: the last evaluation, which gives x̂₀, is
- * best made there.
+ * The share of the error at T below which a grid is known. The last evaluation, which gives x̂₀, is
+ * made there.
  */
 const KNOWN = 1e-6;
 
 /**
- * Times of so many steps from T down to where x_t says what x₀ is, fitted to the errors of a model
- * that were measured.
+ * The times of `steps` steps, from T down to where x_t determines x₀, fitted to the measured errors
+ * of a model.
  */
 export function fittedTimes(
   { errors, denoiser: { sde } }: Pick<Model, "errors" | "denoiser">,
@@ -109,9 +108,8 @@ export function fittedTimes(
 }
 
 /**
- * The times of a draw that names none: fitted ones, where the model's errors were measured, the
- * solver takes them and the drift is that of the process, for a scaled one has more to step over
- * than the network. Undefined leaves it to the solver's own grid.
+ * The default times of a call: fitted ones, if the model's errors were measured, the solver takes
+ * them and the drift is not scaled. Undefined means the grid of the solver.
  */
 export const usualTimes = (
   model: Pick<Model, "errors" | "denoiser">,

@@ -1,6 +1,6 @@
 /**
- * What x_t says of the classes, site by site. Sites are noised independently, so with the code
- * points c_k and x_t = m c_k + σε at a site
+ * The likelihood of the classes given x_t, site by site. Sites are noised independently, so with
+ * the code points c_k and x_t = m c_k + σε at a site
  *
  *   ℓ_k = log p(x_t | k) − log Σⱼ p(x_t | j) = logSoftmaxₖ[(m/σ²)(x·c_k − ½ m|c_k|²)]
  *
@@ -8,8 +8,8 @@
  *
  *   p(k₁ … k_S | x_t) ∝ p(k₁ … k_S) Π_s exp ℓ_s(k_s):
  *
- * all that x_t, t and the noise say of the grid is in ℓ. A known site is one more likelihood, 0 for
- * its class and −∞ for others; the same function is then the posterior given what is known.
+ * ℓ holds all information that x_t and t have about the grid. A known site is one more likelihood,
+ * 0 for its class and −∞ for others; the same function is then the posterior given the known sites.
  */
 import {
   div,
@@ -27,12 +27,12 @@ import {
   where,
 } from "../graph/index.ts";
 
-/** The least that ℓ is taken to be: e⁻²⁰ is nothing beside the network's own error. */
+/** A lower bound on ℓ: e⁻²⁰ is negligible compared with the error of the network. */
 const LEAST = -20;
 
 /** Sites whose class is known. */
 export interface KnownClasses {
-  /** The class of every site, [batch, ...grid]; where it is not known, any. */
+  /** The class of every site, [batch, ...grid]; arbitrary where it is unknown. */
   readonly classes: Tensor;
   /** Where it is known, [batch, ...grid]. */
   readonly mask: Tensor;
@@ -50,7 +50,7 @@ export function logLikelihoods(
   return maximum(logSoftmax(log), LEAST);
 }
 
-/** ℓ with that of known sites put in. */
+/** ℓ with the likelihoods of known sites set. */
 export function withKnown(log: Tensor, { classes, mask }: KnownClasses): Tensor {
   const count = log.shape.at(-1) as number;
   const own = mul(sub(oneHot(classes, count, log.dtype), 1), -LEAST);

@@ -12,7 +12,9 @@ export type Groups = readonly (readonly number[])[];
 const placeOf = (grid: Shape, site: number): number[] =>
   grid.map((d, axis) => Math.floor(site / sizeOf(grid.slice(axis + 1))) % d);
 
-/** Sites that a function of their coordinates gives the same name, in the order of the names. */
+/**
+ * Groups sites by a number that is a function of their coordinates, in the order of the numbers.
+ */
 function gather(grid: Shape, nameOf: (place: readonly number[]) => number): Groups {
   const groups: number[][] = [];
   for (let site = 0; site < sizeOf(grid); site++) {
@@ -27,8 +29,8 @@ const indexIn = (sizes: readonly number[], place: readonly number[]): number =>
   sizes.reduce((index, d, axis) => index * d + place[axis], 0);
 
 /**
- * The lines of a grid along each of its axes, a kind for each: of a grid of two axes the columns,
- * then the rows.
+ * The lines of a grid along each of its axes, one kind per axis: for two axes the columns, then the
+ * rows.
  *
  * @example
  * import { linesOf } from "diffeo/categorical";
@@ -41,7 +43,7 @@ export const linesOf = (grid: Shape): Groups[] =>
   );
 
 /**
- * The boxes of a size that a grid divides into.
+ * The boxes of a given size that divide a grid.
  *
  * @example
  * import { boxesOf } from "diffeo/categorical";
@@ -65,7 +67,7 @@ export function boxesOf(grid: Shape, box: Shape): Groups {
 }
 
 /**
- * Rows, columns and boxes of a Sudoku, 3 by 3 sites a box by default.
+ * Rows, columns and boxes of a Sudoku. A box has 3 by 3 sites by default.
  *
  * @param height The sites of a box from top to bottom
  * @param width The sites of a box from left to right

@@ -1,6 +1,6 @@
 /**
- * diffeo/categorical: grids and sequences of classes as points on simplices, a denoiser of them
- * with its training, and known sites; all of it runs in a page too. Files are in files.ts.
+ * diffeo/categorical: grids and sequences of classes as points on simplices, denoisers with their
+ * training, sampling and completion. All of it runs in a page too. Files are in diffeo/node.
  */
 
 export { type BitsOptions, bitsPerGrid } from "./bits.ts";

@@ -1,14 +1,13 @@
 /**
- * Sites whose class is known, as a sampler's `Known` on the simplex: whole sites of a grid, other
- * ones in every sample. With a posterior p(k | x_t) of each site the unknown sites hear of the
- * known ones by the gradient of
+ * Sites whose class is known, as a sampler's `Known` on the simplex. Each sample may have other
+ * known sites. With a posterior p(k | x_t) of each site, the known sites act on the unknown ones by
+ * the gradient of
  *
  *   log p(known | x_t) ≈ Σ_known log p(k | x_t),
  *
- * which is exact for one known site, and for several where x_t leaves nothing to be learned about
- * one from another: it becomes so as t falls. The posterior of a known site sees that site's own
- * noise and the rest of the grid; what the rest says against the known class is what the gradient
- * mends.
+ * which is exact for one known site, and for several if they are independent given x_t, as they
+ * become when t falls. The posterior of a known site depends on the rest of the grid; the gradient
+ * moves the rest to where the known class is probable.
  */
 import { sumEvent } from "../bijector/index.ts";
 import {
@@ -73,7 +72,7 @@ function logLikelihood(
   return sumEvent(where(sites, own, 0), encoding.grid.length);
 }
 
-/** The class of every site, that of the nearest code point, and which sites are known. */
+/** The class of every site, by the nearest code point, and which sites are known. */
 export function classesOf(
   { classes, channels: n, points: codes }: Categorical,
   { points, mask }: KnownPoints,

@@ -1,11 +1,11 @@
 /**
- * A trained denoiser as the bytes of one safetensors file: parameters by name and its spec beside
- * them.
+ * A trained denoiser as the bytes of one safetensors file: parameters by name, and its
+ * specification in the metadata.
  *
  *   diffeo-denoiser-1   a U-Net under VP, its options without a `kind`
  *   diffeo-denoiser-2   any network and any SDE, both by name
  *
- * What was measured of it, its errors by time, may stand beside the spec.
+ * The metadata may also hold its measured errors by time.
  */
 import * as v from "valibot";
 import { DiffeoError, fail, isNdArray, mapTree, type NdArray } from "../graph/index.ts";
@@ -22,8 +22,9 @@ const FORMAT = "diffeo-denoiser-2";
 const FIRST = "diffeo-denoiser-1";
 
 /**
- * The bytes of a model, in parts to be written one after another; parameters in half precision
- * unless told otherwise.
+ * The bytes of a model, in parts to be written one after another.
+ *
+ * @param type the precision of the parameters. Default F16
  */
 export function serializeModel(
   { spec, parameters, errors }: Pick<Model, "spec" | "parameters" | "errors">,
@@ -47,7 +48,7 @@ export function serializeModel(
 const number = v.pipe(v.number(), v.finite());
 
 /**
- * What a spec must be before anything is made of it; networks and SDEs have schemas of their own.
+ * The schema of a specification. Networks and SDEs have schemas of their own.
  */
 const specSchema = v.strictObject({
   network: v.looseObject({}),
@@ -70,7 +71,7 @@ const errorsSchema = v.pipe(
     times: v.pipe(v.array(v.pipe(number, v.gtValue(0))), v.minLength(2), v.maxLength(100_000)),
     values: v.pipe(v.array(v.pipe(number, v.minValue(0))), v.minLength(2), v.maxLength(100_000)),
   }),
-  v.check(({ times, values }) => times.length === values.length, "one value a time"),
+  v.check(({ times, values }) => times.length === values.length, "one value per time"),
 );
 
 /** A spec of the first format in the form of the second. */
@@ -80,7 +81,8 @@ const upgraded = (format: string, spec: unknown): unknown =>
     : spec;
 
 /**
- * A spec as it stands in a file, and the shapes of its network, which is no larger than the file.
+ * The specification in a file, and the shapes of its network, which may not be larger than the
+ * file.
  */
 function parseSpec(
   { format, spec: text }: Readonly<Record<string, string>>,
@@ -99,8 +101,8 @@ function parseSpec(
     const why = error instanceof DiffeoError ? ` (${error.message.replace(/\.$/, "")})` : "";
     throw new DiffeoError(
       "data",
-      `${path}: its spec is no denoiser's${why}`,
-      "the file is damaged or of another release; use another",
+      `${path}: its specification is not that of a denoiser${why}`,
+      "the file is damaged or of another release; use another file",
       {
         cause: error,
       },
@@ -108,13 +110,18 @@ function parseSpec(
   }
 }
 
-/** A model out of its bytes; `path` is what errors call it. */
+/**
+ * A model from its bytes.
+ *
+ * @param path its name in errors
+ * @throws DiffeoError of kind `data` where the bytes are not a model
+ */
 export function parseModel(bytes: Uint8Array, path = "the model"): Model {
   const { arrays, metadata } = parseSafetensors(bytes, path);
   if (metadata.format !== FORMAT && metadata.format !== FIRST)
     fail(
       "data",
-      `${path} is no denoiser of diffeo`,
+      `${path} is not a denoiser of diffeo`,
       "give a file that saveModel or a training run wrote",
     );
   const held = Object.values(arrays);
@@ -126,8 +133,9 @@ export function parseModel(bytes: Uint8Array, path = "the model"): Model {
     if (!array || array.shape.join() !== shape.join())
       fail(
         "data",
-        `${path}: ${name} has shape [${array?.shape.join(", ") ?? "nothing"}], its own settings say [${shape.join(", ")}]`,
-        "the file is damaged; use another",
+        `${path}: ${name} has shape [${array?.shape.join(", ") ?? "nothing"}], ` +
+          `its settings say [${shape.join(", ")}]`,
+        "the file is damaged; use another file",
       );
     return array;
   });
@@ -139,15 +147,19 @@ function parseErrors(text: string | undefined, path: string): ErrorByTime | unde
   try {
     return parseWith(errorsSchema, JSON.parse(text), "the errors by time");
   } catch (error) {
-    throw new DiffeoError("data", `${path}: its errors by time are none`, "measure them anew", {
-      cause: error,
-    });
+    throw new DiffeoError(
+      "data",
+      `${path}: its errors by time are not valid`,
+      "measure them again",
+      {
+        cause: error,
+      },
+    );
   }
 }
 
 /**
- * The bytes of the same model with these errors in place of those it had, its parameters bit for
- * bit what they were.
+ * The bytes of the same model with other errors by time. Parameters stay the same, bit for bit.
  */
 export function withErrors(
   bytes: Uint8Array,

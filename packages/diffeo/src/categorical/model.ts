@@ -1,5 +1,5 @@
 /**
- * A denoiser with all that is needed to use it: what the network is, how classes became points, and
+ * A denoiser with all that is needed to use it: its network, its encoding of classes as points, and
  * its parameters.
  */
 import { fail, type NdArray, sizeOf } from "../graph/index.ts";
@@ -18,16 +18,16 @@ import { type Categorical, type CategoricalSpec, categorical } from "./categoric
 import { type Denoiser, type Parameterisation, parameterisations, type Sees } from "./denoiser.ts";
 
 /**
- * Plain data that says what a network is, what it gives, how classes became points and how these
- * are noised.
+ * A model as plain data: its network, what the network predicts, how classes are encoded as points,
+ * and how these are noised.
  */
 export interface ModelSpec {
   readonly network: NetworkSpec;
   readonly parameterisation: Parameterisation;
   readonly encoding: CategoricalSpec;
   /**
-   * What the network is given: the noised point, or the log-likelihood of every class, with which
-   * one network also answers for grids of which some sites are known. Default points.
+   * The input of the network: the noised point, or the log-likelihood of every class. With
+   * likelihoods the network also answers for grids with known sites. Default points.
    */
   readonly sees?: Sees;
   /** Default VP with a rate from 0.1 to 20. */
@@ -41,13 +41,12 @@ export interface Model {
   readonly denoiser: Denoiser;
   readonly parameters: Parameters<NdArray>;
   /**
-   * How far it is from x₀ at which time, where that was measured (errors.ts): what time grids are
-   * fitted to.
+   * Its squared error by time, if it was measured (errors.ts). Time grids are fitted to it.
    */
   readonly errors?: ErrorByTime;
 }
 
-/** The denoiser a spec describes, on events [...grid, n]. */
+/** The denoiser that a specification describes, on events [...grid, n]. */
 export function denoiserOf(spec: ModelSpec): Pick<Model, "denoiser" | "encoding"> {
   const { parameterisation, sees = "points", sde = { kind: "vp" } } = spec;
   const encoding = categorical(spec.encoding);
@@ -71,7 +70,7 @@ export function denoiserOf(spec: ModelSpec): Pick<Model, "denoiser" | "encoding"
     fail(
       "usage",
       "an exchangeable network that sees points",
-      'set `sees` to "likelihoods": classes have coordinates of their own in a point',
+      'set `sees` to "likelihoods": a point does not treat classes alike',
     );
   if (network.channels !== inputs || network.outputs !== outputs)
     fail(
@@ -104,13 +103,13 @@ function cut(shapes: Parameters<Shaped>, flat: Float32Array): Parameters<NdArray
   });
 }
 
-/** The model a spec and a flat vector of parameters make. */
+/** A model from its specification and a flat vector of parameters. */
 export function modelOf(spec: ModelSpec, flat: Float32Array): Model {
   const made = denoiserOf(spec);
   return { spec, parameters: cut(made.denoiser.network.shapes(), flat), ...made };
 }
 
-/** A model that has not been trained yet. */
+/** A model with random parameters. */
 export function freshModel(spec: ModelSpec, key: Key): Model {
   const made = denoiserOf(spec);
   return { spec, parameters: made.denoiser.network.init(key), ...made };

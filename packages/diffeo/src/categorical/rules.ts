@@ -1,26 +1,26 @@
 /**
- * Rules for the sites of a grid, as text: one per line, or with a semicolon between two.
+ * Rules for the sites of a grid as text: one per line, or separated by semicolons.
  *
  *   (1, 3) = 7                     a site has a class; places are counted from 1
- *   rows different                 no class twice in any row; so are columns, and boxes 3x3
+ *   rows different                 no class twice in any row; also columns, and boxes 3x3
  *   (1:3, 1:3) different           no class twice among these sites
- *   sum (1, *) = 15                what classes are worth, added up; <, <=, = , >=, >
+ *   sum (1, *) = 15                the sum of the classes; also <, <=, >=, >
  *   count 7 in all >= 2            how many sites have a class
- *   # …                            a remark
+ *   # …                            a comment
  *
- * Sites are (place along each axis), where a place is a number, a range 2:4, or * for all; `all`; and
- * several of these joined by +. Every rule but the first is a bound on sums over sites of values of
- * their classes (`site-sums.ts`): "different" bounds the count of every class by 1.
+ * Sites are (place along each axis), where a place is a number, a range 2:4, or * for all; `all`;
+ * or several of these joined by +. Every rule except the first is a bound on a sum over sites of
+ * values of their classes (`site-sums.ts`): "different" bounds the count of every class by 1.
  */
 import { fail, type Shape, sizeOf } from "../graph/index.ts";
 import { boxesOf, type Groups, linesOf } from "./groups.ts";
 import type { GroupSum } from "./site-sums.ts";
 
-/** A rule that is not about one class of one site. */
+/** A rule other than the class of a site. */
 export interface GridCondition {
   /** The rule as it was written. */
   readonly text: string;
-  /** Bounds on sums that are all met where the rule holds. */
+  /** Bounds on sums. The rule holds if all are met. */
   readonly sums: readonly GroupSum[];
 }
 
@@ -36,18 +36,18 @@ export interface RuleOptions {
   /** The sizes of the grid. */
   readonly grid: Shape;
   /**
-   * What classes are called, in their order. A sum takes the number that a name reads as. Default 0,
-   * 1, 2, …, as many as `classes`.
+   * Names of the classes, in their order. Sums use the numbers that the names state. Default 0, 1,
+   * 2, …, as many as `classes`.
    */
   readonly symbols?: readonly string[];
-  /** How many classes, where `symbols` are not given. */
+  /** The number of classes, if `symbols` is not given. */
   readonly classes?: number;
 }
 
 interface Context {
   readonly grid: Shape;
   readonly symbols: readonly string[];
-  /** Where a rule stands, for errors. */
+  /** The line of the rule, for errors. */
   readonly line: number;
   readonly text: string;
 }
@@ -58,7 +58,7 @@ const REMEDY =
 const refuse = ({ line, text }: Context, what: string, remedy = REMEDY): never =>
   fail("usage", `rules, line ${line}, "${text}": ${what}`, remedy);
 
-/** Places along an axis of so many, from 0. */
+/** Parses places along an axis of `size` sites, from 0. */
 function placesOf(part: string, size: number, at: Context): number[] {
   if (part === "*") return Array.from({ length: size }, (_, i) => i);
   const [, first, last = first] = /^(\d+)(?::(\d+))?$/.exec(part) ?? [];
@@ -68,7 +68,7 @@ function placesOf(part: string, size: number, at: Context): number[] {
   return Array.from({ length: to - from + 1 }, (_, i) => from - 1 + i);
 }
 
-/** One set of sites: `all`, or a place along each axis. */
+/** Parses one set of sites: `all`, or a place along each axis. */
 function blockOf(text: string, at: Context): number[] {
   const { grid } = at;
   if (text === "all") return Array.from({ length: sizeOf(grid) }, (_, s) => s);
@@ -84,13 +84,13 @@ function blockOf(text: string, at: Context): number[] {
   );
 }
 
-/** Sets of sites joined by +, each site once. */
+/** Parses sets of sites joined by +. Each site occurs once. */
 function sitesOf(text: string, at: Context): number[] {
   const sites = text.split("+").flatMap((part) => blockOf(part.trim(), at));
   return [...new Set(sites)];
 }
 
-/** The groups that a rule is about: rows, columns or boxes, or one set of sites. */
+/** The groups that a rule applies to: rows, columns, boxes, or one set of sites. */
 function groupsOf(text: string, at: Context): Groups {
   const { grid } = at;
   const box = /^boxes\s+(\d+(?:x\d+)*)$/.exec(text);
@@ -107,7 +107,7 @@ function classOf(symbol: string, at: Context): number {
   return k;
 }
 
-/** The bounds that a relation and a number are. */
+/** The bounds that a relation and a number express. */
 function boundsOf(relation: string, number: number): Pick<GroupSum, "least" | "most"> {
   if (relation === "<" || relation === "<=")
     return { most: relation === "<" ? number - 1 : number };
@@ -116,16 +116,16 @@ function boundsOf(relation: string, number: number): Pick<GroupSum, "least" | "m
   return { least: number, most: number };
 }
 
-/** A sum that no grid has is refused. */
+/** Throws if no grid can have the sum. */
 function possible(sum: GroupSum, at: Context): GroupSum {
   const { sites, values, least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY } = sum;
   const [low, high] = [Math.min, Math.max].map((of) => sites.length * of(...values));
   if (least > high || most < low)
-    refuse(at, "no grid has it", `ask for ${low} to ${high}, which is what these sites can sum to`);
+    refuse(at, "no grid has it", `these sites can sum to ${low} to ${high}`);
   return sum;
 }
 
-/** No class twice: with as many sites as classes, every class once. */
+/** No class twice; with as many sites as classes, every class exactly once. */
 function different(group: readonly number[], at: Context): GroupSum[] {
   const classes = at.symbols.length;
   if (group.length > classes)
@@ -138,7 +138,7 @@ function different(group: readonly number[], at: Context): GroupSum[] {
   }));
 }
 
-/** What a rule bounds; undefined where it is not about sums. */
+/** The sums that a rule bounds; undefined if the rule is not about sums. */
 function sumsOf(at: Context): GroupSum[] | undefined {
   const { text, symbols } = at;
   const [, alike] = /^(.*?)\s+different$/.exec(text) ?? [];
@@ -155,7 +155,7 @@ function sumsOf(at: Context): GroupSum[] | undefined {
   );
 }
 
-/** Puts the class of a known site in. */
+/** Sets the class of a known site. */
 function setKnown(known: Uint8Array, at: Context): void {
   const { text, symbols } = at;
   const [, where, symbol] = /^(.+?)\s*=\s*(\S+)$/.exec(text) ?? [];
@@ -173,9 +173,9 @@ function setKnown(known: Uint8Array, at: Context): void {
 }
 
 /**
- * Rules out of their text.
+ * Parses rules.
  *
- * @throws {DiffeoError} usage, with the line, for a rule that says nothing or that no grid meets
+ * @throws {DiffeoError} usage, with the line, for text that is not a rule or that no grid meets
  * @example
  * import { parseRules } from "diffeo/categorical";
  *

@@ -1,6 +1,6 @@
 /**
- * Grids out of a trained model: its reverse process on the simplex, ended at the mean of x₀, and
- * the class of every site.
+ * Samples grids of a trained model: its reverse process on the simplex, ended at the mean of x₀,
+ * and decoded to the class of every site.
  */
 
 import type { CompileOptions } from "../engine/index.ts";
@@ -23,21 +23,21 @@ import type { Model } from "./model.ts";
 import type { GridRules } from "./rules.ts";
 import { groupSums } from "./site-sums.ts";
 
-/** What decides the graphs of a sampler of grids. */
+/** Options of `openGrids`, which determine the compiled graphs. */
 export interface OpenGridsOptions extends Omit<CompileOptions, "keep" | "type" | "checkFinite"> {
   /**
-   * Default domainPreserving. The exponential solvers take times fitted to the model's errors,
-   * where those were measured.
+   * Default domainPreserving. Exponential solvers take times fitted to the model's errors, if those
+   * were measured.
    */
   readonly solver?: SolverName;
   /**
-   * Rules that every grid is led to: known sites are kept, conditions guide by the posterior of the
-   * sites, and are met more often for it, not always.
+   * Rules for every grid: known sites are exact; conditions guide by the posterior of the sites,
+   * and are met more often, not always.
    */
   readonly rules?: GridRules;
 }
 
-/** What a call may choose. */
+/** Options of a call of a sampler of grids. */
 export interface DrawGridsOptions
   extends Pick<
     DrawOptions,
@@ -45,26 +45,26 @@ export interface DrawGridsOptions
   > {
   readonly count: number;
   /**
-   * Classes of `count` grids that are to be kept; one beyond the model's classes is left to the
-   * model. A network that sees likelihoods is shown them; another that gives class probabilities
-   * lets the unknown sites hear of the known ones by their gradient. Default: those of the rules.
+   * Known classes of `count` grids; a class beyond the model's is unknown. A network that sees
+   * likelihoods is shown them; for another that predicts class probabilities, the gradient of their
+   * log-probability guides the unknown sites. Default: those of the rules.
    */
   readonly known?: { readonly classes: Uint8Array } & Pick<Known, "resample" | "strength">;
-  /** What the pull of the rules' conditions is multiplied by. 1, the default, is Bayes' rule. */
+  /** The strength of the rules' conditions. 1, the default, is Bayes' rule. */
   readonly strength?: number;
 }
 
 /** How `sampleGrids` samples. */
 export interface SampleGridsOptions extends OpenGridsOptions, DrawGridsOptions {}
 
-/** Draws grids: their classes, one grid after the other. */
+/** Samples grids: their classes, one grid after the other. */
 export interface GridSampler extends Closable {
   (options: DrawGridsOptions): Promise<Uint8Array>;
   /** Frees the graphs. Calling the sampler afterwards is an error. */
   dispose(): Promise<void>;
 }
 
-/** By what a sampler hears of known sites. */
+/** How a sampler uses known sites. */
 function hearing(
   { denoiser, encoding, spec }: Model,
   processOf: (known: KnownClasses) => Process,
@@ -76,14 +76,14 @@ function hearing(
   return { likelihood: siteLikelihood(encoding, denoiserLogPosterior(denoiser, parameters)) };
 }
 
-/** The same grid so many times. */
+/** The same grid `count` times. */
 function repeated(grid: Uint8Array, count: number): Uint8Array {
   const all = new Uint8Array(grid.length * count);
   for (let i = 0; i < count; i++) all.set(grid, i * grid.length);
   return all;
 }
 
-/** What leads grids to the conditions of rules. */
+/** The guidance by the conditions of rules. */
 function leading(
   { denoiser, encoding: { grid, classes } }: Model,
   { known, conditions }: GridRules,
@@ -152,7 +152,7 @@ export async function openGrids(
   return Object.assign(grids, disposable(draw.dispose));
 }
 
-/** One call of a sampler that is opened for it. */
+/** Opens a sampler, calls it once and closes it. */
 export async function sampleGrids(model: Model, options: SampleGridsOptions): Promise<Uint8Array> {
   const { solver, rules, device, threads, worker, ...call } = options;
   const draw = await openGrids(model, { solver, rules, device, threads, worker });

@@ -1,17 +1,18 @@
 /**
- * What is asked of a sum over sites, S = Σ v(class of the site): how many are of a class, what they
- * are worth. Seen from the noisy grid x_t, with the posterior p(k | x_t) of each site and sites
- * taken as independent given x_t, S has
+ * Bounds on a sum over sites, S = Σ v(class of the site), such as a count of a class or a total.
+ * Given the noisy grid x_t, with the posterior p(k | x_t) of each site and sites taken as
+ * independent, S has
  *
  *   mean μ = Σ_sites Σ_k p_k v_k        variance τ² = Σ_sites (Σ_k p_k v_k² − (Σ_k p_k v_k)²)
  *
- * and is about normal, so that with u² = τ² + 0.2²
+ * and is approximately normal, so that with u² = τ² + 0.2²
  *
- *   log ψ = log P(least ≤ S ≤ most) ≈ log[Φ(b) − Φ(a)],   a = (least − ½ − μ)/u,   b = (most + ½ − μ)/u.
+ *   log ψ = log P(least ≤ S ≤ most) ≈ log[Φ(b) − Φ(a)]
+ *   a = (least − ½ − μ)/u,   b = (most + ½ − μ)/u
  *
- * The 0.2 keeps the pull bounded where all sites are decided and S is not what was asked for: one
- * off is e⁵ times less likely. Sites are not quite independent, so this is a guide: what it does
- * wrong is small where classes are nearly decided, and `particles` weighs it away.
+ * The 0.2 bounds the pull where all sites are decided and S misses the bounds: a sum that is off by
+ * one is e⁵ times less likely. Sites are not independent, so this is an approximation; its error is
+ * small where classes are nearly decided, and `particles` corrects it.
  */
 import { sumEvent } from "../bijector/index.ts";
 import {
@@ -39,19 +40,19 @@ import {
   where,
 } from "../graph/index.ts";
 
-/** Bounds on a sum over sites: what each class adds, and the least and the most of the sum. */
+/** Bounds on a sum over sites: the value of each class, and the least and the most of the sum. */
 export interface SiteSum<N = number> {
-  /** v: what a site of each class adds, a whole number. */
+  /** v: the value of each class, an integer. */
   readonly values: readonly number[];
-  /** The least and the most that the sum may be, both of them allowed. Default: any. */
+  /** The least and the most of the sum, inclusive. Default: no bound. */
   readonly least?: N;
   readonly most?: N;
 }
 
-/** What the variance of a sum is taken to have at least. */
+/** A lower bound on the variance of a sum. */
 const FLOOR = 0.2 ** 2;
 
-/** Beyond it erfc in float32 nears zero, and the series of the tail has six digits. */
+/** Below it erfc in float32 approaches zero, and the series of the tail has six digits. */
 const TAIL = -10;
 
 /** log Φ(z): by erfc, and in the lower tail −z²/2 − log(−z√2π) + log(1 − z⁻² + 3z⁻⁴ − 15z⁻⁶). */
@@ -69,8 +70,8 @@ function logNormal(z: Tensor): Tensor {
 }
 
 /**
- * log[Φ(b) − Φ(a)] for a < b. Both are taken to the side where Φ is small: there a difference keeps
- * its digits.
+ * log[Φ(b) − Φ(a)] for a < b. Both are reflected to the side where Φ is small: there a difference
+ * keeps its digits.
  */
 function logBetween(a: Tensor, b: Tensor): Tensor {
   const above = greater(add(a, b), 0);
@@ -80,8 +81,9 @@ function logBetween(a: Tensor, b: Tensor): Tensor {
 }
 
 /**
- * log ψ of one sum, from log p(k | x_t) of all classes of every site, [batch, ...grid, classes];
- * one number a grid.
+ * log ψ of one sum, from log p(k | x_t) of all classes of every site, [batch, ...grid, classes].
+ *
+ * @returns one number per grid
  */
 export function siteSum(
   logPosterior: Tensor,
@@ -93,10 +95,10 @@ export function siteSum(
     fail(
       "usage",
       `a sum over sites of ${values.length} values`,
-      `give ${classes} whole numbers, one a class`,
+      `give ${classes} integers, one per class`,
     );
   if (least === undefined && most === undefined)
-    fail("usage", "a sum over sites of which nothing is asked", "give `least`, `most` or both");
+    fail("usage", "a sum over sites without a bound", "give `least`, `most` or both");
   if (typeof least === "number" && typeof most === "number" && least > most)
     fail(
       "usage",
@@ -135,12 +137,12 @@ export function siteSum(
   return logBetween(edge(least, -0.5), edge(most, 0.5));
 }
 
-/** A sum over some sites, counted in reading order. */
+/** A sum over some sites, numbered in reading order. */
 export interface GroupSum extends SiteSum {
   readonly sites: readonly number[];
 }
 
-/** Stands for a bound that is not there: beyond every sum, and within the range of float32. */
+/** Stands for a missing bound: beyond every sum, and within the range of float32. */
 const NONE = 1e4;
 
 /**

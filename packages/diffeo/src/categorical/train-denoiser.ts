@@ -1,7 +1,7 @@
 /**
- * Training a denoiser on grids, from a state to the last step: the step is compiled, a batch is a
- * function of the key and of its number, and the rate follows a schedule. `trainGrid` and runs on
- * boards are made of it.
+ * Trains a denoiser on grids from a state to the last step. The step is compiled, a batch is a
+ * function of the key and of its number, and the rate follows a schedule. `trainGrid` and training
+ * on boards use it.
  */
 import type { NdArray } from "../graph/index.ts";
 import type { Key } from "../random/index.ts";
@@ -18,19 +18,19 @@ import type { LossOptions } from "./denoiser.ts";
 import type { Model } from "./model.ts";
 import { compileDenoiserStep, denoiserBatch, type Focus, type Grids } from "./training.ts";
 
-/** How a denoiser is trained. */
+/** Options of `trainDenoiser`. */
 export interface TrainDenoiserOptions
   extends Omit<TrainOptions, "from" | "steps" | "batchSize" | "run" | "rate"> {
-  /** Grids of a batch. */
+  /** Grids per batch. */
   readonly batch: number;
   readonly key: Key;
   /** The learning rate over the steps, and how many there are. */
   readonly schedule: Schedule;
-  /** Times that most of a batch is sampled at. Default: all alike. */
+  /** Times that most of a batch is sampled from. Default: all alike. */
   readonly focus?: Focus;
   /** The share of grids of which some sites are shown, for networks that see likelihoods. */
   readonly shown?: number;
-  /** A state of an earlier run and the step that it is of. Default: the weights of the model. */
+  /** The state of an earlier run and its step. Default: the weights of the model. */
   readonly start?: { readonly state: TrainState<NdArray>; readonly step: number };
   /** The optimiser, the loss, and where they run. */
   readonly step?: StepOptions & LossOptions;

@@ -1,14 +1,20 @@
 /**
- * Grids or sequences of classes in, a trained model out. What is not set is chosen from the data:
- * the encoding from the shares of the classes, the size of the network from the number of sites, and
- * a learning rate that falls with its width. With `groups` the network treats all classes alike and
- * knows which sites belong together.
+ * Trains a model of grids or sequences of classes. What is not set is chosen from the data: the
+ * encoding from the shares of the classes, the size of the network from the number of sites, and
+ * the learning rate from its width. With `groups` the network treats all classes alike and knows
+ * which sites belong together.
  */
 import type { CompileOptions } from "../engine/index.ts";
 import { fail, type Shape, sizeOf } from "../graph/index.ts";
 import { type NetworkSpec, parameterCount } from "../model/index.ts";
 import { fold, key } from "../random/index.ts";
-import { memoryStore, type RunStore, stateOf, type TrainReport } from "../train/index.ts";
+import {
+  type Checkpoint,
+  memoryStore,
+  type RunStore,
+  stateOf,
+  type TrainReport,
+} from "../train/index.ts";
 import { gridCount, standardise } from "./categorical.ts";
 import type { Groups } from "./groups.ts";
 import { freshModel, type Model, type ModelSpec, modelOf } from "./model.ts";
@@ -16,8 +22,8 @@ import { trainDenoiser } from "./train-denoiser.ts";
 import { type Focus, gridsOf } from "./training.ts";
 
 /**
- * Sizes of a transformer by name. A step of 64 grids of 16 sites takes the small one 17 ms of a
- * processor.
+ * Sizes of a transformer by name. A step of 64 grids of 16 sites takes the small one 17 ms of
+ * processor time.
  */
 const gridNetworks = {
   small: { width: 32, layers: 3, heads: 4 },
@@ -35,18 +41,17 @@ const exchangeableNetworks = {
   large: { width: 48, layers: 12 },
 } as const satisfies Readonly<Record<GridNetwork, unknown>>;
 
-/** The size that suits so many sites. */
+/** The size for the number of sites of a grid. */
 export const suggestedNetwork = (grid: Shape): GridNetwork =>
   sizeOf(grid) <= 36 ? "small" : sizeOf(grid) <= 100 ? "medium" : "large";
 
-/** What is trained on grids, and for how long. */
+/** Options of `trainGrid`. */
 export interface TrainGridOptions extends Omit<CompileOptions, "keep" | "type" | "checkFinite"> {
   /**
-   * How many classes a site may have; data hold 0 to classes − 1. The last is best the most
-   * frequent.
+   * The number of classes; data hold 0 to classes − 1. Make the most frequent class the last.
    */
   readonly classes: number;
-  /** What classes are called, in their order; kept with the model. */
+  /** Names of the classes, in their order; stored with the model. */
   readonly symbols?: readonly string[];
   /** The sizes of the grid: [8, 8] for a board, [length] for a sequence. */
   readonly grid: Shape;
@@ -54,14 +59,14 @@ export interface TrainGridOptions extends Omit<CompileOptions, "keep" | "type" |
   readonly network?: GridNetwork | NetworkSpec;
   /**
    * Kinds of sites that belong together, such as the rows, columns and boxes of a Sudoku. For
-   * classes that are alike but for their names: a network by name is then exchangeable in them.
+   * classes that differ only in their names: networks by name are then exchangeable.
    */
   readonly groups?: readonly Groups[];
   /** The share of grids of a step of which some sites are shown, with `groups`. Default 0.5. */
   readonly shown?: number;
   /** Default 1,000. */
   readonly steps?: number;
-  /** Grids a step. Default 64. */
+  /** Grids per step. Default 64. */
   readonly batch?: number;
   /** The highest learning rate. Default 0.1/width of a network by name, 10⁻³ of another. */
   readonly rate?: number;
@@ -70,11 +75,11 @@ export interface TrainGridOptions extends Omit<CompileOptions, "keep" | "type" |
    * Default 4 for exchangeable networks, 0 for others.
    */
   readonly muon?: number;
-  /** Of weights, batches and noise; a seed, for it is stored with the run. Default 0. */
+  /** Seed of weights, batches and noise. Default 0. */
   readonly seed?: number;
   /**
-   * Where the run keeps what it has reached: one that holds a checkpoint of this run goes on from
-   * it. Default memory.
+   * Where the run keeps checkpoints. A store that holds a checkpoint of this run continues from it.
+   * Default memory.
    */
   readonly store?: RunStore;
   /** Steps between checkpoints. Default a fifth of all. */
@@ -88,23 +93,23 @@ export interface TrainGridOptions extends Omit<CompileOptions, "keep" | "type" |
 }
 
 /**
- * Most times of a step are those at which standardised classes are decided under VP: before it all
- * is noise, after it known.
+ * The times at which standardised classes are decided under VP: later all is noise, earlier all is
+ * known.
  */
 const FOCUS: Focus = { from: 0.1, to: 0.7, share: 0.8 };
 
 const isWhole = (value: unknown, least: number): boolean =>
   Number.isSafeInteger(value) && (value as number) >= least;
 
-/** Refuses what describes no grids of classes. */
+/** Throws if the options do not describe grids of classes. */
 function checkGrids(
   data: Uint8Array,
   { classes, grid, network }: Pick<TrainGridOptions, "classes" | "grid" | "network">,
 ): void {
   if (!(data instanceof Uint8Array))
-    fail("type", "the data are no Uint8Array", "make one, with one class a site");
+    fail("type", "the data are not a Uint8Array", "make one, with one class per site");
   if (!isWhole(classes, 2))
-    fail("usage", `\`classes\` is ${classes}`, "say how many a site may have, two or more");
+    fail("usage", `\`classes\` is ${classes}`, "give the number of classes, two or more");
   if (!Array.isArray(grid) || grid.length === 0 || !grid.every((d) => isWhole(d, 1)))
     fail(
       "usage",
@@ -119,7 +124,7 @@ function checkGrids(
     );
 }
 
-/** Refuses numbers that make no run. */
+/** Throws if the numbers of a run are out of range. */
 function checkRun({
   steps,
   batch,
@@ -127,17 +132,16 @@ function checkRun({
   saveEvery,
 }: Record<"steps" | "batch" | "rate" | "saveEvery", number>): void {
   for (const [name, value] of Object.entries({ steps, batch, saveEvery }))
-    if (!isWhole(value, 1))
-      fail("usage", `\`${name}\` is ${value}`, "give a whole number, at least 1");
+    if (!isWhole(value, 1)) fail("usage", `\`${name}\` is ${value}`, "give an integer, at least 1");
   if (!(rate > 0 && rate < Infinity))
     fail("usage", `\`rate\` is ${rate}`, "give a positive number");
 }
 
-/** Sites of which one string is made. */
+/** Sites per string of the digest. */
 const CHUNK = 8192;
 
 /**
- * What tells data from other data: a key that every site has a part in, as 32 hexadecimal digits.
+ * Identifies the data: a key that depends on every site, as 32 hexadecimal digits.
  */
 function digestOf(data: Uint8Array): string {
   let digest = key(data.length);
@@ -157,7 +161,7 @@ function sharesOf(data: Uint8Array, classes: number): number[] {
   return counts.map((n) => n / data.length);
 }
 
-/** What a run of these data and options trains. */
+/** The specification that a run with these data and options trains. */
 export function gridSpec(
   data: Uint8Array,
   options: Pick<TrainGridOptions, "classes" | "symbols" | "grid" | "network" | "groups">,
@@ -170,7 +174,7 @@ export function gridSpec(
   if (groups !== undefined && typeof network !== "string")
     fail(
       "usage",
-      "groups beside a network of your own",
+      "groups together with a custom network",
       "put them into its options, or name its size",
     );
   if (groups !== undefined)
@@ -200,10 +204,31 @@ export function gridSpec(
   };
 }
 
+/** The checkpoint of a store, if it is one of this run. */
+async function latestOf(store: RunStore, run: string): Promise<Checkpoint | undefined> {
+  const reached = await store.latest();
+  if (reached && reached.metadata.run !== run)
+    fail(
+      "usage",
+      "the store holds another run",
+      "use the options and data of that run, or another store",
+    );
+  return reached;
+}
+
+/** The optimiser of a run: Adam or Muon, and an average of the weights over the last twentieth. */
+function stepOf(options: TrainGridOptions, steps: number, muon: number, width: number) {
+  // Several threads make such small graphs slower.
+  const { device, threads = width <= gridNetworks.small.width ? 1 : undefined, worker } = options;
+  const emaDecay = 1 - 1 / Math.max(2, steps / 20);
+  return { beta2: 0.99, muon, emaDecay, device, threads, worker };
+}
+
 /**
- * Trains a diffusion of grids: `data` are their classes, one grid after the other. Stopped by
- * `signal` or `seconds`, it gives the model as it is by then; called again with the same store, it
- * goes on to the numbers it would have reached.
+ * Trains a diffusion of grids. If `signal` or `seconds` stops it, it returns the model so far;
+ * another call with the same store continues to the numbers of an uninterrupted run.
+ *
+ * @param data the classes, one grid after the other
  */
 export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Promise<Model> {
   const {
@@ -219,7 +244,7 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
   } = options;
   const spec = gridSpec(data, options);
   const every = (share: number): number => Math.max(1, Math.round(steps * share));
-  // Those by name have a width; one of one's own may have none.
+  // Networks by name have a width; a custom one may have none.
   const { width = Number.POSITIVE_INFINITY }: { readonly kind: string; readonly width?: number } =
     spec.network;
   const { rate = typeof options.network === "object" ? 1e-3 : 0.1 / width } = options;
@@ -234,18 +259,10 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
     seed,
     rate,
     shown,
-    muon,
+    muon: muon || undefined,
     data: digestOf(data),
   });
-  const reached = await store.latest();
-  if (reached && reached.metadata.run !== asked)
-    fail(
-      "usage",
-      "the store holds another run",
-      "train with the options and data it was begun with, or in another store",
-    );
-  // Threads of a CPU cost such small graphs more than they bring.
-  const { device, threads = width <= gridNetworks.small.width ? 1 : undefined, worker } = options;
+  const reached = await latestOf(store, asked);
   const { state } = await trainDenoiser(fresh, gridsOf(fresh.encoding, data), {
     batch,
     key: root,
@@ -256,15 +273,7 @@ export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Pr
       state: stateOf(reached, parameterCount(fresh.parameters), "the store"),
       step: reached.step,
     },
-    step: {
-      beta2: 0.99,
-      muon,
-      // An average over the last twentieth.
-      emaDecay: 1 - 1 / Math.max(2, steps / 20),
-      device,
-      threads,
-      worker,
-    },
+    step: stepOf(options, steps, muon, width),
     reportEvery: every(1 / 20),
     saveEvery,
     store,

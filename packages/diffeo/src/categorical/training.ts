@@ -1,8 +1,8 @@
 /**
  * Training a denoiser of grids. The batch of a step, its times and its noise are functions of (key,
  * step) alone.
- * Noise comes in antithetic pairs (ε, −ε) on different grids and times are stratified over (0, T]:
- * both lower the variance of the gradient, and the first halves the numbers to be drawn.
+ * Noise comes in antithetic pairs (ε, −ε) on different grids, and times are stratified over (0, T].
+ * Both lower the variance of the gradient; the first also halves the random numbers.
  */
 import { type NdArray, sizeOf, type Tensor } from "../graph/index.ts";
 import type { Parameters } from "../model/index.ts";
@@ -17,7 +17,7 @@ const T_MIN = 1e-3;
 
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
-/** The last entry, sites whose class is shown, is there for networks that see likelihoods. */
+/** The last entry, the mask of shown sites, exists for networks that see likelihoods. */
 export type DenoiserBatch<T> = readonly [classes: T, t: T, noise: T, ...known: T[]];
 
 /** Compiles the training step of a model. */
@@ -73,8 +73,8 @@ function antithetic(k: Key, count: number, event: readonly number[]): NdArray {
 }
 
 /**
- * A part of (0, T] and the share of times that is drawn from it on top of those drawn from all of
- * (0, T].
+ * A part of (0, T] and the share of times that is sampled from it; the others are sampled from all
+ * of (0, T].
  */
 export interface Focus {
   readonly from: number;
@@ -83,8 +83,7 @@ export interface Focus {
 }
 
 /**
- * The u-th time, u in [0, 1): any density of times has the same best network, and less to learn
- * where it is low.
+ * The u-th time, u in [0, 1). The best network is the same for every density of times.
  */
 const timeAt = (
   u: number,
@@ -95,17 +94,17 @@ const timeAt = (
     ? focus.from + (focus.to - focus.from) * (u / focus.share)
     : T_MIN + (horizon - T_MIN) * ((u - focus.share) / (1 - focus.share));
 
-/** How batches of grids are drawn. */
+/** How batches of grids are sampled. */
 export interface BatchOptions {
-  /** Grids of a batch. */
+  /** Grids per batch. */
   readonly size: number;
   readonly key: Key;
   /** From 1. */
   readonly step: number;
   readonly focus?: Focus;
   /**
-   * The share of grids of which some sites are shown, for networks that see likelihoods: any number
-   * of sites, one as likely as another. Default 0.5.
+   * The share of grids of which some sites are shown, for networks that see likelihoods. Every
+   * number of shown sites is equally likely. Default 0.5.
    */
   readonly shown?: number;
 }
@@ -121,7 +120,7 @@ export function denoiserBatch(
   const classes = Int32Array.from(grids.select(chosen.data));
   const offset = uniform(fold(k, "time"), [1], { dtype: "float64" }).data[0];
   const { horizon } = denoiser.sde;
-  // Multiples of the golden ratio fill the interval evenly in any order, so partners get unlike
+  // Multiples of the golden ratio fill the interval evenly, and antithetic partners get different
   // times.
   const t = Float32Array.from({ length: size }, (_, i) =>
     timeAt((i * GOLDEN + offset) % 1, horizon, focus),
@@ -134,7 +133,7 @@ export function denoiserBatch(
   ];
 }
 
-/** Sites that are shown: in a share of the grids, each with a probability of the grid's own. */
+/** The mask of shown sites: in a share of the grids, each site with a probability per grid. */
 function shownSites(k: Key, size: number, grid: readonly number[], share: number): NdArray {
   const sites = sizeOf(grid);
   const own = uniform(fold(k, "grids"), [size]).data;

@@ -94,7 +94,7 @@ it("travels in the model's file, and can be put there without touching the param
       parseModel(
         Buffer.concat(serializeSafetensors({ arrays, metadata: { ...metadata, errors: text } })),
       ),
-    ).toThrow("its errors by time are none");
+    ).toThrow("its errors by time are not valid");
 });
 
 it("gives fitted times to the solvers that take them, where the errors were measured and the drift is not scaled", async () => {

@@ -54,10 +54,14 @@ it("gives back spec and parameters", async () => {
 
 const { network, encoding } = spec;
 it.each<[string, string | undefined, string]>([
-  ["no JSON", "{", "its spec is no denoiser's"],
-  ["nothing", undefined, "its spec is no denoiser's"],
-  ["null", "null", "its spec is no denoiser's"],
-  ["no network", JSON.stringify({ ...spec, network: undefined }), "its spec is no denoiser's"],
+  ["no JSON", "{", "its specification is not that of a denoiser"],
+  ["nothing", undefined, "its specification is not that of a denoiser"],
+  ["null", "null", "its specification is not that of a denoiser"],
+  [
+    "no network",
+    JSON.stringify({ ...spec, network: undefined }),
+    "its specification is not that of a denoiser",
+  ],
   [
     "another parameterisation",
     JSON.stringify({ ...spec, parameterisation: "v" }),
@@ -97,7 +101,7 @@ it.each<[string, string | undefined, string]>([
   [
     "other shapes",
     JSON.stringify({ ...spec, network: { ...network, width: 4 } }),
-    "has shape [8, 32], its own settings",
+    "has shape [8, 32], its settings",
   ],
 ])("refuses a file whose spec is %s", async (name, text, message) => {
   const path = join(folder, `${name}.safetensors`);

@@ -194,7 +194,7 @@ describe("a sum over sites", () => {
   it("refuses values that are not the classes', and nothing asked", async () => {
     const p = posterior(1);
     await expect(asked(p, { values: [1, 2], least: 1 })).rejects.toThrow(
-      "Give 4 whole numbers, one a class",
+      "Give 4 integers, one per class",
     );
     await expect(asked(p, { values: VALUES })).rejects.toThrow("Give `least`, `most` or both");
     await expect(asked(p, { values: VALUES, least: 3, most: 2 })).rejects.toThrow(

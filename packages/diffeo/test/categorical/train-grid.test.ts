@@ -90,10 +90,10 @@ describe("training", () => {
 
   it.each<[string, Uint8Array, Partial<TrainGridOptions>, string]>([
     ["a class that is none", Uint8Array.of(0, 1, 2, 3, 0, 1, 2, 0), {}, "site 3 has class 3 of 3"],
-    ["half a grid", data.subarray(0, 6), {}, "6 numbers are not whole grids [4]"],
+    ["half a grid", data.subarray(0, 6), {}, "6 numbers are not complete grids [4]"],
     ["one grid", data.subarray(0, 4), {}, "4 sites are not two grids [4]"],
-    ["numbers in a list", [...data] as never, {}, "the data are no Uint8Array"],
-    ["half a class", data, { classes: 2.5 }, "`classes` is 2.5. Say how many a site may have"],
+    ["numbers in a list", [...data] as never, {}, "the data are not a Uint8Array"],
+    ["half a class", data, { classes: 2.5 }, "`classes` is 2.5. Give the number of classes"],
     ["no classes", data, { classes: undefined as never }, "`classes` is undefined"],
     ["no grid", data, { grid: undefined as never }, "`grid` is undefined. Give its sizes"],
     ["a grid of no axes", data, { grid: [] }, "`grid` is []"],
@@ -104,7 +104,7 @@ describe("training", () => {
       { network: "huge" as never },
       'there is no network "huge". Name one of small, medium',
     ],
-    ["no steps", data, { steps: 0 }, "`steps` is 0. Give a whole number"],
+    ["no steps", data, { steps: 0 }, "`steps` is 0. Give an integer"],
     ["an empty batch", data, { batch: 0 }, "`batch` is 0"],
     ["a rate that goes uphill", data, { rate: -1 }, "`rate` is -1"],
     ["no steps between checkpoints", data, { saveEvery: 0 }, "`saveEvery` is 0"],

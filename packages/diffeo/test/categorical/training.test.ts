@@ -96,6 +96,6 @@ describe("the batch of a step", () => {
 
 it("refuses classes that are not whole grids", () => {
   expect(() => gridsOf(model.encoding, classes.subarray(1))).toThrow(
-    "29 numbers are not whole grids [2, 3]",
+    "29 numbers are not complete grids [2, 3]",
   );
 });
