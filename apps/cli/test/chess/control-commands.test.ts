@@ -227,9 +227,7 @@ describe("diffeo chess sample", () => {
     await refusal(...many.flat()).toThrow(
       "21 guidance conditions, the longest of 10 letters. Give at most 20",
     );
-    await refusal(...many.slice(1).flat(), "--pieces", "30").toThrow(
-      "21 guidance conditions",
-    );
+    await refusal(...many.slice(1).flat(), "--pieces", "30").toThrow("21 guidance conditions");
     await refusal("--guide", `pieces=${"0".repeat(100)}9`).toThrow(
       "of 108 letters. Give at most 20 of 100 letters",
     );
