@@ -22,8 +22,8 @@ const pages = [
 const linksOf = (page: string): string[] =>
   [...readFileSync(join(root, page), "utf8").matchAll(/\]\(([^)]+)\)/g)]
     .map(([, link]) => link)
-    // The studio is a part of the site, and not a file of the repository.
-    .filter((link) => !/^https?:|^\/studio\//.test(link));
+    // The studio is a part of the site, and its API reference is generated: neither is a file here.
+    .filter((link) => !/^https?:|^\/studio\/|(^|\/)api\//.test(link));
 
 /** The names by which a page's headings are linked to: lower case, no signs, spaces as hyphens. */
 const headingsOf = (page: string): string[] =>
