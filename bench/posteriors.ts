@@ -4,7 +4,7 @@
  * (approximate), metrics of chains (metrics), effective draws compared with rstan (nineteen), chains
  * that start without mass (restarts), and speed compared with Stan, JAX and PyTorch (speed). Without
  * PART, all of them. Measurements are kept in studies/posteriors, one file each, and the tables of
- * docs/posteriors-results.md are written from them.
+ * docs/results/posteriors.md are written from them.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { agree } from "./posteriors/agree.ts";
@@ -17,7 +17,7 @@ import { nineteen } from "./posteriors/nineteen.ts";
 import { restarts } from "./posteriors/restarts.ts";
 import { speed, stan } from "./posteriors/speed.ts";
 
-const DOCUMENT = "docs/posteriors-results.md";
+const DOCUMENT = "docs/results/posteriors.md";
 
 const parts: Readonly<Record<string, (only?: readonly string[]) => Promise<string>>> = {
   agree,
