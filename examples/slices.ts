@@ -49,7 +49,7 @@ const logDensity = ({ c, logSigma }: Banana<Tensor>, x: Tensor): Tensor => {
 /** v(x) = sin(ω·x) + ½‖x‖²: random waves on a bowl. Autodiff finds ∇v, H_v∇v and Δv. */
 const waves = smoothFamily({
   name: "waves on a bowl",
-  draws: (n) => ({ omega: { law: "normal", shape: [n] } }),
+  draws: (n) => ({ omega: { distribution: "normal", shape: [n] } }),
   value: (x, { omega }) => add(sin(dot(omega, x)), mul(squaredNorm(x), 0.5)),
 });
 

@@ -4,7 +4,7 @@ import type { Study } from "./study/study.ts";
 type Load = () => Promise<{ readonly study: Study }>;
 const load = (file: Promise<{ readonly study: unknown }>) => file as ReturnType<Load>;
 
-/** Studies by name, each loaded when it is first asked for. */
+/** Studies by name, each loaded at its first use. */
 export const studies = {
   "where-to-train": () => load(import("./where-to-train/index.ts")),
   gssm: () => load(import("./gssm/index.ts")),

@@ -22,7 +22,7 @@ describe("the asymptotic variance of score matching", () => {
     expect((await at("student-scale", "sm", 10)).information).toBeCloseTo(100 / 17, 4);
   });
 
-  it("is n times as large by one slice a point, for the scale of a Gaussian", async () => {
+  it("is n times as large by one slice per point, for the scale of a Gaussian", async () => {
     // ∂ℓ = 2(n − (v·x)²) with v·x ~ N(0, n) for signs v, against 2(n − ‖x‖²): 8n² against 8n.
     const { efficiency, slices } = await at("gaussian-scale", "ssm", 10);
     expect(efficiency).toBeGreaterThan(0.09);

@@ -18,7 +18,7 @@ describe.each(Object.keys(studies) as StudyName[])("the study %s", (name) => {
     for (const each of names) expect(each).toMatch(/^[A-Za-z0-9-]+$/);
   });
 
-  it("has ten seeds or more unless told otherwise", async () => {
+  it("has ten seeds or more by default", async () => {
     expect((await studyNamed(name)).seeds).toBeGreaterThanOrEqual(10);
   });
 });

@@ -157,7 +157,7 @@ async function fitSeeds(io: Io, options: FitCommand, first: PreparedTable) {
   }).finally(endBar);
 }
 
-/** What the fit is worth beside a Gaussian, in words. */
+/** The gain over a Gaussian, in words. */
 const worthLines = ({
   gaussian: { mean, gain },
   clusters: { masses },

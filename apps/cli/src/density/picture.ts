@@ -1,4 +1,4 @@
-/** diffeo density picture: how fitted densities of two columns look beside the data. */
+/** diffeo density picture: draws fitted densities of two columns next to the data. */
 import { type DensityModel, densityPicture, modelColumns } from "diffeo-tables/density";
 import { loadDensity, sourceFile, tableOf } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";

@@ -1,4 +1,4 @@
-/** diffeo density sample: rows drawn from a fitted model by a Markov chain each. */
+/** diffeo density sample: samples rows from a fitted model, one Markov chain per row. */
 import { Option } from "commander";
 import { key } from "diffeo/random";
 import { sampleRows } from "diffeo-tables/density";

@@ -160,7 +160,7 @@ export const declare: Declare = (command, io) => {
     .option("--seeds <n>", "seeds 0 … n − 1", integer(1, 10_000), 15)
     .option(
       "--minutes <x>",
-      "stop after this long; runs that are not done begin anew next time",
+      "stop after this long; unfinished runs start over the next time",
       positive,
     )
     .option(

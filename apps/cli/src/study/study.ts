@@ -1,6 +1,6 @@
 /**
- * diffeo study: runs the tasks of a study that have no record, over the cores or over machines, and
- * writes records, tables and figures. A study that was stopped continues with the same command.
+ * diffeo study: runs the tasks of a study that have no record, on several cores or machines, and
+ * writes records, tables and figures. To resume a stopped study, repeat the command.
  */
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ interface StudyCommand extends JobOptions {
   readonly json?: boolean;
 }
 
-/** The table of a study. A file that does not look like one is not replaced. */
+/** The table of a study. A file that does not look like one is never replaced. */
 const tableFile = (out: string, { name }: Study) => ({
   path: join(out, "table.md"),
   like: new RegExp(`^# ${name}\\b`),
@@ -80,7 +80,7 @@ async function filesOf(
   return files;
 }
 
-/** @returns what became of tasks that failed; nothing where there is nothing to collect */
+/** @returns the tasks that failed, or undefined if this process collects no results */
 async function runAll(
   io: Io,
   study: Study,
@@ -125,8 +125,8 @@ async function study(io: Io, name: StudyName, options: StudyCommand): Promise<vo
   if (tasks.length === 0)
     fail(
       "usage",
-      `no task of ${name} begins with "${only}"`,
-      `give the beginning of a name such as ${chosen.nameOf(all[0])}`,
+      `no task name of ${name} begins with "${only}"`,
+      `use the beginning of a name such as ${chosen.nameOf(all[0])}`,
     );
   const namesOf = async (): Promise<ReadonlySet<string>> =>
     new Set((await readStudyRecords(chosen, out)).map(({ task }) => chosen.nameOf(task)));
@@ -141,7 +141,7 @@ async function study(io: Io, name: StudyName, options: StudyCommand): Promise<vo
     await writeReport(io, chosen, out, records, options);
     const there = await namesOf();
     const left = tasks.filter((task) => !there.has(chosen.nameOf(task))).length;
-    if (left > 0) io.stderr.write(`${left} tasks are still open; the same command continues\n`);
+    if (left > 0) io.stderr.write(`${left} tasks are open. Repeat the command to resume\n`);
     requireNone(io, failed ?? []);
   });
 }
@@ -149,22 +149,22 @@ async function study(io: Io, name: StudyName, options: StudyCommand): Promise<vo
 export const declare: Declare = (command, io) => {
   withJobOptions(command, io)
     .addArgument(new Argument("<name>", "the study").choices(Object.keys(studies)))
-    .option("--out <folder>", "where records, table and figures go (default: studies/NAME)")
-    .option("--data <folder>", "where the UCI files are, or are fetched to", "data")
-    .option("--model <file>", "the chess model of equal-pieces", shippedModel)
+    .option("--out <folder>", "folder for records, table and figures (default: studies/NAME)")
+    .option("--data <folder>", "folder of the UCI files; missing ones are fetched", "data")
+    .option("--model <file>", "the chess model that equal-pieces samples", shippedModel)
     .addOption(
       new Option("--device <name>", "where the network of equal-pieces runs")
         .choices(["cpu", "webgpu"])
         .default("cpu"),
     )
-    .option("--positions <file>", "real positions, beside which equal-pieces measures boards")
-    .option("--seeds <n>", "seeds 0 … n − 1 (default: those of the study)", integer(1, 10_000))
-    .option("--only <text>", "tasks whose names begin so")
-    .addOption(new Option("--report", "write table and figures from the records that are there"))
+    .option("--positions <file>", "real positions that equal-pieces compares boards with")
+    .option("--seeds <n>", "use seeds 0 … n − 1 (default: set by the study)", integer(1, 10_000))
+    .option("--only <text>", "only tasks whose names begin with this")
+    .addOption(new Option("--report", "only write table and figures from existing records"))
     .option("--json", "print the records")
     .addHelpText(
       "after",
-      "\nExample:\n  diffeo study gssm --workers 16 --out studies/gssm\n\nA study that was stopped continues with the same command.",
+      "\nExample:\n  diffeo study gssm --workers 16 --out studies/gssm\n\nTo resume a stopped study, repeat the command.",
     )
     .action((name, options) => study(io, name, options));
 };

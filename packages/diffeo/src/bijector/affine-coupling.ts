@@ -1,5 +1,5 @@
 /**
- * Affine coupling (RealNVP): one part of x stays, and says how the rest is scaled and shifted.
+ * Affine coupling (RealNVP): one part of x stays and determines how the rest is scaled and shifted.
  *
  *   y_a = x_a     y_b = x_b ∘ e^{s(x_a)} + m(x_a)     x_b = (y_b − m(y_a)) ∘ e^{−s(y_a)}     log|det J| = Σ s(x_a)
  *
@@ -26,16 +26,16 @@ import type { Bijector } from "./bijector.ts";
 /** Which coordinates a coupling leaves, and what scales and shifts the others. */
 export interface AffineCouplingOptions {
   /**
-   * Which coordinates stay: a number of them, the first ones; or a mask with one entry a
-   * coordinate, true where it stays. A coupling changes only the others: alternate masks in a
-   * `chain`, or put a `permutation` between two.
+   * Which coordinates stay: a number n for the first n, or a mask with one entry per coordinate,
+   * true where it stays. A coupling changes only the others: alternate masks in a `chain`, or put a
+   * `permutation` between two couplings.
    */
   readonly keep: number | readonly (boolean | number)[];
   /**
-   * s and m of the coordinates that stay, in their order, each of the size of those that change.
+   * s and m as functions of the coordinates that stay. Each has one entry per coordinate that changes.
    */
   readonly conditioner: (kept: Tensor) => { readonly logScale: Tensor; readonly shift: Tensor };
-  /** Of a number, keep the last ones instead; of a mask, those it does not name. */
+  /** Whether to keep the last n coordinates, or those that the mask excludes. Default false. */
   readonly flip?: boolean;
 }
 
@@ -52,7 +52,7 @@ export function affineCoupling({
       fail(
         "shape",
         `affine coupling: a mask of ${keep.length} for the ${n} coordinates of ${showShape(x.shape)}`,
-        "give one entry a coordinate",
+        "give one entry per coordinate",
       );
     const stays = (i: number): boolean =>
       typeof keep === "number" ? (flip ? i >= n - keep : i < keep) : Boolean(keep[i]) !== flip;

@@ -21,7 +21,7 @@ export interface Bijector {
   /** x = φ⁻¹(y, t) */
   readonly inverse: (y: Tensor, t?: Tensor) => Tensor;
   /**
-   * log|det J_φ(x, t)|, one number an event; ½ log det JᵀJ where φ embeds into a space of more
+   * log|det J_φ(x, t)|, one number per event; ½ log det JᵀJ where φ embeds into a space of more
    * dimensions.
    */
   readonly logDet: (x: Tensor, t?: Tensor) => Tensor;
@@ -30,7 +30,7 @@ export interface Bijector {
   /** Whether every yᵢ depends on xᵢ alone, so that J is diagonal. Absent: it may depend on all. */
   readonly coordinatewise?: boolean;
 
-  // Closed forms. Each overrides what autodiff would derive; a law holds the two together.
+  // Closed forms. Each overrides the derivative by autodiff; a property test compares the two.
   /** J v */
   readonly pushVector?: (x: Tensor, v: Tensor, t?: Tensor) => Tensor;
   /** Jᵀ u */
@@ -56,9 +56,8 @@ export interface Bijector {
 }
 
 /**
- * The closed forms: everything of a map but what it cannot do without and the two things it may
- * claim. The laws of `check/` are a record over these names, so that a new one without a law does
- * not compile.
+ * The closed forms: all members of a map except the required ones and its two claims. The properties in `check/` are a record over these names, so that a new
+ * closed form without a property does not compile.
  */
 export type ClosedForm = Exclude<
   keyof Bijector,
@@ -88,7 +87,7 @@ export type Diffusion =
  *       logDet: (x) => sum(log(add(mul(square(x), 3), 1)), -1),
  *     });
  *
- * `checkMap` holds it to its laws. For a function of one variable, `coordinatewise` derives every
+ * `checkMap` checks its properties. For a function of one variable, `coordinatewise` derives every
  * closed form.
  */
 export function bijector(

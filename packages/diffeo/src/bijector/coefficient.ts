@@ -72,7 +72,7 @@ export function denseDiffusion({ kind, value }: Diffusion, event: Shape): Tensor
   return mul(expandDims(sizes, -1), eye(n, value.dtype));
 }
 
-/** G w, an event: the noise of all columns added up. `w` has one number a column. */
+/** G w, an event: the noise of all columns added up. `w` has one number per column. */
 export function applyPlainDiffusion(g: Diffusion, w: Tensor, event: Shape): Tensor {
   if (g.kind === "scalar") return mul(w, alignToEvent(g.value, event.length));
   if (g.kind === "diagonal") return mul(w, g.value);
@@ -80,7 +80,7 @@ export function applyPlainDiffusion(g: Diffusion, w: Tensor, event: Shape): Tens
   return reshape(moved, [...moved.shape.slice(0, -1), ...event]);
 }
 
-/** Gᵀ u, one number a column. */
+/** Gᵀ u, one number per column. */
 export const applyPlainTransposed = (g: Diffusion, u: Tensor, event: Shape): Tensor =>
   g.kind === "matrix"
     ? matvec(transpose(g.value), flattenEvent(u, event.length))

@@ -43,7 +43,7 @@ function orderOf(v: Tensor): number {
   if ((k * (k - 1)) / 2 !== size)
     fail(
       "shape",
-      `correlation: ${size} numbers are no triangle`,
+      `correlation: ${size} numbers do not fill a triangle`,
       "use k(k − 1)/2 for a k×k matrix: 1, 3, 6, 10, …",
     );
   return k;

@@ -22,7 +22,7 @@ import { alignToEvent, batchOf, flattenEvent } from "./event.ts";
 /**
  * The same map on every site of a grid.
  *
- * @param siteRank how many axes the grid has: 1 for a sequence, 2 for a board
+ * @param siteRank how many axes the grid has: 1 for a sequence, 2 for a grid such as a chess board
  */
 export function each(phi: Bijector, siteRank = 1): Bijector {
   const eventRank = phi.eventRank + siteRank;

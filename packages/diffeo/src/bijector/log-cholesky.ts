@@ -47,7 +47,7 @@ function orderOf(v: Tensor): number {
   if ((k * (k + 1)) / 2 !== size)
     fail(
       "shape",
-      `log-Cholesky: ${size} numbers are no lower triangle`,
+      `log-Cholesky: ${size} numbers do not fill a lower triangle`,
       "use k(k + 1)/2 of them for a k×k matrix: 1, 3, 6, 10, …",
     );
   return k;

@@ -20,7 +20,7 @@ export function permutation(order: readonly number[]): Bijector {
   if (n === 0 || back.includes(-1))
     fail(
       "usage",
-      `permutation: [${order}] is no order of 0 … ${n - 1}`,
+      `permutation: [${order}] is not a permutation of 0 … ${n - 1}`,
       "name every coordinate once, counted from 0",
     );
   const reorder =

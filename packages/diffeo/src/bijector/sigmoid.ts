@@ -24,7 +24,7 @@ export function sigmoidMap(low = 0, high = 1): Bijector {
   if (!(low < high && Number.isFinite(high - low)))
     fail(
       "usage",
-      `sigmoidMap: (${low}, ${high}) is no interval`,
+      `sigmoidMap: (${low}, ${high}) is not an interval`,
       "give two finite numbers, low < high",
     );
   return coordinatewise({

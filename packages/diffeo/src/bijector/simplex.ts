@@ -1,9 +1,9 @@
 /**
- * What y ∈ {y > 0, Σy < 1} leaves of 1: rᵢ = 1 − Σⱼ≤ᵢ yⱼ, to the digits that y has.
+ * The remainders of y ∈ {y > 0, Σy < 1}: rᵢ = 1 − Σⱼ≤ᵢ yⱼ, to the precision of y.
  *
  * Near a face of the simplex the last r is as small as 1e-11, and a sum that is rounded at 1 leaves
- * it 5 digits. So the rounding error of each step of the running sum is found and added up beside
- * it (Ogita, Rump and Oishi's Sum2):
+ * it 5 digits. So the rounding error of each step of the running sum is computed and summed
+ * separately (Ogita, Rump and Oishi's Sum2):
  *
  *   s = fl(a + b),  b′ = fl(s − a),  error = (a − (s − b′)) + (b − b′), exactly   (Knuth)
  */

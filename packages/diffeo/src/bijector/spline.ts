@@ -129,7 +129,7 @@ function locate(
 export function rationalQuadraticSpline(options: SplineOptions): Bijector {
   const { bound = 3 } = options;
   if (!(bound > 0 && Number.isFinite(bound)))
-    fail("usage", `spline: the bound ${bound} is no half-width`, "use a positive number");
+    fail("usage", `spline: the bound ${bound} is not a half-width`, "use a positive number");
   const own = { ...options, bound };
 
   const inside = (value: Tensor): Tensor => less(abs(value), bound);

@@ -1,6 +1,7 @@
 /**
- * `checkMap` holds a map to its laws, at random points and where |x| is large, and says how far off
- * the worst was and where: what to run before trusting a map of one's own.
+ * `checkMap` checks the properties of a map at random points and where |x| is large. It reports the
+ * largest error of each property and the point where it occurred. Run it before you trust a custom
+ * map.
  */
 import { type Bijector, jacobianOf, withoutClosedForms } from "../bijector/index.ts";
 import {
@@ -30,33 +31,33 @@ import {
   withMoved,
 } from "./probe.ts";
 
-/** Where and how often properties are tried. */
+/** Where and how often `checkMap` checks each property. */
 export interface CheckOptions {
   /** The shape of one event of x, e.g. [12]. */
   readonly event: Shape;
   /**
-   * A map from Rⁿ onto the domain of φ, where that is not all of Rⁿ. Laws far out are then left
-   * out.
+   * A map from Rⁿ onto the domain of φ, if that is not all of Rⁿ. Checks at large |x| are then
+   * skipped.
    */
   readonly from?: Bijector;
   /** How many points. Default 16. */
   readonly count?: number;
-  /** By default the same points every time. */
+  /** Chooses the random points. Default: the same points every time. */
   readonly key?: Key;
-  /** How far out "where |x| is large" is. Default 20. */
+  /** The |x| of the points with large |x|. Default 20. */
   readonly extreme?: number;
   /** Where to compute. Default `cpu`. */
   readonly device?: string;
-  /** Laws to hold besides those of every map, e.g. about an SDE moved by it. */
+  /** Properties to check in addition, for example `processLaws` for SDEs through the map. */
   readonly more?: readonly Law[];
 }
 
-/** How far the two sides of a property differ, and where most. */
+/** The largest difference between the two sides of a property, and where it occurred. */
 export interface LawResult {
   readonly law: string;
   /**
-   * The largest error among the points, relative as the law says; for laws about finiteness, how
-   * many values fail.
+   * The largest error over the points, relative to the scale of the property. For properties about
+   * finite values: how many values fail.
    */
   readonly worst: number;
   readonly tolerance: number;
@@ -67,11 +68,11 @@ export interface LawResult {
     readonly y: readonly number[];
     readonly t: number;
   };
-  /** What a failure means; absent where the law holds. */
+  /** The likely cause of a failure; absent if the check passed. */
   readonly remedy?: string;
 }
 
-/** What `checkMap` found of a map. */
+/** The result of `checkMap`. */
 export interface MapReport {
   readonly map: string;
   readonly pass: boolean;
@@ -79,26 +80,30 @@ export interface MapReport {
 }
 
 /**
- * Where φ shrinks or stretches lengths more than this, rounding leaves fewer digits than are asked
- * for.
+ * Above this condition number of J, rounding leaves fewer digits than the tolerances need.
  */
 const CONDITION_LIMIT = 1e10;
 const HARD_TOLERANCE = 1e-5;
 /**
- * How often points are moved to see how far the right side of a law is determined, and how many
- * times further off is too far.
+ * How many perturbed copies of a point measure the rounding error of the right side, and how many
+ * times that error an error may be.
  */
 const [MOVES, ROUNDING] = [11, 16];
 const LARGEST_EVENT = 64;
-/** Points that are looked at beside each of those far out: one alone may be small by chance. */
+/** Points evaluated near each distant point: one alone may be small by chance. */
 const BESIDE = 3;
-/** The root of what float32 can hold: values below may be squared on the way. */
+/** The square root of the largest float32: values below it may be squared on the way. */
 const FLOAT32_RANGE = 1e18;
 
 /**
- * Checks that a map has the properties that everything here relies on, at random points.
+ * Checks the properties of a map at random points: round trip, log-determinant, Jacobian products,
+ * closed forms, Itô terms and finite values at large |x|.
  *
- * @returns for each property the largest difference found, and whether it passed
+ * @returns for each property the largest error, where it occurred, and whether the check passed
+ * @throws DiffeoError of kind `shape` or `usage` if the map does not accept such events
+ * @example
+ * const report = await checkMap(additiveLogistic(), { event: [4] });
+ * console.log(report.pass);
  */
 export async function checkMap(phi: Bijector, options: CheckOptions): Promise<MapReport> {
   const { event, from, count = 16, extreme = 20, device = "cpu" } = options;
@@ -136,8 +141,8 @@ export async function checkMap(phi: Bijector, options: CheckOptions): Promise<Ma
     const eased = { ...law, law: `|x| ≤ ${extreme}: ${law.law}`, tolerance: HARD_TOLERANCE };
     if (law.hard) results.push(judge(eased, count, distant, distant.result[i]));
   });
-  // A value that is small at a point and beyond float32 beside it is a difference of parts that no
-  // float32 holds.
+  // A value that is small at a point and exceeds float32 nearby is a difference of terms that float32
+  // cannot represent.
   const beside = Array.from({ length: BESIDE }, (_, i) => {
     const own = fold(seed, "beside");
     return perturb(far, 2 ** -23, i === 0 ? own : fold(own, i));
@@ -163,8 +168,8 @@ const report = (phi: Bijector, results: readonly LawResult[]): MapReport => ({
 });
 
 /**
- * Builds φ on a batch of an odd shape before anything runs, and says in the map's terms what does
- * not fit.
+ * Traces φ on a batch of an unusual shape before anything runs, and names the function of the map
+ * whose shape is wrong.
  */
 function requireShapes(phi: Bijector, event: Shape, from?: Bijector): boolean {
   if (event.length !== phi.eventRank)
@@ -176,7 +181,7 @@ function requireShapes(phi: Bijector, event: Shape, from?: Bijector): boolean {
   if (sizeOf(event) > LARGEST_EVENT)
     fail(
       "usage",
-      `checking J needs it dense, and an event of ${showShape(event)} has ${sizeOf(event)} coordinates`,
+      `the check needs a dense Jacobian, and an event of shape ${showShape(event)} has ${sizeOf(event)} coordinates`,
       `check a smaller event, of at most ${LARGEST_EVENT}`,
     );
   const z = input("x", [2, 3, ...event], "float64");
@@ -220,11 +225,11 @@ function requireShapes(phi: Bijector, event: Shape, from?: Bijector): boolean {
 }
 
 /**
- * The largest error of a law among the events of a batch, relative to the size of the right side.
- * Terms of it may cancel, to nothing even: the trace of an additive logistic map where two shares
- * are equal, J⁻¹ of it on a sphere in R³. What is left is rounding of the terms, and no digit of it
- * means anything. How large that is, the right side says itself at points that are the same up to
- * rounding; the left side is not asked, so that a closed form that loses digits is found.
+ * The largest error of a property over the events of a batch, relative to the size of the right
+ * side. Terms of the right side may cancel completely, for example in the Itô trace of the additive
+ * logistic map where two shares are equal. Only rounding errors remain then. Their size is measured
+ * on the right side at points that agree up to rounding. The left side is not used for this, so that
+ * a closed form that loses digits is found.
  */
 function judge(
   law: Law,
@@ -250,8 +255,8 @@ function judge(
 }
 
 /**
- * Counts, event by event, the values that are not numbers although float32 could hold all of the
- * exact ones, if there are any.
+ * Counts per event the values that are not finite although float32 could represent every exact
+ * value.
  */
 function judgeFinite(
   law: string,
@@ -281,7 +286,7 @@ function judgeFinite(
     errors,
     0,
     found,
-    `not a number: ${[...bad].join(", ")}; a closed form in log space may help`,
+    `not finite: ${[...bad].join(", ")}; a closed form in log space may help`,
   );
 }
 

@@ -1,7 +1,7 @@
 /**
- * A closed form says what autodiff of φ, φ⁻¹ and log|det J| would: one law for each, or one for
- * each kind of argument. The record has a line for every closed form that a map may have; leaving
- * one out does not compile.
+ * Every closed form must agree with autodiff of φ, φ⁻¹ and log|det J|: one property per closed form,
+ * or one per kind of argument. The record has an entry for every closed form that a map may have;
+ * omitting one does not compile.
  */
 import {
   type Bijector,
@@ -21,13 +21,12 @@ import { add, cast, mul, type Tensor } from "../graph/index.ts";
 import type { Law, Probe } from "./law.ts";
 
 interface Form {
-  /** What it is called in a report. */
+  /** Its name in a report. */
   readonly symbol: string;
-  /** The closed form where the map has it, autodiff where it has not. */
+  /** The closed form if the map has one, else autodiff. */
   readonly of: (phi: Bijector, probe: Probe) => Tensor;
   /**
-   * Whether autodiff is accurate enough to be compared with where |x| is large: not if it goes
-   * through φ⁻¹.
+   * Whether autodiff is an accurate reference at large |x|. It is not if it goes through φ⁻¹.
    */
   readonly hard?: boolean;
 }
@@ -57,7 +56,7 @@ const forms: Readonly<Record<ClosedForm, readonly Form[]>> = {
   itoTrace: ofDiffusion("Tr[GᵀHG]", itoTrace, { hard: true }),
   pullItoTrace: ofDiffusion("J⁻¹Tr[GᵀHG]", pullItoTrace),
   timeDerivative: [{ symbol: "∂ₜφ", of: (phi, { x, t }) => timeDerivative(phi, x, t), hard: true }],
-  // Around the image, some of it outside; that φ(x) is inside, another law says.
+  // Around the image, some of it outside; another property checks that φ(x) is inside.
   contains: [
     {
       symbol: "y in the image",

@@ -1,4 +1,4 @@
-/** diffeo/check: the laws that a map must hold, and the verdict on one. */
+/** diffeo/check: the properties that a map must have, and `checkMap`, which checks them. */
 export { type CheckOptions, checkMap, type LawResult, type MapReport } from "./check.ts";
 export type { Law, Probe } from "./law.ts";
 export { laws } from "./map-laws.ts";

@@ -1,6 +1,6 @@
 /**
- * What a law of maps is: a pair of expressions that must agree, whatever φ is. A law is about one
- * event; the pairs hold a batch of them.
+ * A property of maps: two expressions that must agree for every φ. A property is about one event;
+ * its two sides hold a batch of events.
  */
 import {
   type Bijector,
@@ -18,10 +18,10 @@ import {
 import { add, mul, sub, type Tensor } from "../graph/index.ts";
 import { pushScore } from "../score/score.ts";
 
-/** Points and random directions at them: what the laws are stated for. */
+/** Points and random directions at them: the arguments of a property. */
 export interface Probe {
   readonly x: Tensor;
-  /** Of the batch; maps that do not depend on time ignore it. */
+  /** Times, one per point; maps that do not depend on time ignore them. */
   readonly t: Tensor;
   /** In the space of x. */
   readonly v: Tensor;
@@ -34,21 +34,21 @@ export interface Probe {
   readonly matrix: Diffusion;
 }
 
-/** A property as two sides that must be equal. */
+/** A property: a name and two sides that must be equal. */
 export interface Law {
   readonly law: string;
-  /** The closed form that it holds, if it holds one. */
+  /** The closed form that the property checks, if it checks one. */
   readonly of?: ClosedForm;
-  /** What must equal what. */
+  /** The two expressions that must be equal. */
   readonly sides: (phi: Bijector, probe: Probe) => readonly [Tensor, Tensor];
-  /** Whether the law says anything about this map. */
+  /** Whether the property applies to this map. Default: to every map. */
   readonly applies?: (phi: Bijector, embeds: boolean) => boolean;
-  /** Largest error, relative to the size of the right side or to `floor` if that is larger. */
+  /** The largest relative error: relative to the right side, or to `floor` if that is larger. */
   readonly tolerance: number;
   readonly floor: number;
-  /** Whether it is also held where |x| is large, to the digits that rounding leaves there. */
+  /** Whether it is also checked at large |x|, with a larger tolerance for rounding. */
   readonly hard?: boolean;
-  /** What a failure means. */
+  /** The likely cause of a failure. */
   readonly remedy: string;
 }
 

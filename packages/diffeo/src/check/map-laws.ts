@@ -1,4 +1,4 @@
-/** The laws that every map keeps, its closed forms among them. */
+/** The properties of every map, including those of its closed forms. */
 import {
   type Bijector,
   chain,
@@ -50,7 +50,7 @@ import { difference, type Law, type Probe, secondDifference } from "./law.ts";
 
 const EXACT = 1e-9;
 
-/** arsinh, gentle on all of R: something for φ to be chained with. */
+/** arsinh: a map to chain φ with, with small derivatives on all of R. */
 const arsinh = coordinatewise({
   name: "arsinh",
   forward: (y) => mul(sign(y), log(add(abs(y), sqrt(add(square(y), 1))))),
@@ -65,7 +65,7 @@ const thereAndBack = (phi: Bijector): Bijector => chain(phi, invert(phi));
 const column = (diffusion: Diffusion, x: Tensor, k: number): Tensor =>
   reshape(at(diffusion.value, k, -1), x.shape);
 
-/** What has no two-sided inverse is left out. */
+/** Excludes embeddings, which have no two-sided inverse. */
 const squareOnly = (_: Bijector, embeds: boolean): boolean => !embeds;
 
 const ofChain = (symbol: string, f: (phi: Bijector, probe: Probe) => Tensor): Law => ({

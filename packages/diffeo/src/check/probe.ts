@@ -1,5 +1,6 @@
 /**
- * Points to hold a map's laws at, random directions there, and the evaluation of graphs on them.
+ * Points at which the properties of a map are checked, random directions, and the evaluation of
+ * graphs on them.
  */
 import type { Bijector } from "../bijector/index.ts";
 import { type Arrays, compile } from "../engine/index.ts";
@@ -16,7 +17,7 @@ import {
 import { fold, type Key, normal, rademacher, uniform } from "../random/index.ts";
 import type { Probe } from "./law.ts";
 
-/** Random directions and times, one a point: t, v, s, w, scalar, diagonal, matrix. */
+/** Random directions and times, one per point: t, v, s, w, scalar, diagonal, matrix. */
 export type Directions = readonly NdArray[];
 
 export function directions(phi: Bijector, event: Shape, count: number, seed: Key): Directions {
@@ -57,7 +58,7 @@ export function patterns(event: Shape, count: number, extreme: number, seed: Key
   return { shape: [count, ...event], dtype: "float64", data: data.map((v) => v * extreme) };
 }
 
-/** The rows of an array so many times over. */
+/** The rows of an array, repeated `times` times. */
 export const repeated = ({ shape, dtype, data }: NdArray, times: number): NdArray => {
   const out = new Float64Array(times * data.length);
   for (let k = 0; k < times; k++) out.set(toFloat64(data), k * data.length);
@@ -65,9 +66,8 @@ export const repeated = ({ shape, dtype, data }: NdArray, times: number): NdArra
 };
 
 /**
- * Points, and after them so many times the same points, each moved by a few units in the last place
- * of its largest coordinate (or of 1): where what is computed from them changes, its further digits
- * are not determined by the point.
+ * Points, followed by `times` copies of them, each moved by a few units in the last place of its
+ * largest coordinate (or of 1). Digits of a result that change between copies are rounding errors.
  */
 export function withMoved(points: NdArray, times: number, seed: Key): NdArray {
   const all = repeated(points, times + 1);
@@ -82,13 +82,13 @@ export function withMoved(points: NdArray, times: number, seed: Key): NdArray {
   return all;
 }
 
-/** The points, each number by that share of itself to one side or the other. */
+/** The points, each number changed by the relative amount `share` with a random sign. */
 export function perturb({ data, ...rest }: NdArray, share: number, seed: Key): NdArray {
   const signs = rademacher(seed, rest.shape, { dtype: "float64" }).data;
   return { ...rest, data: (data as Float64Array).map((v, i) => v * (1 + share * signs[i])) };
 }
 
-/** What was computed at a batch of points. */
+/** The values of a graph at a batch of points. */
 export interface Found<Y> {
   readonly x: NdArray;
   readonly y: NdArray;

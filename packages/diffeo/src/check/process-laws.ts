@@ -1,5 +1,5 @@
 /**
- * Laws of a process seen through a map, for `checkMap`: what the reverse-time Itô lemma needs of φ.
+ * Properties of a process mapped by φ, for `checkMap`: those that the reverse-time Itô lemma needs.
  *   Itô        f̃ = ∂ₜφ + J f + ½ Tr[GᵀHG]         against finite differences of φ along f, G and t
  *   the lemma  Reverse(φ(X)) ≡ φ(Reverse(X))        transform then reverse, against reverse then transform
  */
@@ -12,13 +12,13 @@ import type { MarginalScore } from "../sde/score.ts";
 import { vp } from "../sde/vp.ts";
 import { difference, type Law, secondDifference } from "./law.ts";
 
-/** A smooth field that stands for a score: the laws hold for any. */
+/** A smooth field in place of a score: the properties hold for any field. */
 const scoreOf =
   (eventRank: number): MarginalScore =>
   (x, t) =>
     sub(mul(sin(add(x, mul(alignToEvent(t, eventRank), 0.1))), 0.5), x);
 
-/** The time at which a map that does not depend on it is looked at. */
+/** The time used for a map that does not depend on time. */
 const timeOf = (t: Tensor | undefined, x: Tensor): Tensor => t ?? fill([], 0.4, x.dtype);
 
 /** ∂ₜφ + J f + ½ Σₖ ∂²φ/∂Gₖ² by finite differences. */
@@ -54,7 +54,8 @@ const bothWays =
     ];
   };
 
-const remedy = "the inverse, logDet or one of the closed forms is wrong; the laws above say which";
+const remedy =
+  "the inverse, logDet or one of the closed forms is wrong; the checks above say which";
 
 /** The properties that processes pushed through a map must have. */
 export const processLaws: readonly Law[] = [

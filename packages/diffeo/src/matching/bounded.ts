@@ -48,7 +48,7 @@ export function boundedSlices({ low = 0, high = 1, power = 1 }: BoundedOptions =
   };
   return {
     name: `bounded (${low} to ${high})`,
-    draws: (n) => ({ u: { law: "rademacher", shape: [n] } }),
+    draws: (n) => ({ u: { distribution: "rademacher", shape: [n] } }),
     slice: (x, { u }) => {
       const { r, slope } = distance(x);
       const grad = mul(u, pow(r, power));

@@ -3,7 +3,7 @@
  * which random numbers one slice needs, the graph takes them as inputs, and the host fills them
  * from a key. One graph then serves every step, and the numbers are the same on every device.
  *
- *   const spec = objective.draws(n);                             // { v: { law: "rademacher", shape: [1, n] } }
+ *   const spec = objective.draws(n);           // { v: { distribution: "rademacher", shape: [1, n] } }
  *   const step = compile((x, draws) => …, [[batch, n], drawShapes(spec, [batch])]);
  *   await step(x, drawArrays(spec, [batch], fold(key, i)));
  */
@@ -15,7 +15,7 @@ import { type FloatArray, fold, type Key, normal, rademacher, uniform } from "..
  * One array of independent random numbers, of this shape for every point. `uniform` is on (0, 1).
  */
 export interface Draw {
-  readonly law: "normal" | "rademacher" | "uniform";
+  readonly distribution: "normal" | "rademacher" | "uniform";
   readonly shape: Shape;
 }
 
@@ -25,7 +25,7 @@ export type DrawSpec = Readonly<Record<string, Draw>>;
 /** The numbers themselves, by the same names: shape […batch, …shape]. */
 export type Draws<T> = Readonly<Record<string, T>>;
 
-const laws = { normal, rademacher, uniform } as const;
+const generators = { normal, rademacher, uniform } as const;
 
 /**
  * Shapes of the inputs for a batch of points, as `compile` takes them; `null` leaves a size open.
@@ -42,19 +42,21 @@ export const drawArrays = <D extends FloatType = "float32">(
   key: Key,
   dtype?: D,
 ): Record<string, FloatArray<D>> =>
-  mapValues(spec, ({ law, shape }, name) =>
-    laws[law](fold(key, name), [...batch, ...shape], { dtype: (dtype ?? "float32") as D }),
+  mapValues(spec, ({ distribution, shape }, name) =>
+    generators[distribution](fold(key, name), [...batch, ...shape], {
+      dtype: (dtype ?? "float32") as D,
+    }),
   );
 
 /** How many of something, if that can be. */
 export const countOf = (count: number, what: string): number =>
   Number.isInteger(count) && count >= 1
     ? count
-    : fail("usage", `the number of ${what} is ${count}`, "give a whole number, at least 1");
+    : fail("usage", `the number of ${what} is ${count}`, "use an integer of at least 1");
 
-/** The same arrays with leading axes of their own, for several slices at one point. */
+/** The same arrays with additional leading axes, for several slices at one point. */
 export const repeatSpec = (spec: DrawSpec, axes: Shape): DrawSpec =>
-  mapValues(spec, ({ law, shape }) => ({ law, shape: [...axes, ...shape] }));
+  mapValues(spec, ({ distribution, shape }) => ({ distribution, shape: [...axes, ...shape] }));
 
 /** Names under a common prefix, so that two specs fit into one. */
 export const prefixSpec = (prefix: string, spec: DrawSpec): DrawSpec =>

@@ -28,7 +28,10 @@ export const fourierSlices = (frequency = 1): SliceFamily => {
   const amplitude = Math.SQRT2 / frequency;
   return {
     name: "random Fourier",
-    draws: (n) => ({ omega: { law: "normal", shape: [n] }, phase: { law: "uniform", shape: [] } }),
+    draws: (n) => ({
+      omega: { distribution: "normal", shape: [n] },
+      phase: { distribution: "uniform", shape: [] },
+    }),
     slice: (x, { omega: unit, phase }) => {
       const omega = mul(unit, frequency);
       const theta = add(dot(omega, x), mul(phase, 2 * Math.PI));

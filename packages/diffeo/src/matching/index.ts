@@ -9,7 +9,7 @@ export { type DenoisingLoss, type DenoisingOptions, denoising } from "./denoisin
 export { type Draw, type DrawSpec, type Draws, drawArrays, drawShapes } from "./draws.ts";
 export { type SliceFamily, smoothFamily, withMonteCarlo } from "./family.ts";
 export { fourierSlices } from "./fourier.ts";
-export { type LinearLaw, linearSlices } from "./linear.ts";
+export { type LinearDirections, linearSlices } from "./linear.ts";
 export {
   finiteDifference,
   gssm,

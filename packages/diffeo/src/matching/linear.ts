@@ -9,17 +9,19 @@ import { div, expandDims, fill, mul, sqrt, squaredNorm, type Tensor } from "../g
 import type { SliceFamily } from "./family.ts";
 
 /** The name of the distribution of a direction. */
-export type LinearLaw = "rademacher" | "normal" | "sphere";
+export type LinearDirections = "rademacher" | "normal" | "sphere";
 
 /** v/‖v‖·√n */
 const onSphere = (v: Tensor): Tensor =>
   mul(div(v, expandDims(sqrt(squaredNorm(v)), -1)), Math.sqrt(v.shape.at(-1) as number));
 
 /** v(x) = uᵀx with a random direction u: sliced score matching. */
-export const linearSlices = (law: LinearLaw = "rademacher"): SliceFamily => ({
-  name: `linear (${law})`,
-  draws: (n) => ({ v: { law: law === "rademacher" ? "rademacher" : "normal", shape: [n] } }),
-  slice: (_, { v }) => ({ grad: law === "sphere" ? onSphere(v) : v }),
+export const linearSlices = (directions: LinearDirections = "rademacher"): SliceFamily => ({
+  name: `linear (${directions})`,
+  draws: (n) => ({
+    v: { distribution: directions === "rademacher" ? "rademacher" : "normal", shape: [n] },
+  }),
+  slice: (_, { v }) => ({ grad: directions === "sphere" ? onSphere(v) : v }),
   moments: (x) => ({ covariance: { diagonal: fill([1], 1, x.dtype) } }),
   // Directions of all three are uniform on the sphere or on the corners of a cube: E[ddᵀ] = I/n.
   unitMoments: (x) => ({

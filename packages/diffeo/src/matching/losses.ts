@@ -17,7 +17,7 @@ import {
 } from "../graph/index.ts";
 import { countOf, type Draws, repeatSpec } from "./draws.ts";
 import { type SliceFamily, sliceDrift, slicesAt } from "./family.ts";
-import { type LinearLaw, linearSlices } from "./linear.ts";
+import { type LinearDirections, linearSlices } from "./linear.ts";
 import { metricForm } from "./metric.ts";
 import { unitSlice } from "./normalised.ts";
 import type { Loss, Objective, Terms } from "./objective.ts";
@@ -101,14 +101,20 @@ export const gssmVr = (family: SliceFamily, options: SliceOptions = {}): Objecti
   reduced("gssm-vr", family, options, family.moments, ({ grad }) => grad);
 
 /** ½(v·s)² + vᵀ(∇s)v: GSSM with linear slices (eq:sliced_score_matching_loss) */
-export const ssm = (law: LinearLaw = "rademacher", options: SliceOptions = {}): Objective => ({
-  ...gssm(linearSlices(law), options),
+export const ssm = (
+  directions: LinearDirections = "rademacher",
+  options: SliceOptions = {},
+): Objective => ({
+  ...gssm(linearSlices(directions), options),
   name: "ssm",
 });
 
 /** ½‖s‖² + vᵀ(∇s)v: GSSM-VR with linear slices (eq:ssm_vr) */
-export const ssmVr = (law: LinearLaw = "rademacher", options: SliceOptions = {}): Objective => ({
-  ...gssmVr(linearSlices(law), options),
+export const ssmVr = (
+  directions: LinearDirections = "rademacher",
+  options: SliceOptions = {},
+): Objective => ({
+  ...gssmVr(linearSlices(directions), options),
   name: "ssm-vr",
 });
 

@@ -15,9 +15,9 @@ export const networkSlices = (width = 8): SliceFamily => {
   return smoothFamily({
     name: "random network",
     draws: (n) => ({
-      w: { law: "normal", shape: [width, n] },
-      b: { law: "normal", shape: [width] },
-      a: { law: "normal", shape: [width] },
+      w: { distribution: "normal", shape: [width, n] },
+      b: { distribution: "normal", shape: [width] },
+      a: { distribution: "normal", shape: [width] },
     }),
     value: (x, { w, b, a }) => {
       const hidden = tanh(

@@ -58,7 +58,7 @@ export interface Objective {
   readonly terms: (x: Tensor, draws: Draws<Tensor>) => Terms;
 }
 
-/** A loss as a function: one value a point. */
+/** A loss as a function: one value per point. */
 export type Loss = (score: ScoreFunction, x: Tensor, draws: Draws<Tensor>) => Tensor;
 
 /** Σ_k w_kᵀ (∇s) w_k, or tr ∇s without directions. */

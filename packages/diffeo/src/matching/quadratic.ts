@@ -40,7 +40,7 @@ export interface QuadraticOptions {
   readonly varOffDiagonal?: number;
   /** σ₃². Default 1. */
   readonly varLinear?: number;
-  /** The law of b. Default Rademacher; second moments, and so C, do not depend on it. */
+  /** The distribution of b. Default Rademacher; second moments, and so C, do not depend on it. */
   readonly linear?: "rademacher" | "normal";
   /**
    * Build A, which costs O(n²) a point. Where σ₁² < 2σ₂² there is no other way; elsewhere it is a
@@ -89,8 +89,8 @@ function unit(v: Tensor): { length: Tensor; direction: Tensor } {
 /**
  * (Ax + b, A(Ax + b), tr A) jointly in O(n), for σ₁² ≥ 2σ₂².
  *
- * With τ² = σ₂² and σ₁² = 2τ² the law of A is that of QᵀAQ for every rotation Q, so A may be
- * written in any orthonormal basis chosen without looking at the entries still to be drawn. Take e₁
+ * With τ² = σ₂² and σ₁² = 2τ² A has the distribution of QᵀAQ for every rotation Q, so A may be
+ * written in any orthonormal basis chosen independently of the entries not sampled yet. Take e₁
  * = x/‖x‖. The first row of A there is
  * g = a₁₁e₁ + h, h ⊥ e₁, hence Ax = ‖x‖g. Now w = Ax + b is known; take e₂ along w⊥ = w − (w·e₁)e₁
  * = ρe₂. The block of A orthogonal to e₁ is fresh, so its row along e₂ is a₂₂e₂ + k, k ⊥ e₁, e₂,
@@ -152,7 +152,7 @@ function explicitSlice(
   return { grad: w, hvp: matvec(matrix, w), laplacian: sum(middle, [-2, -1]) };
 }
 
-/** Whether ∇v is Gaussian with a law that rotations about x leave as it is. */
+/** Whether ∇v is Gaussian with a distribution that is invariant under rotations about x. */
 const isInvariant = ({ varDiagonal, varOffDiagonal, linear }: QuadraticOptions): boolean =>
   linear === "normal" &&
   (varDiagonal === undefined && varOffDiagonal === undefined
@@ -171,29 +171,30 @@ export const quadraticSlices = (options: QuadraticOptions = {}): SliceFamily => 
       : undefined,
     name: "quadratic",
     draws: (n): DrawSpec => {
-      const law = variances(options, n);
-      const b = { b: { law: options.linear ?? "rademacher", shape: [n] } } as const;
-      if (n === 1) return { ...b, a: { law: "normal", shape: [1] } };
-      if (isExplicit(options, law, n)) return { ...b, a: { law: "normal", shape: [n, n] } };
-      const vector = { law: "normal", shape: [n] } as const;
+      const sizes = variances(options, n);
+      const b = { b: { distribution: options.linear ?? "rademacher", shape: [n] } } as const;
+      if (n === 1) return { ...b, a: { distribution: "normal", shape: [1] } };
+      if (isExplicit(options, sizes, n))
+        return { ...b, a: { distribution: "normal", shape: [n, n] } };
+      const vector = { distribution: "normal", shape: [n] } as const;
       const joint: DrawSpec = {
         ...b,
-        entries: { law: "normal", shape: [3] },
+        entries: { distribution: "normal", shape: [3] },
         h: vector,
         k: vector,
       };
-      return law.diagonal > 2 * law.off ? { ...joint, d: vector } : joint;
+      return sizes.diagonal > 2 * sizes.off ? { ...joint, d: vector } : joint;
     },
     slice: (x, draws) => {
       const n = x.shape.at(-1) as number;
-      const law = variances(options, n);
-      const b = scaled(draws.b, law.linear);
+      const sizes = variances(options, n);
+      const b = scaled(draws.b, sizes.linear);
       if (n === 1) {
-        const a = scaled(draws.a, law.diagonal);
+        const a = scaled(draws.a, sizes.diagonal);
         const w = add(mul(a, x), b);
         return { grad: w, hvp: mul(a, w), laplacian: sum(a, -1) };
       }
-      return (isExplicit(options, law, n) ? explicitSlice : jointSlice)(x, draws, law, b);
+      return (isExplicit(options, sizes, n) ? explicitSlice : jointSlice)(x, draws, sizes, b);
     },
     moments: (x) => {
       const n = x.shape.at(-1) as number;

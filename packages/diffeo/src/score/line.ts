@@ -47,8 +47,8 @@ export function pushScoreLineInverse(
 /**
  * R → Rⁿ: the scores of the n marginals Yᵢ = vᵢ(X), stacked: (vᵢ′s − vᵢ″)/vᵢ′².
  *
- * This is *not* the score of the vector Y. All of Y lies on a curve, its joint law is singular and
- * has no density, so it has no score; what the theorem states is a statement about each marginal
+ * This is *not* the score of the vector Y. All of Y lies on a curve, its joint distribution is singular and
+ * has no density, so it has no score; the theorem is a statement about each marginal
  * alone. Every vᵢ must be monotone.
  *
  * @param v takes […] to […, n]

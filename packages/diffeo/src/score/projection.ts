@@ -68,8 +68,8 @@ export interface ProjectionEstimate {
   /** ∂ᵧ log q at each given y. */
   readonly score: Tensor;
   /**
-   * Its standard error from the scatter of the samples: the bias, which the bandwidth makes, is not
-   * in it.
+   * Its standard error from the scatter of the samples. It does not include the bias due to the
+   * bandwidth.
    */
   readonly standardError: Tensor;
 }
@@ -83,7 +83,7 @@ export interface ProjectionEstimate {
  * lᵢ = wᵢ(S₂ − (vᵢ − y)S₁)/(S₂S₀ − S₁²). Its bias is ½h²m″(y), m the conditional mean: also at the
  * ends of the range.
  *
- * @param samples [N, n], drawn from p
+ * @param samples [N, n], sampled from p
  * @param scoreX ∇ log p at the samples
  * @param at [m], the values of y
  * @param bandwidth h; by default Silverman's 1.06 sd(v) N^(−1/5)

@@ -64,7 +64,7 @@ export interface ConditionOptions {
 }
 
 /**
- * A process that is conditioned on an observation: ℓ gives one number an event of y. `sample` draws
+ * A process that is conditioned on an observation: ℓ gives one number per event of y. `sample` draws
  * from it by guidance, an approximation; `particles` exactly in the limit of many.
  */
 export function condition(
@@ -76,14 +76,14 @@ export function condition(
   if (typeof logLikelihood !== "function")
     fail(
       "usage",
-      "condition: the likelihood is no function",
-      "give (y) => log p(observation | y), one number an event",
+      "condition: the likelihood is not a function",
+      "give (y) => log p(observation | y), one number per event",
     );
   if (!transition)
     fail(
       "usage",
       `condition: ${name} has no Gaussian transition`,
-      "use VP, VE, sub-VP or one of your own with it",
+      "use VP, VE, sub-VP or a custom SDE with a transition",
     );
   if (gradient !== "exact" && gradient !== "simple")
     fail("usage", `condition: gradient is ${JSON.stringify(gradient)}`, "use exact or simple");

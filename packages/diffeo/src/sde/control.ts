@@ -1,6 +1,6 @@
 /**
- * Processes made from processes: the drift scaled, the clock run faster, the law tilted. Each is
- * written twice, as a motion of y and as the motion of x that φ turns into it.
+ * Processes made from processes: the drift scaled, the clock run faster, the distribution
+ * tilted. Each has two forms: a motion of y, and the motion of x that φ maps to it.
  *
  *   scaleDrift   dY = w f̂ dt + G̃ dW           a = w f̄ + (w − 1) J⁻¹(∂ₜφ ∓ ½ Tr[GᵀHG])
  *   dilateTime   dY = c f̂ dt + √c G̃ dW        a = c f̄ + (c − 1) J⁻¹∂ₜφ,   √c G
@@ -28,8 +28,8 @@ import { inChart, type Process, type ReverseProcess, withMotion } from "./proces
 import { timesOf } from "./score.ts";
 
 /**
- * A number w of a graph, with w − 1 apart: in float32 their difference would keep but five digits
- * of it.
+ * A number w of a graph, with w − 1 as a separate input: in float32 the difference would keep only
+ * five digits.
  */
 export interface Factor {
   readonly value: Tensor;

@@ -49,13 +49,13 @@ export const multipliedOut = (g: ProcessDiffusion): Diffusion =>
 
 const innerEvent = ({ phi, x }: PushedDiffusion): Shape => eventOf(x, phi.eventRank);
 
-/** G w, an event: the noise of all columns added up. `w` has one number a column. */
+/** G w, an event: the noise of all columns added up. `w` has one number per column. */
 export const applyDiffusion = (g: ProcessDiffusion, w: Tensor, event: Shape): Tensor =>
   g.kind === "pushed"
     ? pushVector(g.phi, g.x, applyPlainDiffusion(g.inner(g.x), w, innerEvent(g)), g.t)
     : applyPlainDiffusion(g, w, event);
 
-/** Gᵀ u, one number a column. */
+/** Gᵀ u, one number per column. */
 export const applyTransposed = (g: ProcessDiffusion, u: Tensor, event: Shape): Tensor =>
   g.kind === "pushed"
     ? applyPlainTransposed(g.inner(g.x), pullCovector(g.phi, g.x, u, g.t), innerEvent(g))

@@ -63,7 +63,7 @@ export function push(sde: Sde, phi: Bijector): Sde {
   };
 }
 
-/** The law of φ(X_T, T):  log q_T(y) = log p_T(x) − log|det J_φ(x, T)|, x = φ⁻¹(y, T). */
+/** The distribution of φ(X_T, T):  log q_T(y) = log p_T(x) − log|det J_φ(x, T)|, x = φ⁻¹(y, T). */
 export const pushPrior = (prior: Prior, phi: Bijector, horizon: number): Prior => ({
   sample: (keys, event, dtype) => {
     const start = prior.sample(keys, event, dtype);

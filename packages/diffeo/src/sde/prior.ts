@@ -1,4 +1,4 @@
-/** Where the reverse process starts: the law of X_T. */
+/** The start of the reverse process: the distribution of X_T. */
 import { eventOf } from "../bijector/event.ts";
 import { sumEvent } from "../bijector/index.ts";
 import { add, type FloatType, mul, type Shape, square, type Tensor } from "../graph/index.ts";
@@ -7,9 +7,9 @@ import { type FloatArray, type Keys, normal } from "../random/index.ts";
 
 /** The distribution at the horizon, from which reverse processes start. */
 export interface Prior {
-  /** One event a key. */
+  /** One event per key. */
   readonly sample: (keys: Keys, event: Shape, dtype: FloatType) => FloatArray;
-  /** log p_T(x), one number an event. */
+  /** log p_T(x), one number per event. */
   readonly logDensity: (x: Tensor) => Tensor;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a sampler integrates: a drift, a diffusion and, where it is known, the probability flow
- * beside them, in the coordinates y that the process lives in.
+ * What a sampler integrates: a drift, a diffusion and, if it is known, the probability flow, in the
+ * coordinates y of the process.
  *
  *   forward       dX = f dt + G dW          t rises from 0
  *   reverse       dX̄ = f̄ dt + G dW̄         t falls from T
@@ -48,7 +48,7 @@ export interface Process extends Motion {
   /** ∇ₓ log p_t */
   readonly score?: MarginalScore;
   readonly transition?: Transition;
-  /** The law of X_T. */
+  /** The distribution of X_T. */
   readonly prior?: Prior;
 }
 

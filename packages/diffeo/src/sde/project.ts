@@ -4,7 +4,7 @@
  *
  *   dY = Lv dt + ∇vᵀG dW,   Lvⱼ = ∇vⱼᵀf + ½ Σₖ Gₖᵀ Hⱼ Gₖ
  *
- * which is no equation in Y alone. The process with drift and covariance
+ * which is not an equation in Y alone. The process with drift and covariance
  *
  *   b(y, t) = E[Lv | Y = y],   a(y, t) = E[∇vᵀ G Gᵀ ∇v | Y = y]
  *
@@ -13,7 +13,7 @@
  *
  *   b̄ = b − a ∇log q − ∇·a
  *
- * runs back to the law of v(X₀), with ∇log q from the corollary Rⁿ → R or trained in y. Where Lv
+ * runs back to the distribution of v(X₀), with ∇log q from the corollary Rⁿ → R or trained in y. Where Lv
  * and ∇vᵀGGᵀ∇v are functions of y, as for those of statistic.ts, it is Y itself: paths agree too.
  * Otherwise the marginals at each time agree, and nothing else does.
  */

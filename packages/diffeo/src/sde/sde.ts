@@ -5,7 +5,7 @@
  *
  * The last `eventRank` axes are the event, everything before them is batch; t has shape [] or that
  * of the batch.
- * An SDE of one's own is such an object: a drift and a diffusion, and nothing else is required.
+ * A custom SDE is such an object: a drift and a diffusion; nothing else is required.
  */
 import type { Diffusion } from "../bijector/index.ts";
 import type { Tensor } from "../graph/index.ts";
@@ -40,7 +40,7 @@ export interface Sde {
    */
   readonly reversal?: (x: Tensor, score: Tensor, t: Tensor) => Tensor;
   readonly transition?: Transition;
-  /** The law of X_T that a sampler starts from. */
+  /** The distribution of X_T that a sampler starts from. */
   readonly prior?: Prior;
 }
 

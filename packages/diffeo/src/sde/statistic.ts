@@ -1,5 +1,5 @@
 /**
- * Maps y = v(x) that forget: fewer numbers than x, or points of x that are not told apart. For
+ * Maps y = v(x) that are not invertible: fewer numbers than x, or one y for several x. For
  * dX = c(t) X dt + g(t) dW in n dimensions, the drift Lv and the covariance ∇vᵀ∇v g² of these depend
  * on x through v(x) alone:
  *
@@ -50,8 +50,8 @@ export interface Statistic {
   /** The diffusion of v(X) at y. */
   readonly diffusion: (y: Tensor, rates: Rates) => Diffusion;
   /**
-   * The score at x of an X whose law does not change under what v forgets, from the score of v(X).
-   * Absent where v is not a quotient by a finite group.
+   * The score at x of an X whose distribution is invariant under the group, from the score of v(X).
+   * Absent if v is not a quotient by a finite group.
    */
   readonly lift?: (score: (y: Tensor) => Tensor, x: Tensor) => Tensor;
 }

@@ -1,6 +1,6 @@
 /**
- * One mechanism for all that is known beside the process: a function ψ_t(x) > 0 that stands for
- * p(observation | X_t = x). The law p_t ψ_t has the score s + ∇ₓ log ψ_t, and the process is run
+ * One mechanism for all observations and guidance: a function ψ_t(x) > 0 that stands for
+ * p(observation | X_t = x). The distribution p_t ψ_t has the score s + ∇ₓ log ψ_t, and the process is run
  * with it.
  *
  *   guide        log ψ = −E(φ(x, t), t)                     an energy of where the process is now
@@ -45,7 +45,7 @@ export interface TwistedProcess extends ReverseProcess {
 const twistOf = (process: ReverseProcess): Twist | undefined =>
   (process as Partial<TwistedProcess>).twist;
 
-/** The process as it was before it was told anything. */
+/** The process without observations and guidance. */
 export const untwisted = (process: ReverseProcess): ReverseProcess =>
   twistOf(process)?.of ?? process;
 
@@ -121,15 +121,15 @@ export function oneEach(value: Tensor, x: Tensor, eventRank: number, name: strin
 }
 
 /**
- * Guidance by an energy E(y, t), one number an event: the process whose law at each t is tilted by
+ * Guidance by an energy E(y, t), one number per event: the process whose distribution at each t is tilted by
  * e^{−E}.
  *
  *   ∇ᵧ log(q e^{−E}) = ∇ᵧ log q − ∇ᵧE,   and in x, by the chain rule,   s(x, t) − ∇ₓ E(φ(x, t), t)
  *
  * Log-determinants cancel in the difference, so in x guidance is the gradient of E∘φ whatever the
- * map. For the tilted law at t = 0 alone, E(·, t) must be −log E[e^{−E₀} | Y_t = y]; an energy held
+ * map. For the tilted distribution at t = 0 alone, E(·, t) must be −log E[e^{−E₀} | Y_t = y]; an energy held
  * fixed in t is the usual approximation.
- * E is given one time an event, as a score is.
+ * E receives one time per event, as a score is.
  */
 export function guide(
   process: ReverseProcess,

@@ -5,7 +5,7 @@
  *
  * Its variance is ∫₀ᵗ 2 log r · σ_min² r^{2u} du = σ_min² (r^{2t} − 1), so X_t | x₀ ~ N(x₀, s(t)² −
  * σ_min²): zero at
- * t = 0, where the literature often writes s(t)², the law of data that already carry noise σ_min.
+ * t = 0, where the literature often writes s(t)², the distribution of data that already carry noise σ_min.
  */
 import {
   div,

@@ -467,7 +467,7 @@ describe("bad input is refused, with what to do", () => {
         ]),
       /is singular/,
     ],
-    ["an empty interval", () => sigmoidMap(2, 1), /\(2, 1\) is no interval/],
+    ["an empty interval", () => sigmoidMap(2, 1), /\(2, 1\) is not an interval/],
     ["an empty chain", () => chain(), /chain: no maps/],
     [
       "a chain of different event ranks",
@@ -502,7 +502,7 @@ describe("bad input is refused, with what to do", () => {
     [
       "a triangle with a piece missing",
       () => logCholesky().forward(x),
-      /4 numbers are no lower triangle/,
+      /4 numbers do not fill a lower triangle/,
     ],
     [
       "a coupling that keeps everything",
@@ -529,7 +529,7 @@ describe("bad input is refused, with what to do", () => {
     [
       "an order that names one coordinate twice",
       () => permutation([0, 2, 2]),
-      /\[0,2,2\] is no order of 0 … 2/,
+      /\[0,2,2\] is not a permutation of 0 … 2/,
     ],
     [
       "an order of another length",

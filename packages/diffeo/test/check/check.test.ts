@@ -46,7 +46,7 @@ describe("checkMap", () => {
     expect(failed(report)).toEqual(["|x| = 20: finite in float32, where the value fits"]);
     expect(report.pass).toBe(false);
     expect(report.laws.at(-1)?.remedy).toMatch(
-      /not a number: J⁻¹v, J⁻ᵀu, J⁻¹Tr.*, pushed score; a closed form/,
+      /not finite: J⁻¹v, J⁻ᵀu, J⁻¹Tr.*, pushed score; a closed form/,
     );
     expect((await checkMap(sigmoidMap(), { event: [3] })).pass).toBe(true);
   });

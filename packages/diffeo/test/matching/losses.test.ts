@@ -82,13 +82,16 @@ describe("normalised GSSM", () => {
 
   const cubic = smoothFamily({
     name: "cubic",
-    draws: (n) => ({ a: { law: "normal", shape: [n] }, b: { law: "normal", shape: [n] } }),
+    draws: (n) => ({
+      a: { distribution: "normal", shape: [n] },
+      b: { distribution: "normal", shape: [n] },
+    }),
     value: (x, { a, b }) => add(dot(mul(a, x), mul(x, x)), mul(dot(b, x), dot(b, x))),
   });
   /** v = ½a(x₁² − x₂²): H_v∇v = a²(x₁, x₂, 0) and Δv = 0, which is not said. */
   const harmonic: SliceFamily = {
     name: "harmonic",
-    draws: () => ({ a: { law: "normal", shape: [1] } }),
+    draws: () => ({ a: { distribution: "normal", shape: [1] } }),
     slice: (x, { a }) => ({
       grad: mul(mul(x, [1, -1, 0]), a),
       hvp: mul(mul(x, [1, 1, 0]), mul(a, a)),
@@ -97,7 +100,10 @@ describe("normalised GSSM", () => {
   /** v = a‖x − b‖ with ‖∇v‖ = |a| everywhere, so that H_v∇v = ½∇‖∇v‖² = 0, which is not said. */
   const eikonal: SliceFamily = {
     name: "eikonal",
-    draws: (n) => ({ a: { law: "normal", shape: [1] }, b: { law: "normal", shape: [n] } }),
+    draws: (n) => ({
+      a: { distribution: "normal", shape: [1] },
+      b: { distribution: "normal", shape: [n] },
+    }),
     slice: (x, { a, b }) => {
       const gap = sub(x, b);
       const distance = expandDims(sqrt(squaredNorm(gap)), -1);

@@ -261,11 +261,12 @@ it("has the protocol's laws unless told otherwise: σ₁² = 2/√n, σ₂² = 1
     drawn(plain.draws(n), [4]),
   );
   expect(found.plain).toEqual(found.said);
-  expect([plain.draws(n).b.law, linearSlices().draws(n).v.law]).toEqual([
+  expect([plain.draws(n).b.distribution, linearSlices().draws(n).v.distribution]).toEqual([
     "rademacher",
     "rademacher",
   ]);
-  for (const objective of [ssm(), ssmVr()]) expect(objective.draws(n).v.law).toBe("rademacher");
+  for (const objective of [ssm(), ssmVr()])
+    expect(objective.draws(n).v.distribution).toBe("rademacher");
 });
 
 const traceOf = (m: Tensor): Tensor => {

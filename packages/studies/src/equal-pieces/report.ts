@@ -1,6 +1,6 @@
 /**
- * What follows from the records of equal-pieces. Boards are measured beside real positions with the
- * same numbers of pieces, one for one, so that the number of pieces itself tells nothing.
+ * The report of equal-pieces. Boards are compared with real positions that have the same numbers of
+ * pieces, one for one, so that the number of pieces does not give them away.
  */
 import { mean } from "diffeo/host";
 import { choice, fold, type Key, key } from "diffeo/random";
@@ -25,7 +25,7 @@ type Records = readonly StudyRecord<EqualPiecesTask, EqualPiecesResult>[];
 const KEPT = [8, 14, 20, 26, 30];
 const LEAST_BOARDS = 20;
 
-/** Boards that belong together, and what they are beside. */
+/** Boards of one setting, and the real positions they are compared with. */
 interface Set {
   readonly way: string;
   readonly value: string;
@@ -186,7 +186,7 @@ export function report(records: Records, { positions }: ReportData): StudyReport
     m.real ? `${show(m.balanceSd)} : ${show(m.real.balanceSd)}` : show(m.balanceSd),
   ]);
   const text = [
-    `${records.length} records, ${mean(all.map((m) => m.positions.count)).toFixed(0)} boards a row on average, 100 steps in logits. ${positions ? "AUC and balance beside real positions with the same numbers of pieces, one for one." : "Give --positions for the AUC against real positions."}`,
+    `${records.length} records, ${mean(all.map((m) => m.positions.count)).toFixed(0)} boards per row on average, 100 steps in logits. ${positions ? "AUC and balance are compared with real positions that have the same numbers of pieces, one for one." : "Give --positions for the AUC against real positions."}`,
     markdown(
       [
         "way",

@@ -11,7 +11,7 @@ const objectiveNames = Object.keys(theoryObjectives) as TheoryObjective[];
 const variants = Object.keys(sweep) as SweepName[];
 
 export const DIMENSIONS = [10, 2, 1];
-/** What samples are drawn for, beside the theory. */
+/** The models whose theory is compared with estimates from samples. */
 const CHECKED: readonly ModelName[] = ["gaussian-scale", "student-scale", "mixture-distance"];
 const CHECKED_LOSSES: readonly TheoryObjective[] = [
   "sm",

@@ -112,7 +112,7 @@ function sweepTable(records: Records): string {
   return markdown(["loss", ...columns.map(({ title }) => title)], rows);
 }
 
-/** Efficiencies at one n: a column a model, a dot a loss. */
+/** Efficiencies at one n: one column per model, one dot per loss. */
 function figure(records: Records, n: number): string {
   const shown: readonly (readonly [TheoryObjective, string])[] = [
     ["sm", COLOURS.grey],
@@ -161,9 +161,9 @@ export function report(records: Records): StudyReport {
   const text = [
     `${records.length} records.`,
     "## Theory: efficiency 1/(I V) of an estimate of one parameter",
-    "In brackets, the share of the variance that the draws of slices make.",
+    "In brackets, the share of the variance that is due to random slices.",
     ...dimensions.flatMap((n) => [`### n = ${n}`, theoryTable(records, n)]),
-    "## Estimates from samples beside the theory, n = 2, 2,000 points",
+    "## Estimates from samples compared with the theory, n = 2, 2,000 points",
     checkTable(records),
     "## Fits of red wine",
     "Mean ± sd over seeds; in brackets, how many seeds are better than SSM-VR of the same seed.",

@@ -1,4 +1,4 @@
-/** What follows from the records of sample-where: tables and a figure. */
+/** The report of sample-where: tables and a figure. */
 import { COLOURS, chart } from "diffeo-picture/chart";
 import { mapTitles, type StudyMap } from "../problem/maps.ts";
 import { linesPanel } from "../study/lines.ts";
@@ -29,7 +29,7 @@ const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
 const scalesOf = (records: Records): number[] =>
   unique(records.map(({ task }) => task.scale)).sort((a, b) => a - b);
 
-/** What stands for a run whose samples were no longer finite: further than any. */
+/** Stands for a run whose samples were not finite: further than any other. */
 const LOST = { distance: 1e9, exits: 1 } as const;
 
 /** One number of each record's way. */
@@ -162,7 +162,7 @@ function figure(records: Records): string {
     });
   });
   return chart({
-    title: "Distance to the law of y by number of steps, exact score, w = 1",
+    title: "Distance to the distribution of y by number of steps, exact score, w = 1",
     note: "Medians over maps and seeds; ways share their noise, so that their levels move together. The greater a in φ(a x), the closer y is to the boundary.",
     description: "Energy distance by number of steps for five ways to step, one panel per scale.",
     legend: names.map((way) => ({ label: way, colour: colours[way] })),
@@ -182,7 +182,7 @@ export function report(records: Records): StudyReport {
     "## Distances, 10⁻³, and share of steps that leave the domain, w = 1",
     "Medians over maps and seeds. A step that leaves is not taken.",
     distanceTable(records, 1),
-    "## Runs whose samples were no longer finite numbers",
+    "## Runs whose samples were not finite",
     lostLines(records),
     "## w in y against w in x",
     "Distance between drifts scaled in y and drifts scaled in x and mapped, in units of chance.",

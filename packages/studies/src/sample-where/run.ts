@@ -1,8 +1,9 @@
 /**
- * One law of y, stepped in x and mapped or stepped in y: energy distance to the law by solver, by
- * number of steps and by w. The score is exact, so all that is measured is discretisation.
+ * One distribution of y, with steps in x that are mapped or steps in y: energy distance to the
+ * distribution by solver, number of steps and w. The score is exact, so only discretisation is
+ * measured.
  *
- * For w = 1 the law of y is known. For w ≠ 1 it is that of the process whose drift in y is wf̂; the
+ * For w = 1 the distribution of y is known. For w ≠ 1 it is that of the process whose drift in y is wf̂; the
  * reference is that process stepped in x with many steps.
  */
 import { sampleFrom } from "diffeo/distribution";

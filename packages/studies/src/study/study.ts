@@ -1,12 +1,12 @@
 /**
- * What a study is: tasks, each of which leaves one record, and what follows from all records. A
+ * A study: tasks, each of which makes one record, and a report on all records. A
  * record is a function of its task and the files it needs, so tasks can run anywhere and in any
  * order. Seeds pair tasks: two tasks of one seed see the same data and noise wherever they can.
  */
 import type { Positions } from "diffeo-chess";
 import type * as v from "valibot";
 
-/** A task with what came of it: one line of `records.json`. */
+/** A task and its result: one line of `records.json`. */
 export interface StudyRecord<T = unknown, R = unknown> {
   readonly task: T;
   readonly result: R;
@@ -18,18 +18,18 @@ export interface TaskContext {
   readonly device: string;
   /** The bytes of the file that the task needs. */
   readonly file: () => Promise<Uint8Array>;
-  /** Says which share of the task is done. */
+  /** Reports the share of the task that is done. */
   readonly report: (share: number) => void;
   readonly signal?: AbortSignal;
 }
 
-/** What a report compares records with, where it is given. */
+/** Optional data that a report compares records with. */
 export interface ReportData {
   /** Real chess positions. */
   readonly positions?: Positions | undefined;
 }
 
-/** What is printed and written of all records. */
+/** What a study prints and writes about all records. */
 export interface StudyReport {
   /** Markdown below the title, of tables and sentences. */
   readonly text: string;
@@ -40,11 +40,11 @@ export interface StudyReport {
 /** A study: what it runs and what it reports. */
 export interface Study<T extends object = object, R = unknown> {
   readonly name: string;
-  /** What it asks, in a sentence. */
+  /** Its question, in a sentence. */
   readonly about: string;
   /** Raised when the same task gives another record. */
   readonly version: number;
-  /** Seeds unless told otherwise. */
+  /** The default number of seeds. */
   readonly seeds: number;
   /** All tasks, the longest first, so that processes end together. */
   readonly tasks: (seeds: number) => readonly T[];

@@ -7,7 +7,7 @@ import { lawNames, type WhereToTrainResult, type WhereToTrainTask, whereToTrain 
 
 const mapNames = Object.keys(studyMaps) as StudyMap[];
 const simplexMaps: readonly StudyMap[] = ["additiveLogistic", "isometricLogRatio", "stickBreaking"];
-/** What tells most first, so that a study that is cut short still does. */
+/** The most informative first, so that a partial study has them. */
 const order: readonly LossName[] = ["x", "weighted", "bounded", "y-metric", "posterior", "y"];
 const mapOrder: readonly StudyMap[] = [
   "additiveLogistic",
@@ -35,7 +35,7 @@ const measured = v.nullable(number);
 
 export const study: Study<WhereToTrainTask, WhereToTrainResult> = {
   name: "where-to-train",
-  about: "training the score in x, with Jacobian weights, or in y, by map and law",
+  about: "training the score in x, with Jacobian weights, or in y, by map and distribution",
   version: 1,
   seeds: 10,
   tasks: tasksOf,

@@ -1,4 +1,4 @@
-/** What is measured of a trained score: its errors by time in x and in y, and its samples. */
+/** Measures of a trained score: its errors by time in x and in y, and its samples. */
 import { pushCovector, units } from "diffeo/bijector";
 import { type Diffusible, sampleFrom } from "diffeo/distribution";
 import { compile } from "diffeo/engine";
@@ -121,7 +121,7 @@ export async function samplesOf(
   return (await sample(process, { ...options, ...engine })).samples;
 }
 
-/** How far samples are from the law, and how far the model's density is, where both are smooth. */
+/** Distances of samples to the distribution, and the likelihood that the model loses. */
 export async function distancesOf(
   { sde, phi, n }: Problem,
   law: Diffusible,

@@ -1,4 +1,4 @@
-/** What follows from the records of where-to-train: tables and a figure. */
+/** The report of where-to-train: tables and a figure. */
 import { COLOURS, chart } from "diffeo-picture/chart";
 import { mapTitles, type StudyMap, studyMaps } from "../problem/maps.ts";
 import { linesPanel } from "../study/lines.ts";
@@ -41,7 +41,7 @@ function middle(values: readonly number[]): number {
 const cell = (values: readonly number[], scale = 1): string =>
   values.length === 0 ? "–" : show(scale * middle(values));
 
-/** Medians over seeds by law, map and loss; the p of pairs with `x` where all are numbers. */
+/** Medians over seeds by distribution, map and loss; the p of pairs with `x` where all are numbers. */
 function table(records: Records, laws: readonly LawName[], of: Measure, scale = 1): string {
   const rows = laws.flatMap((law) =>
     maps.flatMap((map) => {
@@ -62,7 +62,7 @@ function table(records: Records, laws: readonly LawName[], of: Measure, scale = 
       ];
     }),
   );
-  return markdown(["law", "map", ...losses], rows);
+  return markdown(["distribution", "map", ...losses], rows);
 }
 
 function weightTable(records: Records): string {
@@ -84,7 +84,7 @@ function weightTable(records: Records): string {
     }),
   );
   return markdown(
-    ["law", "map", ...TIMES.filter((_, i) => i % 2 === 0).map((t) => `t = ${t}`)],
+    ["distribution", "map", ...TIMES.filter((_, i) => i % 2 === 0).map((t) => `t = ${t}`)],
     rows,
   );
 }
@@ -141,12 +141,12 @@ function figure(records: Records): string {
   return chart({
     title: "Errors of a score on the simplex by how it was trained, additive logistic",
     note: "Medians over seeds of σ²E‖s − s*‖² in x, and of the median over points in y. One network and budget for all.",
-    description: "Errors by time for five ways to train, in x and in y, for two laws.",
+    description: "Errors by time for five ways to train, in x and in y, for two distributions.",
     legend: losses.map((label) => ({ label, colour: hues[label] })),
     panels: [
-      panel("inside", "x", "in x, law inside the simplex", "σ² × squared error"),
+      panel("inside", "x", "in x, mass inside the simplex", "σ² × squared error"),
       panel("inside", "yMedian", "in y", "σ² × squared error, median"),
-      panel("boundary", "x", "in x, law at the boundary", "σ² × squared error"),
+      panel("boundary", "x", "in x, mass at the boundary", "σ² × squared error"),
       panel("boundary", "yMedian", "in y", "σ² × squared error, median"),
     ],
     columns: 2,
@@ -177,7 +177,7 @@ export function report(records: Records): StudyReport {
     gridTable(records),
     "## Jacobian weights: points that are effective, and the greatest weight ‖J⁻¹‖²_F/n of 1,024",
     weightTable(records),
-    "## Error in x by time, additive logistic, law at the boundary",
+    "## Error in x by time, additive logistic, mass at the boundary",
     timeTable(records, "boundary", "additiveLogistic", "x"),
     "## Error in y by time, median over points",
     timeTable(records, "boundary", "additiveLogistic", "yMedian"),

@@ -1,4 +1,4 @@
-/** One score, trained in one of several ways on a law whose score is known, and measured. */
+/** One score, trained in one of several ways on a distribution with a known score, and measured. */
 import { type Diffusible, sampleFrom } from "diffeo/distribution";
 import type { NdArray, Tensor } from "diffeo/graph";
 import { rowsOf } from "diffeo/host";
@@ -27,7 +27,7 @@ export interface WhereToTrainTask {
 
 export interface WhereToTrainResult {
   readonly errors: readonly ErrorAt[];
-  /** Of laws with a density. */
+  /** Absent for the grid, which has no density. */
   readonly samples?: Samples;
   /** Of the grid: share of legal boards, and total variation from the 18 of them. */
   readonly grid?: { readonly legal: number; readonly variation: number };
@@ -81,7 +81,7 @@ function trained(
   );
 }
 
-/** Legal boards among samples of the grid, and the total variation of boards from the uniform law. */
+/** Legal boards among samples of the grid, and the total variation of boards from the uniform distribution. */
 function gridOf({ data, shape }: NdArray): NonNullable<WhereToTrainResult["grid"]> {
   const [count, n] = shape;
   const seen = new Map(boards.map((board) => [board.join(), 0]));
