@@ -24,6 +24,110 @@ import {
 } from "./derive.ts";
 import { eventOf } from "./event.ts";
 
+/** A map of a chain with the point it acts on. */
+interface Link {
+  readonly phi: Bijector;
+  readonly x: Tensor;
+}
+
+/** The composition by its points: where each map acts, and the way back. */
+interface Path {
+  readonly links: (x: Tensor, t?: Tensor) => readonly Link[];
+  readonly forward: (x: Tensor, t?: Tensor) => Tensor;
+  /** φᵢ⁻¹ of a point. */
+  readonly back: (i: number, y: Tensor, t?: Tensor) => Tensor;
+}
+
+const times = (phi: Bijector, t?: Tensor): Tensor | undefined =>
+  phi.timeDependent ? t : undefined;
+
+/** log|det J| of the map after an embedding does not hold on the image, so none may follow. */
+function requireSameEvent(phi: Bijector, x: Tensor, y: Tensor): void {
+  const [from, to] = [eventOf(x, phi.eventRank), eventOf(y, phi.eventRank)];
+  if (!sameShape(from, to))
+    fail(
+      "shape",
+      `chain: "${phi.name}" maps events of shape ${showShape(from)} to ${showShape(to)} and is not the last map`,
+      "put the map that changes the number of coordinates at the end",
+    );
+}
+
+function pathOf(maps: readonly Bijector[]): Path {
+  const last = maps.length - 1;
+  const links = (x: Tensor, t?: Tensor): Link[] => {
+    let point = x;
+    return maps.map((phi, i) => {
+      const here = { phi, x: point };
+      if (i === last) return here;
+      point = phi.forward(point, times(phi, t));
+      requireSameEvent(phi, here.x, point);
+      return here;
+    });
+  };
+  return {
+    links,
+    forward: (x, t) => {
+      const end = links(x, t)[last];
+      return end.phi.forward(end.x, times(end.phi, t));
+    },
+    back: (i, y, t) => {
+      const x = maps[i].inverse(y, times(maps[i], t));
+      if (i < last) requireSameEvent(maps[i], x, y);
+      return x;
+    },
+  };
+}
+
+/** J v, Jᵀu, their inverses, and ∇ log|det J|. */
+const firstOrder = ({
+  links,
+}: Path): Pick<
+  Bijector,
+  "pushVector" | "pushCovector" | "pullVector" | "pullCovector" | "gradLogDet"
+> => ({
+  pushVector: (x, v, t) => links(x, t).reduce((w, { phi, x: at }) => pushVector(phi, at, w, t), v),
+  pushCovector: (x, u, t) =>
+    links(x, t).reduce((w, { phi, x: at }) => pushCovector(phi, at, w, t), u),
+  pullVector: (x, v, t) =>
+    links(x, t).reduceRight((w, { phi, x: at }) => pullVector(phi, at, w, t), v),
+  pullCovector: (x, u, t) =>
+    links(x, t).reduceRight((w, { phi, x: at }) => pullCovector(phi, at, w, t), u),
+  gradLogDet: (x, t) =>
+    links(x, t).reduceRight<Tensor | undefined>((later, { phi, x: at }) => {
+      const own = gradLogDet(phi, at, t);
+      return later ? add(own, pullCovector(phi, at, later, t)) : own;
+    }, undefined) as Tensor,
+});
+
+/** Itô terms. */
+const secondOrder = (
+  { links }: Path,
+  count: number,
+): Pick<Bijector, "itoTrace" | "pullItoTrace"> => ({
+  itoTrace: (x, diffusion, t) => {
+    let g = diffusion;
+    return links(x, t).reduce<Tensor | undefined>((earlier, { phi, x: at }, i) => {
+      const own = itoTrace(phi, at, g, t);
+      if (i < count - 1) g = pushDiffusion(phi, at, g, t);
+      return earlier ? add(own, pushVector(phi, at, earlier, t)) : own;
+    }, undefined) as Tensor;
+  },
+  // With P = J⁻¹Tr[GᵀHG] the same line reads P = P₁ + J₁⁻¹P₂.
+  pullItoTrace: (x, diffusion, t) => {
+    let g = diffusion;
+    return links(x, t)
+      .map(({ phi, x: at }, i) => {
+        const own = pullItoTrace(phi, at, g, t);
+        if (i < count - 1) g = pushDiffusion(phi, at, g, t);
+        return { phi, at, own };
+      })
+      .reduceRight<Tensor | undefined>(
+        (later, { phi, at, own }) => (later ? add(own, pullVector(phi, at, later, t)) : own),
+        undefined,
+      ) as Tensor;
+  },
+});
+
 /**
  * The composition of maps, the first one first.
  *
@@ -42,82 +146,20 @@ export function chain(...maps: readonly Bijector[]): Bijector {
       `chain: "${maps[0].name}" acts on events of ${eventRank} axes, "${odd.name}" on ${odd.eventRank}`,
       "bring them to one event rank with each",
     );
-  const times = (phi: Bijector, t?: Tensor): Tensor | undefined =>
-    phi.timeDependent ? t : undefined;
-  const forward = (phi: Bijector, x: Tensor, t?: Tensor): Tensor => phi.forward(x, times(phi, t));
-  /** log|det J| of the map after an embedding does not hold on the image, so none may follow. */
-  const requireSameEvent = (phi: Bijector, x: Tensor, y: Tensor): void => {
-    if (!sameShape(eventOf(x, eventRank), eventOf(y, eventRank)))
-      fail(
-        "shape",
-        `chain: "${phi.name}" maps events of shape ${showShape(eventOf(x, eventRank))} to ${showShape(eventOf(y, eventRank))} and is not the last map`,
-        "put the map that changes the number of coordinates at the end",
-      );
-  };
-  /** Each map with the point it acts on. */
-  const path = (x: Tensor, t?: Tensor): { readonly phi: Bijector; readonly x: Tensor }[] => {
-    let point = x;
-    return maps.map((phi, i) => {
-      const here = { phi, x: point };
-      if (i === maps.length - 1) return here;
-      point = forward(phi, point, t);
-      requireSameEvent(phi, here.x, point);
-      return here;
-    });
-  };
-  /** φᵢ⁻¹ of a point. */
-  const back = (i: number, y: Tensor, t?: Tensor): Tensor => {
-    const x = maps[i].inverse(y, times(maps[i], t));
-    if (i < maps.length - 1) requireSameEvent(maps[i], x, y);
-    return x;
-  };
+  const path = pathOf(maps);
+  const { links, back } = path;
   return {
     name: maps.map((phi) => phi.name).join(" → "),
     eventRank,
     timeDependent: maps.some((phi) => phi.timeDependent),
     coordinatewise: maps.every((phi) => phi.coordinatewise),
-    forward: (x, t) => {
-      const last = path(x, t).at(-1) as { readonly phi: Bijector; readonly x: Tensor };
-      return forward(last.phi, last.x, t);
-    },
+    forward: path.forward,
     inverse: (y, t) => maps.reduceRight((point, _, i) => back(i, point, t), y),
-    logDet: (x, t) => addAll(path(x, t).map(({ phi, x: at }) => phi.logDet(at, times(phi, t)))),
-    pushVector: (x, v, t) => path(x, t).reduce((w, { phi, x: at }) => pushVector(phi, at, w, t), v),
-    pushCovector: (x, u, t) =>
-      path(x, t).reduce((w, { phi, x: at }) => pushCovector(phi, at, w, t), u),
-    pullVector: (x, v, t) =>
-      path(x, t).reduceRight((w, { phi, x: at }) => pullVector(phi, at, w, t), v),
-    pullCovector: (x, u, t) =>
-      path(x, t).reduceRight((w, { phi, x: at }) => pullCovector(phi, at, w, t), u),
-    gradLogDet: (x, t) =>
-      path(x, t).reduceRight<Tensor | undefined>((later, { phi, x: at }) => {
-        const own = gradLogDet(phi, at, t);
-        return later ? add(own, pullCovector(phi, at, later, t)) : own;
-      }, undefined) as Tensor,
-    itoTrace: (x, diffusion, t) => {
-      let g = diffusion;
-      return path(x, t).reduce<Tensor | undefined>((earlier, { phi, x: at }, i) => {
-        const own = itoTrace(phi, at, g, t);
-        if (i < maps.length - 1) g = pushDiffusion(phi, at, g, t);
-        return earlier ? add(own, pushVector(phi, at, earlier, t)) : own;
-      }, undefined) as Tensor;
-    },
-    // With P = J⁻¹Tr[GᵀHG] the same line reads P = P₁ + J₁⁻¹P₂.
-    pullItoTrace: (x, diffusion, t) => {
-      let g = diffusion;
-      return path(x, t)
-        .map(({ phi, x: at }, i) => {
-          const own = pullItoTrace(phi, at, g, t);
-          if (i < maps.length - 1) g = pushDiffusion(phi, at, g, t);
-          return { phi, at, own };
-        })
-        .reduceRight<Tensor | undefined>(
-          (later, { phi, at, own }) => (later ? add(own, pullVector(phi, at, later, t)) : own),
-          undefined,
-        ) as Tensor;
-    },
+    logDet: (x, t) => addAll(links(x, t).map(({ phi, x: at }) => phi.logDet(at, times(phi, t)))),
+    ...firstOrder(path),
+    ...secondOrder(path, maps.length),
     timeDerivative: (x, t) =>
-      path(x, t).reduce<Tensor | undefined>((earlier, { phi, x: at }) => {
+      links(x, t).reduce<Tensor | undefined>((earlier, { phi, x: at }) => {
         const moved = earlier && pushVector(phi, at, earlier, t);
         if (!phi.timeDependent) return moved;
         const own = timeDerivative(phi, at, t);

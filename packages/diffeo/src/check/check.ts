@@ -14,7 +14,6 @@ import {
   showShape,
   sizeOf,
   type Tensor,
-  toFloat64,
 } from "../graph/index.ts";
 import { sameShape } from "../graph/ndarray.ts";
 import { fold, type Key, key, normal } from "../random/index.ts";
@@ -30,6 +29,7 @@ import {
   withinCondition,
   withMoved,
 } from "./probe.ts";
+import { judge, judgeFinite, type LawResult } from "./verdict.ts";
 
 /** Where and how often `checkMap` checks each property. */
 export interface CheckOptions {
@@ -52,26 +52,6 @@ export interface CheckOptions {
   readonly more?: readonly Law[];
 }
 
-/** The largest difference between the two sides of a property, and where it occurred. */
-export interface LawResult {
-  readonly law: string;
-  /**
-   * The largest error over the points, relative to the scale of the property. For properties about
-   * finite values: how many values fail.
-   */
-  readonly worst: number;
-  readonly tolerance: number;
-  readonly pass: boolean;
-  /** The event of x with the largest error, its y, both flattened, and its time. */
-  readonly where: {
-    readonly x: readonly number[];
-    readonly y: readonly number[];
-    readonly t: number;
-  };
-  /** The likely cause of a failure; absent if the check passed. */
-  readonly remedy?: string;
-}
-
 /** The result of `checkMap`. */
 export interface MapReport {
   readonly map: string;
@@ -84,16 +64,11 @@ export interface MapReport {
  */
 const CONDITION_LIMIT = 1e10;
 const HARD_TOLERANCE = 1e-5;
-/**
- * How many perturbed copies of a point measure the rounding error of the right side, and how many
- * times that error an error may be.
- */
-const [MOVES, ROUNDING] = [11, 16];
+/** How many perturbed copies of a point measure the rounding error of the right side. */
+const MOVES = 11;
 const LARGEST_EVENT = 64;
 /** Points evaluated near each distant point: one alone may be small by chance. */
 const BESIDE = 3;
-/** The square root of the largest float32: values below it may be squared on the way. */
-const FLOAT32_RANGE = 1e18;
 
 /**
  * Checks the properties of a map at random points: round trip, log-determinant, Jacobian products,
@@ -222,90 +197,4 @@ function requireShapes(phi: Bijector, event: Shape, from?: Bijector): boolean {
   attempt("inverse", () => phi.inverse(y, t), undefined, z.shape);
   attempt("logDet", () => phi.logDet(x, t), undefined, [2, 3]);
   return !sameShape(x.shape, y.shape);
-}
-
-/**
- * The largest error of a property over the events of a batch, relative to the size of the right
- * side. Terms of the right side may cancel completely, for example in the Itô trace of the additive
- * logistic map where two shares are equal. Only rounding errors remain then. Their size is measured
- * on the right side at points that agree up to rounding. The left side is not used for this, so that
- * a closed form that loses digits is found.
- */
-function judge(
-  law: Law,
-  count: number,
-  points: Found<unknown>,
-  sides: readonly [NdArray, NdArray],
-): LawResult {
-  const [got, wanted] = sides.map((a) => toFloat64(a.data));
-  const size = got.length / points.x.shape[0];
-  const errors = Array.from({ length: count }, (_, row) => {
-    let [error, scale, spread] = [0, law.floor, 0];
-    for (let i = row * size; i < (row + 1) * size; i++) {
-      const gap = Math.abs(got[i] - wanted[i]);
-      error = Number.isNaN(gap) ? Number.POSITIVE_INFINITY : Math.max(error, gap);
-      scale = Math.max(scale, Math.abs(wanted[i]));
-      for (let k = i + count * size; k < wanted.length; k += count * size)
-        spread = Math.max(spread, Math.abs(wanted[k] - wanted[i]) || 0);
-    }
-    if (law.tolerance > 0) scale = Math.max(scale, (ROUNDING * spread) / law.tolerance);
-    return error === 0 ? 0 : error / (Number.isFinite(scale) ? scale : 1);
-  });
-  return outcome(law.law, errors, law.tolerance, points, law.remedy);
-}
-
-/**
- * Counts per event the values that are not finite although float32 could represent every exact
- * value.
- */
-function judgeFinite(
-  law: string,
-  found: Found<NamedTensors>,
-  exact: readonly Found<NamedTensors>[],
-): LawResult {
-  const count = found.x.shape[0];
-  const bad = new Set<string>();
-  const errors = Array.from({ length: count }, (_, row) =>
-    Object.entries(found.result).reduce((failures, [name, { data }]) => {
-      const values = toFloat64(data);
-      const references = exact.map(({ result }) => toFloat64(result[name].data));
-      const size = values.length / count;
-      let here = 0;
-      for (let i = row * size; i < (row + 1) * size; i++)
-        if (
-          !Number.isFinite(values[i]) &&
-          !references.some((own) => Math.abs(own[i]) > FLOAT32_RANGE)
-        )
-          here++;
-      if (here > 0) bad.add(name);
-      return failures + here;
-    }, 0),
-  );
-  return outcome(
-    law,
-    errors,
-    0,
-    found,
-    `not finite: ${[...bad].join(", ")}; a closed form in log space may help`,
-  );
-}
-
-type NamedTensors = Readonly<Record<string, Tensor>>;
-
-function outcome(
-  law: string,
-  errors: readonly number[],
-  tolerance: number,
-  found: Found<unknown>,
-  remedy: string,
-): LawResult {
-  const worst = Math.max(...errors);
-  const row = errors.indexOf(worst);
-  const eventAt = ({ shape, data }: NdArray): number[] => {
-    const size = data.length / shape[0];
-    return [...toFloat64(data).subarray(row * size, (row + 1) * size)];
-  };
-  const pass = worst <= tolerance;
-  const where = { x: eventAt(found.x), y: eventAt(found.y), t: eventAt(found.t)[0] };
-  return { law, worst, tolerance, pass, where, ...(!pass && { remedy }) };
 }

@@ -1,6 +1,6 @@
 /**
  * Critically damped Langevin diffusion (T. Dockhorn, A. Vahdat, K. Kreis, "Score-based generative
- * modeling with critically-damped Langevin diffusion", ICLR 2022): noise enters velocities v alone.
+ * modeling with critically-damped Langevin diffusion", ICLR 2022): noise enters velocities v only.
  * An event is (x, v) of 2n numbers, positions first.
  *
  *   dx = β v/M dt,   dv = −β x dt − β Γ v/M dt + √(2Γβ) dW,   Γ = 2√M
@@ -35,6 +35,7 @@ import {
   type Tensor,
 } from "../graph/index.ts";
 import { normal } from "../random/index.ts";
+import type { Prior } from "./prior.ts";
 import type { Sde } from "./sde.ts";
 
 /** Options of `dampedLangevin`. */
@@ -56,7 +57,7 @@ export interface PhaseCovariance {
   readonly vv: Tensor;
 }
 
-/** What is known of critically damped Langevin diffusion. */
+/** Critically damped Langevin diffusion: its process and its transition. */
 export interface DampedLangevin {
   /** The process of (x, v), with its prior N(0, diag(1, M)). */
   readonly sde: Sde;
@@ -66,7 +67,7 @@ export interface DampedLangevin {
   readonly covariance: (t: Tensor, variance?: number) => PhaseCovariance;
   /** ∇ log p_{0t}((x, v) | x₀), the target of hybrid score matching in its last n numbers. */
   readonly transitionScore: (z: Tensor, x0: Tensor, t: Tensor, variance?: number) => Tensor;
-  /** log p_{0t}((x, v) | x₀), one number an event. */
+  /** log p_{0t}((x, v) | x₀), one number per event. */
   readonly logTransition: (z: Tensor, x0: Tensor, t: Tensor, variance?: number) => Tensor;
 }
 
@@ -78,6 +79,92 @@ function halves(z: Tensor): readonly [Tensor, Tensor] {
   const part = (from: number): Tensor =>
     slice(z, ...z.shape.slice(0, -1).map((d): [number, number] => [0, d]), [from, from + size / 2]);
   return [part(0), part(size / 2)];
+}
+
+interface Constants {
+  readonly mass: number;
+  readonly rate: number;
+  readonly initial: number;
+  readonly horizon: number;
+}
+
+/** Mean and covariance of the transition. */
+function momentsOf({
+  mass,
+  rate,
+  initial,
+}: Constants): Pick<DampedLangevin, "mean" | "covariance"> {
+  const lambda = 1 / Math.sqrt(mass);
+  /** E(τ) by its entries. */
+  const propagator = (t: Tensor) => {
+    const tau = mul(t, rate);
+    const decay = exp(mul(tau, -lambda));
+    const turn = mul(tau, lambda);
+    return {
+      xx: mul(decay, add(turn, 1)),
+      xv: mul(decay, mul(tau, lambda ** 2)),
+      vx: mul(decay, neg(tau)),
+      vv: mul(decay, sub(1, turn)),
+    };
+  };
+  return {
+    covariance: (t, variance = 0) => {
+      const e = propagator(t);
+      const [x, v] = [1 - variance, mass * (1 - initial)]; // S − Σ₀
+      return {
+        xx: sub(1, add(mul(square(e.xx), x), mul(square(e.xv), v))),
+        xv: neg(add(mul(mul(e.xx, e.vx), x), mul(mul(e.xv, e.vv), v))),
+        vv: sub(mass, add(mul(square(e.vx), x), mul(square(e.vv), v))),
+      };
+    },
+    mean: (x0, t) => {
+      const { xx, vx } = propagator(t);
+      return concat([mul(x0, expandDims(xx, -1)), mul(x0, expandDims(vx, -1))], -1);
+    },
+  };
+}
+
+/** The stationary distribution, N(0, diag(1, M)). */
+const priorOf = (mass: number): Prior => ({
+  sample: (keys, event, dtype) => {
+    const draws = normal(keys, event, { dtype });
+    const size = sizeOf(event);
+    for (let i = 0; i < draws.data.length; i++)
+      if (2 * (i % size) >= size) draws.data[i] *= Math.sqrt(mass);
+    return draws;
+  },
+  logDensity: (z) => {
+    const [x, v] = halves(z);
+    const n = x.shape.at(-1) as number;
+    const size = add(square(x), mul(square(v), 1 / mass));
+    const peak = n * (Math.log(2 * Math.PI) + 0.5 * Math.log(mass));
+    return sub(mul(sum(size, -1), -0.5), peak);
+  },
+});
+
+/** The process of (x, v). */
+function processOf({ mass, rate, horizon }: Constants): Sde {
+  const friction = 2 * Math.sqrt(mass);
+  /** 0 for positions, 1 for velocities. */
+  const noisy = (z: Tensor): number[] => {
+    const size = z.shape.at(-1) as number;
+    return Array.from({ length: size }, (_, i) => (2 * i < size ? 0 : 1));
+  };
+  return {
+    name: "critically damped Langevin",
+    eventRank: 1,
+    horizon,
+    drift: (z) => {
+      const [x, v] = halves(z);
+      const pull = add(x, mul(v, friction / mass));
+      return concat([mul(v, rate / mass), mul(pull, -rate)], -1);
+    },
+    diffusion: (z) => ({
+      kind: "diagonal",
+      value: mul(constant(noisy(z), z.dtype), Math.sqrt(2 * friction * rate)),
+    }),
+    prior: priorOf(mass),
+  };
 }
 
 /**
@@ -92,43 +179,13 @@ function halves(z: Tensor): readonly [Tensor, Tensor] {
  * const process = reverse(sde, (z) => mul(z, -1));
  * await sample(process, { shape: [4], count: 100, key: key(1) });
  */
-export function dampedLangevin({
-  mass = 0.25,
-  rate = 4,
-  initial = 0.04,
-  horizon = 1,
-}: DampedLangevinOptions = {}): DampedLangevin {
-  for (const [name, value] of Object.entries({ mass, rate, initial, horizon }))
+export function dampedLangevin(options: DampedLangevinOptions = {}): DampedLangevin {
+  const { mass = 0.25, rate = 4, initial = 0.04, horizon = 1 } = options;
+  const constants = { mass, rate, initial, horizon };
+  for (const [name, value] of Object.entries(constants))
     if (!(value > 0 && value < Infinity))
       fail("usage", `dampedLangevin: ${name} is ${value}`, "use a positive number");
-  const lambda = 1 / Math.sqrt(mass);
-  const friction = 2 * Math.sqrt(mass);
-
-  /** E(τ) by its entries. */
-  const propagator = (t: Tensor) => {
-    const tau = mul(t, rate);
-    const decay = exp(mul(tau, -lambda));
-    const turn = mul(tau, lambda);
-    return {
-      xx: mul(decay, add(turn, 1)),
-      xv: mul(decay, mul(tau, lambda ** 2)),
-      vx: mul(decay, neg(tau)),
-      vv: mul(decay, sub(1, turn)),
-    };
-  };
-  const covariance = (t: Tensor, variance = 0): PhaseCovariance => {
-    const e = propagator(t);
-    const [x, v] = [1 - variance, mass * (1 - initial)]; // S − Σ₀
-    return {
-      xx: sub(1, add(mul(square(e.xx), x), mul(square(e.xv), v))),
-      xv: neg(add(mul(mul(e.xx, e.vx), x), mul(mul(e.xv, e.vv), v))),
-      vv: sub(mass, add(mul(square(e.vx), x), mul(square(e.vv), v))),
-    };
-  };
-  const mean = (x0: Tensor, t: Tensor): Tensor => {
-    const { xx, vx } = propagator(t);
-    return concat([mul(x0, expandDims(xx, -1)), mul(x0, expandDims(vx, -1))], -1);
-  };
+  const { mean, covariance } = momentsOf(constants);
   /** z − mean by halves, Σ along the event, and det Σ. */
   const centred = (z: Tensor, x0: Tensor, t: Tensor, variance?: number) => {
     const [dx, dv] = halves(sub(z, mean(x0, t)));
@@ -136,42 +193,8 @@ export function dampedLangevin({
     const [xx, xv, vv] = [of.xx, of.xv, of.vv].map((c) => expandDims(c, -1));
     return { dx, dv, xx, xv, vv, det: sub(mul(xx, vv), square(xv)) };
   };
-
-  const diffusionOf = (z: Tensor): number[] => {
-    const size = z.shape.at(-1) as number;
-    return Array.from({ length: size }, (_, i) => (2 * i < size ? 0 : 1));
-  };
   return {
-    sde: {
-      name: "critically damped Langevin",
-      eventRank: 1,
-      horizon,
-      drift: (z) => {
-        const [x, v] = halves(z);
-        const pull = add(x, mul(v, friction / mass));
-        return concat([mul(v, rate / mass), mul(pull, -rate)], -1);
-      },
-      diffusion: (z) => ({
-        kind: "diagonal",
-        value: mul(constant(diffusionOf(z), z.dtype), Math.sqrt(2 * friction * rate)),
-      }),
-      prior: {
-        sample: (keys, event, dtype) => {
-          const draws = normal(keys, event, { dtype });
-          const size = sizeOf(event);
-          for (let i = 0; i < draws.data.length; i++)
-            if (2 * (i % size) >= size) draws.data[i] *= Math.sqrt(mass);
-          return draws;
-        },
-        logDensity: (z) => {
-          const [x, v] = halves(z);
-          const n = x.shape.at(-1) as number;
-          const size = add(square(x), mul(square(v), 1 / mass));
-          const peak = n * (Math.log(2 * Math.PI) + 0.5 * Math.log(mass));
-          return sub(mul(sum(size, -1), -0.5), peak);
-        },
-      },
-    },
+    sde: processOf(constants),
     mean,
     covariance,
     transitionScore: (z, x0, t, variance) => {

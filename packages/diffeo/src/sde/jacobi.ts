@@ -34,11 +34,17 @@ import {
   zerosLike,
 } from "../graph/index.ts";
 import { type FloatArray, type Keys, type Sequence, sequence } from "../random/index.ts";
-import { coordinatesOf, eigenvalue, type JacobiOptions, spectrumOf } from "./jacobi-spectrum.ts";
+import {
+  type Coordinate,
+  coordinatesOf,
+  eigenvalue,
+  type JacobiOptions,
+  spectrumOf,
+} from "./jacobi-spectrum.ts";
 import type { Prior } from "./prior.ts";
 import type { Sde } from "./sde.ts";
 
-/** What is known of a Jacobi diffusion. */
+/** A Jacobi diffusion: its process, its transition and exact samples. */
 export interface Jacobi {
   /** The process of z on (0, 1)ⁿ, with its prior Beta(a, b). */
   readonly sde: Sde;
@@ -80,6 +86,121 @@ const squaredSine = (): Bijector =>
     logSlopeDerivative: (theta) => div(cos(theta), sin(theta)),
   });
 
+/** What the parts of a Jacobi diffusion share: its coordinates and their spectral sums. */
+interface Parts extends ReturnType<typeof spectrumOf> {
+  readonly all: readonly Coordinate[];
+  readonly phi: Bijector;
+  readonly horizon: number;
+}
+
+/** Samples of Beta(a, b) by coordinate. */
+const sampleBeta =
+  (all: readonly Coordinate[]): Prior["sample"] =>
+  (keys, event, dtype) => {
+    const n = event.at(-1) as number;
+    const data = allocate(dtype, keys.count * n) as FloatArray["data"];
+    for (let row = 0; row < keys.count; row++) {
+      const random = sequence(keys, row);
+      for (let i = 0; i < n; i++) {
+        const { a, b } = all[all.length === 1 ? 0 : i];
+        data[row * n + i] = betaVariate(random, a, b);
+      }
+    }
+    return { shape: [keys.count, ...event], dtype, data } as FloatArray;
+  };
+
+/** The process of z. */
+const processOf = ({ all, each, logBeta, horizon }: Parts): Sde => ({
+  eventRank: 1,
+  horizon,
+  name: "Jacobi",
+  drift: (z) => {
+    const up = each(z, ({ a, s }) => (s * a) / 2);
+    const down = each(z, ({ a, b, s }) => (s * (a + b)) / 2);
+    return sub(up, mul(z, down));
+  },
+  diffusion: (z) => {
+    const rate = each(z, (c) => c.s);
+    return { kind: "diagonal", value: sqrt(mul(mul(z, sub(1, z)), rate)) };
+  },
+  // g² = s z(1 − z), (g²)′ = s(1 − 2z): autodiff of the root would divide by it.
+  reversal: (z, score) => {
+    const rate = each(z, (c) => c.s);
+    return mul(add(mul(mul(z, sub(1, z)), score), sub(1, mul(z, 2))), rate);
+  },
+  prior: { sample: sampleBeta(all), logDensity: (z) => sumEvent(logBeta(z), 1) },
+});
+
+/** The process of θ. */
+const angleOf = ({ all, each, logBeta, phi, horizon }: Parts): Sde => ({
+  eventRank: 1,
+  horizon,
+  name: "angle of Jacobi",
+  drift: (theta) => {
+    const half = mul(theta, 0.5);
+    const [c, s] = [cos(half), sin(half)];
+    const up = each(theta, ({ a, s: rate }) => (rate * (a - 0.5)) / 2);
+    const down = each(theta, ({ b, s: rate }) => (rate * (b - 0.5)) / 2);
+    return sub(mul(div(c, s), up), mul(div(s, c), down));
+  },
+  diffusion: (theta) => {
+    const size = each(theta, (c) => Math.sqrt(c.s));
+    return { kind: "diagonal", value: add(zerosLike(theta), size) };
+  },
+  prior: {
+    sample: (keys, event, dtype) => {
+      const start = sampleBeta(all)(keys, event, dtype);
+      start.data.forEach((z, i) => {
+        start.data[i] = 2 * Math.asin(Math.sqrt(z));
+      });
+      return start;
+    },
+    logDensity: (theta) => add(sumEvent(logBeta(phi.forward(theta)), 1), phi.logDet(theta)),
+  },
+});
+
+/** log p_{0t} and its score, from the spectral sum. */
+const transitionOf = ({
+  each,
+  series,
+  logBeta,
+}: Parts): Pick<Jacobi, "logTransition" | "transitionScore"> => ({
+  logTransition: (z, z0, t) => sumEvent(add(logBeta(z), log(series(z, z0, t).sum)), 1),
+  transitionScore: (z, z0, t) => {
+    const { sum: total, slope } = series(z, z0, t);
+    const low = div(
+      each(z, ({ a }) => a - 1),
+      z,
+    );
+    const high = div(
+      each(z, ({ b }) => b - 1),
+      sub(1, z),
+    );
+    return add(sub(low, high), div(slope, total));
+  },
+});
+
+/**
+ * Of m lines that are left, Binomial(m, z₀) are of the first kind, and
+ * Z_t ~ Beta(a + L, b + m − L) (R. Griffiths and D. Spanò, 2010).
+ */
+const sampleTransitionOf =
+  (all: readonly Coordinate[]): Jacobi["sampleTransition"] =>
+  (keys, z0, t) => {
+    const [rows, n] = z0.shape;
+    const data = allocate(z0.dtype, rows * n) as FloatArray["data"];
+    for (let row = 0; row < rows; row++) {
+      const random = sequence(keys, row);
+      for (let i = row * n; i < (row + 1) * n; i++) {
+        const { a, b, s } = all[all.length === 1 ? 0 : i - row * n];
+        const m = linesLeft(random, a + b, s * t);
+        const first = binomialVariate(random, m, z0.data[i]);
+        data[i] = betaVariate(random, a + first, b + m - first);
+      }
+    }
+    return { ...z0, data } as FloatArray;
+  };
+
 /**
  * The Jacobi diffusion of vectors in (0, 1)ⁿ, one by coordinate.
  *
@@ -104,118 +225,14 @@ export function jacobi(options: JacobiOptions = {}): Jacobi {
   if (!Number.isInteger(terms) || terms < 2)
     fail("usage", `jacobi: terms is ${terms}`, "use an integer above 1");
   const all = coordinatesOf(options);
-  const { each, series, logBeta } = spectrumOf(all, terms);
   const phi = squaredSine();
-  const sampleBeta: Prior["sample"] = (keys, event, dtype) => {
-    const n = event.at(-1) as number;
-    const data = allocate(dtype, keys.count * n) as FloatArray["data"];
-    for (let row = 0; row < keys.count; row++) {
-      const random = sequence(keys, row);
-      for (let i = 0; i < n; i++) {
-        const { a, b } = all[all.length === 1 ? 0 : i];
-        data[row * n + i] = betaVariate(random, a, b);
-      }
-    }
-    return { shape: [keys.count, ...event], dtype, data } as FloatArray;
-  };
-  const half = (theta: Tensor): Tensor => mul(theta, 0.5);
-  const common = { eventRank: 1, horizon };
+  const parts: Parts = { ...spectrumOf(all, terms), all, phi, horizon };
   return {
     phi,
     firstTime: Math.max(...all.map((c) => 28 / (c.s * eigenvalue(terms, c)))),
-    sde: {
-      ...common,
-      name: "Jacobi",
-      drift: (z) =>
-        sub(
-          each(z, ({ a, s }) => (s * a) / 2),
-          mul(
-            z,
-            each(z, ({ a, b, s }) => (s * (a + b)) / 2),
-          ),
-        ),
-      diffusion: (z) => ({
-        kind: "diagonal",
-        value: sqrt(
-          mul(
-            mul(z, sub(1, z)),
-            each(z, (c) => c.s),
-          ),
-        ),
-      }),
-      // g² = s z(1 − z), (g²)′ = s(1 − 2z): autodiff of the root would divide by it.
-      reversal: (z, score) =>
-        mul(
-          add(mul(mul(z, sub(1, z)), score), sub(1, mul(z, 2))),
-          each(z, (c) => c.s),
-        ),
-      prior: { sample: sampleBeta, logDensity: (z) => sumEvent(logBeta(z), 1) },
-    },
-    angle: {
-      ...common,
-      name: "angle of Jacobi",
-      drift: (theta) => {
-        const [c, s] = [cos(half(theta)), sin(half(theta))];
-        const up = mul(
-          div(c, s),
-          each(theta, ({ a, s: rate }) => (rate * (a - 0.5)) / 2),
-        );
-        const down = mul(
-          div(s, c),
-          each(theta, ({ b, s: rate }) => (rate * (b - 0.5)) / 2),
-        );
-        return sub(up, down);
-      },
-      diffusion: (theta) => ({
-        kind: "diagonal",
-        value: add(
-          zerosLike(theta),
-          each(theta, (c) => Math.sqrt(c.s)),
-        ),
-      }),
-      prior: {
-        sample: (keys, event, dtype) => {
-          const start = sampleBeta(keys, event, dtype);
-          start.data.forEach((z, i) => {
-            start.data[i] = 2 * Math.asin(Math.sqrt(z));
-          });
-          return start;
-        },
-        logDensity: (theta) => add(sumEvent(logBeta(phi.forward(theta)), 1), phi.logDet(theta)),
-      },
-    },
-    logTransition: (z, z0, t) => sumEvent(add(logBeta(z), log(series(z, z0, t).sum)), 1),
-    transitionScore: (z, z0, t) => {
-      const { sum: total, slope } = series(z, z0, t);
-      const stationary = sub(
-        div(
-          each(z, ({ a }) => a - 1),
-          z,
-        ),
-        div(
-          each(z, ({ b }) => b - 1),
-          sub(1, z),
-        ),
-      );
-      return add(stationary, div(slope, total));
-    },
-    /**
-     * Of m lines that are left, Binomial(m, z₀) are of the first kind, and
-     * Z_t ~ Beta(a + L, b + m − L) (R. Griffiths and D. Spanò, 2010).
-     */
-    sampleTransition: (keys, z0, t) => {
-      const [rows, n] = z0.shape;
-      const data = allocate(z0.dtype, rows * n) as FloatArray["data"];
-      for (let row = 0; row < rows; row++) {
-        const random = sequence(keys, row);
-        for (let i = row * n; i < (row + 1) * n; i++) {
-          const { a, b, s } = all[all.length === 1 ? 0 : i - row * n];
-          const m = linesLeft(random, a + b, s * t);
-          const first = binomialVariate(random, m, z0.data[i]);
-          data[i] = betaVariate(random, a + first, b + m - first);
-        }
-      }
-      return { ...z0, data } as FloatArray;
-    },
+    sde: processOf(parts),
+    angle: angleOf(parts),
+    ...transitionOf(parts),
+    sampleTransition: sampleTransitionOf(all),
   };
 }
