@@ -1,4 +1,4 @@
-/** diffeo density fit: a deep kernel exponential family on a table of numbers. */
+/** diffeo density fit: fits a deep kernel exponential family to a table of numbers. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { Option } from "commander";
@@ -48,8 +48,7 @@ interface FitCommand extends TableCommand {
 }
 
 /**
- * What fit says of a density, in the units it was fitted in: those of the table, or those that
- * whitening gave it.
+ * The report on a fitted density, in the units of the fit: those of the table, or whitened ones.
  */
 export function fitReport(
   m: Measures,
@@ -70,15 +69,15 @@ export function fitReport(
     );
     if (effectiveSamples < ENOUGH_SAMPLES)
       lines.push(
-        "warning: the plain estimate rests on few draws, and then the likelihood it gives is usually too high",
+        "warning: few samples of the plain estimate are effective, so its likelihood is usually too high",
       );
   }
   if (m.annealed.effectiveSamples < ENOUGH_SAMPLES)
-    lines.push("warning: the annealed estimate rests on few particles");
+    lines.push("warning: few particles of the annealed estimate are effective");
   lines.push(
     whiten
-      ? `all in whitened units; in the table's own, as density score has them, the log-likelihood is ${(likelihood(m) + whitening.logDet).toFixed(3)}`
-      : "all in the table's own units",
+      ? `all values are in whitened units; in the units of the table, which density score uses, the log-likelihood is ${(likelihood(m) + whitening.logDet).toFixed(3)}`
+      : "all values are in the units of the table",
   );
   return `${lines.join("\n")}\n`;
 }
@@ -131,7 +130,7 @@ const trainingOf = ({ inducing, batch, epochs, patience, rate }: FitCommand) => 
   rate,
 });
 
-/** The fits of all seeds, each with a bar of its own. */
+/** The fits of all seeds, with one progress bar each. */
 async function fitSeeds(io: Io, options: FitCommand, first: PreparedTable) {
   const { loss, samples, seed, seeds } = options;
   let bar: ReturnType<typeof progress> | undefined;
@@ -166,7 +165,7 @@ const worthLines = ({
 mass by cluster       ${masses.map(({ data, samples }) => `${(100 * data).toFixed(1)} % (${(100 * samples).toFixed(1)})`).join(", ")}   data (samples)
 `;
 
-/** Fits, and writes the model and its report. The folder is the fit's own. */
+/** Fits, and writes the model and its report. The folder is locked. */
 async function fitInto(io: Io, options: FitCommand, first: PreparedTable): Promise<void> {
   const { out, loss, whiten, samples, seeds, accept } = options;
   const { model, written } = filesIn(out);
@@ -210,14 +209,14 @@ async function fitInto(io: Io, options: FitCommand, first: PreparedTable): Promi
     fail(
       "numerical",
       `${failure}; the model is that of step ${chosen.step}, the best before it${lost ? ", and has no normaliser" : ""}`,
-      `${whiten ? "use a smaller --rate" : "leave out --no-whiten"}, or look for outliers in the table`,
+      `${whiten ? "use a smaller --rate" : "omit --no-whiten"}, or look for outliers in the table`,
     );
   if (lost) throw lost;
   if (worth && worth.faults.length > 0 && !accept)
     fail(
       "numerical",
       worth.faults.join("; "),
-      "the model is written; try several fits by --seeds 5, use diffeo table fit, or take it as it is by --accept",
+      "the model is written; fit several seeds with --seeds 5, use diffeo table fit, or accept the model with --accept",
     );
 }
 
@@ -228,33 +227,38 @@ export const declare: Declare = (command, io) =>
         .choices(Object.keys(objectives))
         .default("gssm-vr"),
     )
-    .option("--out <folder>", "where the model and its report go", FIT_FOLDER)
+    .option("--out <folder>", "folder for the model and its report", FIT_FOLDER)
     .option("--drop <columns...>", "columns to leave out, by name or number")
     .option("--prune <r>", "drop columns that correlate with another beyond this", share)
     .option(
       "--dequantise",
-      "add noise of the size of a column's steps (default: for the wines alone)",
+      "add noise of the size of a column's steps (default: only for the wines)",
     )
-    .option("--no-dequantise", "add none")
+    .option("--no-dequantise", "do not add this noise")
     .option("--no-whiten", "use the numbers as they are")
-    .option("--noise <x>", "standard deviation of the noise added in the end", nonNegative, 0.05)
+    .option(
+      "--noise <x>",
+      "standard deviation of the noise added after preparation",
+      nonNegative,
+      0.05,
+    )
     .option("--test <share>", "share of the rows for the test", share, 0.1)
-    .option("--validation <share>", "share of the others for validation", share, 0.1)
+    .option("--validation <share>", "share of the other rows for validation", share, 0.1)
     .option("--inducing <n>", "inducing points", integer(1, 100_000), protocol.inducing)
-    .option("--batch <n>", "points a step, an even number", integer(2, 1_000_000), protocol.batch)
-    .option("--epochs <n>", "passes over the data at most", integer(1, 1e9), protocol.epochs)
+    .option("--batch <n>", "points per step, an even number", integer(2, 1_000_000), protocol.batch)
+    .option("--epochs <n>", "most passes over the data", integer(1, 1e9), protocol.epochs)
     .option(
       "--patience <n>",
-      "steps without a better validation loss before it stops",
+      "stop after this many steps without a better validation loss",
       integer(1, 1e9),
       protocol.patience,
     )
     .option("--rate <x>", "learning rate", positive, protocol.rate)
-    .option("--samples <n>", "draws of the plain normaliser", integer(1000, 1e9), 1_000_000)
+    .option("--samples <n>", "samples for the plain normaliser", integer(1000, 1e9), 1_000_000)
     .option("--seed <n>", "seed", integer(0, MOST.seed), 0)
     .option(
       "--seeds <n>",
-      "fit so many seeds from that on and keep the one under which validation rows are likeliest",
+      "fit this many seeds, starting at --seed, and keep the one with the best validation likelihood",
       integer(1, 1000),
       1,
     )

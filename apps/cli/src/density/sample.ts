@@ -34,7 +34,7 @@ async function sample(io: Io, options: SampleCommand): Promise<void> {
 export const declare: Declare = (command, io) =>
   void command
     .addOption(fittedOption())
-    .option("--count <n>", "how many rows", integer(1, MOST.rows), 1000)
+    .option("--count <n>", "number of rows", integer(1, MOST.rows), 1000)
     .addOption(
       acceptOldValue(
         new Option("--method <method>", "the Markov chain").choices(["hmc", "mala"]),
@@ -42,8 +42,8 @@ export const declare: Declare = (command, io) =>
         { langevin: "mala" },
       ).default("hmc"),
     )
-    .option("--steps <n>", "transitions of every chain", integer(1, MOST.steps), 200)
+    .option("--steps <n>", "transitions of each chain", integer(1, MOST.steps), 200)
     .option("--seed <n>", "seed", integer(0, MOST.seed), 0)
-    .option("--out <file>", "where the CSV goes (default: standard output)")
+    .option("--out <file>", "file for the CSV (default: standard output)")
     .addOption(forceOption())
     .action((options) => sample(io, options));

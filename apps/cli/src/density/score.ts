@@ -36,6 +36,6 @@ export const declare: Declare = (command, io) =>
     command.addOption(fittedOption()),
     "a CSV file with the columns the model was fitted on",
   )
-    .option("--out <file>", "where the CSV goes (default: standard output)")
+    .option("--out <file>", "file for the CSV (default: standard output)")
     .addOption(forceOption())
     .action((options) => score(io, options));

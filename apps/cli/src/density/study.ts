@@ -85,7 +85,7 @@ async function runAll(
   });
 }
 
-/** Runs of one table are measured alike: those to come as those there are. */
+/** All runs of one table use the same number of samples. */
 function requireSamples(
   records: readonly RunRecord[],
   { out, datasets, samples }: StudyCommand,
@@ -95,8 +95,8 @@ function requireSamples(
     if (draws !== samples)
       fail(
         "usage",
-        `${fitTaskName(record)} in ${out} has ${draws} draws of the plain normaliser, not ${samples}`,
-        `give --samples ${draws}, or another --out`,
+        `${fitTaskName(record)} in ${out} has ${draws} samples for the plain normaliser, not ${samples}`,
+        `use --samples ${draws}, or another --out`,
       );
   }
 }
@@ -114,7 +114,7 @@ async function study(io: Io, options: StudyCommand): Promise<void> {
   setMaxListeners(0, signal); // every job listens
   const run = (): Promise<readonly Failed[] | undefined> =>
     runAll(io, new Set(there.map(fitTaskName)), options, signal).catch((error: unknown) => {
-      if (time.aborted && !io.signal.aborted) return []; // time is up, and what is done is kept
+      if (time.aborted && !io.signal.aborted) return []; // time is up; finished runs are kept
       throw error;
     });
   if (options.shard || options.dryRun) return void (await run());
@@ -127,7 +127,7 @@ async function study(io: Io, options: StudyCommand): Promise<void> {
     const records = await readFitRecords(out);
     if (records.length > 0) await writeReport(io, out, records);
     const left = openFitTasks(records, datasets, losses, seeds).length;
-    if (left > 0) io.stdout.write(`${left} runs are still open; the same command continues\n`);
+    if (left > 0) io.stdout.write(`${left} runs are open. Repeat the command to resume\n`);
     io.signal.throwIfAborted();
     requireNone(io, failed);
   });
@@ -137,7 +137,8 @@ const listOf =
   <T extends string>(known: (name: string) => name is T, names: readonly string[]) =>
   (text: string): T[] =>
     [...new Set(text.split(","))].map((name) => {
-      if (!known(name)) throw new InvalidArgumentError(`"${name}" is none of ${names.join(", ")}.`);
+      if (!known(name))
+        throw new InvalidArgumentError(`"${name}" is not one of ${names.join(", ")}.`);
       return name;
     });
 
@@ -148,16 +149,18 @@ export const declare: Declare = (command, io) => {
   const losses = Object.keys(objectives) as ObjectiveName[];
   const sets = Object.keys(uciSets) as DatasetName[];
   withJobOptions(command, io)
-    .option("--data <folder>", "where the UCI files are, or are fetched to", "data")
-    .option("--out <folder>", "where records, table and figures go", STUDY_FOLDER)
+    .option("--data <folder>", "folder of the UCI files; missing ones are fetched", "data")
+    .option("--out <folder>", "folder for records, table and figures", STUDY_FOLDER)
     .option(
       "--datasets <list>",
-      "which datasets",
+      "datasets, separated by commas",
       listOf(isDataset, [...sets, ...Object.keys(synthetics)]),
       sets,
     )
-    .option("--losses <list>", "which losses", listOf(isLoss, losses), [...paperObjectives])
-    .option("--seeds <n>", "seeds 0 … n − 1", integer(1, 10_000), 15)
+    .option("--losses <list>", "losses, separated by commas", listOf(isLoss, losses), [
+      ...paperObjectives,
+    ])
+    .option("--seeds <n>", "use seeds 0 … n − 1", integer(1, 10_000), 15)
     .option(
       "--minutes <x>",
       "stop after this long; unfinished runs start over the next time",
@@ -165,7 +168,7 @@ export const declare: Declare = (command, io) => {
     )
     .option(
       "--samples <n>",
-      "draws of the plain normaliser, the same for all runs",
+      "samples for the plain normaliser, the same for all runs",
       integer(1000, 1e9),
       1_000_000,
     )

@@ -30,10 +30,7 @@ export interface TableCommand {
 export const withTableOptions = (command: Command, file = "a CSV file"): Command =>
   command
     .requiredOption("--data <table>", `${file}, or one of ${tableNames.join(", ")}`)
-    .option("--folder <folder>", "where the UCI files are, or are fetched to", "data")
+    .option("--folder <folder>", "folder of the UCI files; missing ones are fetched", "data")
     .option("--rows <n>", "rows of a generated table", integer(10, MOST.rows), 2000)
-    .option(
-      "--header",
-      "the first line of the file is names, whatever it holds (default: if it holds no number)",
-    )
-    .option("--no-header", "the first line is a row as the others");
+    .option("--header", "read the first line as column names (default: if it has no number)")
+    .option("--no-header", "read the first line as a row");

@@ -73,7 +73,7 @@ describe("diffeo density", () => {
   it("fits a table, scores its rows and draws new ones", async () => {
     expect(fit.stderr).toBe("");
     expect(fit.code).toBe(0);
-    expect(fit.stdout).toMatch(/warning: the plain estimate rests on few draws/);
+    expect(fit.stdout).toMatch(/warning: few samples of the plain estimate are effective/);
     expect(fit.stdout).toMatch(/test log-likelihood .* effective of/);
     const report = JSON.parse(readFileSync(at("fit/report.json"), "utf8"));
     expect(report.columns).toEqual(["height", "weight"]);
@@ -317,7 +317,7 @@ describe("diffeo density", () => {
     // Long enough for the fit to have begun, too short for it to end. The one that is open is done
     // in this process.
     const stopped = await study("--seeds", "1", "--minutes", "0.005");
-    expect(stopped.stdout).toMatch(/1 runs are still open; the same command continues/);
+    expect(stopped.stdout).toMatch(/1 runs are open. Repeat the command to resume/);
     expect([stopped.code, stopped.stderr]).toEqual([0, ""]);
     mkdirSync(at("study/runs"), { recursive: true });
     writeFileSync(at("study/runs/two-moons-gssm-0.json"), JSON.stringify(two("gssm", -15, 400)));
@@ -380,8 +380,8 @@ describe("diffeo density", () => {
       /a batch of 41 has no halves/,
     ],
     [["fit", "--data", "rings", "--noise", "-1"], /'--noise <x>' argument '-1' is invalid/],
-    [["study", "--losses", "ssm,what"], /"what" is none of sm, ssm/],
-    [["study", "--datasets", "toString"], /"toString" is none of red-wine/],
+    [["study", "--losses", "ssm,what"], /"what" is not one of sm, ssm/],
+    [["study", "--datasets", "toString"], /"toString" is not one of red-wine/],
     [["worker"], /unknown command 'worker'/],
   ])("refuses %j with code 2", async (args, message) => {
     const result = await diffeo("density", ...args);
@@ -415,17 +415,19 @@ describe("what a fit says of itself", () => {
     expect(whitened).toBe(`chosen at step 10 of 90
 test score matching   -3.000   (median -4.000; a unit Gaussian has 4.50)
 test log-likelihood   -2.000   (annealed, 1500 effective of 4096 particles; a unit Gaussian has -8.34)
-all in whitened units; in the table's own, as density score has them, the log-likelihood is -0.614
+all values are in whitened units; in the units of the table, which density score uses, the log-likelihood is -0.614
 `);
     const asIs = fitReport(measures({ scoreMatching: -3 }), 90, data, false);
-    expect(asIs).toMatch(/\nall in the table's own units\n$/);
+    expect(asIs).toMatch(/\nall values are in the units of the table\n$/);
   });
 
   it("warns of estimates that rest on little", () => {
     expect(warnings(1000, 1000)).toEqual([]);
-    expect(warnings(999, 1000)).toEqual(["warning: the annealed estimate rests on few particles"]);
+    expect(warnings(999, 1000)).toEqual([
+      "warning: few particles of the annealed estimate are effective",
+    ]);
     expect(warnings(1000, 999)).toEqual([
-      "warning: the plain estimate rests on few draws, and then the likelihood it gives is usually too high",
+      "warning: few samples of the plain estimate are effective, so its likelihood is usually too high",
     ]);
   });
 });

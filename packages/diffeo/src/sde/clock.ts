@@ -10,7 +10,7 @@
  *
  *   s₂(y, u) = a s₁(a y, t),   a = m₁(t)/m₂(u).
  *
- * VP, VE, sub-VP, EDM and the interpolant of flow matching differ in nothing else.
+ * VP, VE, sub-VP, EDM and the interpolant of flow matching differ only in this.
  */
 import { alignToEvent, type Bijector, timeAffine } from "../bijector/index.ts";
 import {
@@ -93,7 +93,7 @@ export interface CarriedScore {
 
 /**
  * A score that belongs to the marginals of one SDE, as the score of the marginals of another from
- * the same data: nothing is trained again.
+ * the same data, without training again.
  *
  * A score is known up to the noise ratio at its own SDE's horizon. Where `to` goes beyond, the
  * result's `sde` is `to` with an earlier horizon, so use that one.

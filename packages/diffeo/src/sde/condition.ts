@@ -10,12 +10,12 @@
  *
  *   log ψ = maxᵤ [L(x̂₀ + u) − |u|²/2d²] − ½ log(1 + d²κ),      ∂ log ψ/∂x̂₀ = u/d²
  *
- * The maximum is Moreau's envelope of L, and u/d² its gradient: however narrow the observation, it
- * pulls no harder than it takes to get there. Claim: for a·x₀ seen with noise s it is exact,
- * −r²/2(s² + d²|a|²) and a constant for the residual r. L(x̂₀ + u) is −(r + a·u)²/2s², u = −d²a
- * r/(s² + d²|a|²), and r²/2(s² + d²|a|²)² · (s² + d²|a|²) is what is left of both squares. So the
- * observation is believed as far as x̂₀ can know, where L(x̂₀) alone (DPS; H. Chung et al., ICLR
- * 2023) is sure of it from the first step.
+ * The maximum is the Moreau envelope of L, and u/d² is its gradient, which stays bounded however
+ * narrow the observation is. For a linear observation a·x₀ with noise s the formula is exact:
+ * −r²/2(s² + d²|a|²) up to a constant, for the residual r. Proof: L(x̂₀ + u) is −(r + a·u)²/2s², so
+ * u = −d²a r/(s² + d²|a|²), and the sum of both squares is r²/2(s² + d²|a|²). An observation thus
+ * counts only as much as x̂₀ is known. L(x̂₀) alone (DPS; H. Chung et al., ICLR 2023) takes x̂₀ as
+ * exact from the first step.
  */
 import { alignToEvent, sumEvent } from "../bijector/index.ts";
 import {
@@ -46,26 +46,27 @@ import { oneEach, type TwistedProcess, twist, untwisted } from "./twist.ts";
 /** How an observation guides a process. */
 export interface ConditionOptions {
   /**
-   * How x̂₀ follows x. `exact`: with the derivative of the score in it. `simple`: by ∂x̂₀/∂x =
-   * m/(m² + σ²), as if the data were N(0, I): it asks no derivative of the score. A weaker guide,
-   * and particles are exact by either. Default exact.
+   * The derivative of x̂₀ by x. `exact` differentiates the score. `simple` uses ∂x̂₀/∂x =
+   * m/(m² + σ²), as for data from N(0, I), and needs no derivative of the score. Its guidance is
+   * weaker; particles are exact with both. Default exact.
    */
   readonly gradient?: "exact" | "simple";
   /**
-   * What ∇ₓ log ψ is multiplied by. It changes guidance, and of particles only how well they move.
-   * Default 1.
+   * A factor of ∇ₓ log ψ. It changes the samples of guidance; of particles it changes only the
+   * efficiency. Default 1.
    */
   readonly strength?: number;
   /**
-   * Whether the spread of x₀ is reckoned with. It takes some evaluations of ℓ and its derivatives;
-   * without it log ψ = L(x̂₀). Default true.
+   * Whether to account for the spread of x₀, which takes some evaluations of ℓ and its derivatives.
+   * If false, log ψ = L(x̂₀). Default true.
    */
   readonly spread?: boolean;
 }
 
 /**
- * A process that is conditioned on an observation: ℓ gives one number per event of y. `sample` draws
- * from it by guidance, an approximation; `particles` exactly in the limit of many.
+ * Conditions a process on an observation with log-likelihood ℓ(y), one number per event. `sample`
+ * samples it by guidance, which is an approximation; `particles` is exact in the limit of many
+ * particles.
  */
 export function condition(
   process: ReverseProcess,
@@ -122,8 +123,8 @@ export function condition(
 }
 
 /**
- * A likelihood that is made of numbers alone, as one of what is possible and what is not, takes the
- * type of its events.
+ * A likelihood made of constants only, such as an indicator of what is possible, gets the type of its
+ * events.
  */
 const inType = (value: Tensor, x: Tensor): Tensor =>
   value.dtype === x.dtype ? value : cast(value, x.dtype);
@@ -134,12 +135,12 @@ interface Seen {
   readonly pull: Tensor;
 }
 
-/** Steps towards the maximum, the shares of each that are tried, and the longest, in units of d. */
+/** Steps towards the maximum, the step sizes tried in each, and the longest step in units of d. */
 const STEPS = 4;
 const SHARES = [1, 1 / 3, 1 / 9, 1 / 27];
 const LONGEST = 3;
 
-/** Laplace's method: Newton's steps along the gradient, each as long as it climbs. */
+/** Laplace's method: Newton steps along the gradient, shortened until the value rises. */
 function believed(of: (x0: Tensor) => Tensor, x0: Tensor, d: Tensor, eventRank: number): Seen {
   const wide = (value: Tensor): Tensor => alignToEvent(value, eventRank);
   const total = (v: Tensor): Tensor => sumEvent(v, eventRank);

@@ -13,9 +13,9 @@
  *
  *   b̄ = b − a ∇log q − ∇·a
  *
- * runs back to the distribution of v(X₀), with ∇log q from the corollary Rⁿ → R or trained in y. Where Lv
- * and ∇vᵀGGᵀ∇v are functions of y, as for those of statistic.ts, it is Y itself: paths agree too.
- * Otherwise the marginals at each time agree, and nothing else does.
+ * runs back to the distribution of v(X₀), with ∇log q from the corollary Rⁿ → R or trained in y. If
+ * Lv and ∇vᵀGGᵀ∇v are functions of y, as in statistic.ts, it is Y itself, and paths agree too.
+ * Otherwise only the marginals at each time agree.
  */
 import { columnsOf } from "../bijector/coefficient.ts";
 import {
@@ -38,7 +38,7 @@ import type { Rates, Statistic } from "./statistic.ts";
  * The SDE of Y = v(X), for an SDE whose drift is linear and whose noise is the same in all
  * directions, as those of the catalogue are.
  *
- * The prior is left out: start a reverse process from v of samples of X's prior.
+ * The result has no prior: start a reverse process from v of samples of X's prior.
  *
  * @example
  * const sde = project(vp(), squaredRadius(3));
@@ -61,7 +61,7 @@ export function project(
   };
 }
 
-/** What Itô's lemma gives for v(X) at points of x. */
+/** Drift and covariance of v(X) at points of x, by Itô's lemma. */
 export interface Projected {
   /** Lv, [..., k] */
   readonly drift: Tensor;

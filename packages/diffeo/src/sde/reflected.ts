@@ -1,7 +1,7 @@
 /**
  * Brownian motion reflected at the faces of a box (A. Lou, S. Ermon, "Reflected diffusion models",
  * ICML 2023), as the image of free Brownian motion under a map that is not invertible: the triangle
- * wave `fold` of period 2L, which lays Rⁿ on the box.
+ * wave `fold` of period 2L, which folds Rⁿ onto the box.
  *
  *   X_t = fold(x₀ + σ(t) ε)
  *   p(x | x₀) = Πᵢ Σₖ [φ_σ(xᵢ − x₀ᵢ + 2kL) + φ_σ(xᵢ + x₀ᵢ − 2 low + 2kL)]
@@ -57,7 +57,7 @@ export interface ReflectedOptions {
   readonly eventRank?: number;
 }
 
-/** What is known of reflected Brownian motion. */
+/** Reflected Brownian motion: its process, its transition and its fold. */
 export interface Reflected {
   /** Free Brownian motion on Rⁿ, whose prior is the uniform distribution on the box. */
   readonly sde: Sde;
@@ -65,7 +65,7 @@ export interface Reflected {
   readonly fold: (z: Tensor) => Tensor;
   /** σ(t): X_t is fold(x₀ + σ(t) ε). */
   readonly std: (t: Tensor) => Tensor;
-  /** log p_{0t}(x | x₀), one number an event. */
+  /** log p_{0t}(x | x₀), one number per event. */
   readonly logTransition: (x: Tensor, x0: Tensor, t: Tensor) => Tensor;
   /** ∇ₓ log p_{0t}(x | x₀), the target of denoising score matching. */
   readonly transitionScore: (x: Tensor, x0: Tensor, t: Tensor) => Tensor;

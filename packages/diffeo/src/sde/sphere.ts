@@ -1,5 +1,5 @@
 /**
- * Brownian motion on the sphere Sⁿ in two stereographic charts, so that no pole is left out. A state
+ * Brownian motion on the sphere Sⁿ in two stereographic charts, which together cover it. A state
  * is (x, c): x in Rⁿ and c = ±1, the chart, with
  *
  *   y = (2x/s, c(1 − 2/s)),   s = 1 + ‖x‖²
@@ -11,9 +11,9 @@
  *
  * Proof: the generator is (r/2)λ⁻ⁿ Σ∂ᵢ(λⁿ⁻²∂ᵢ) = (r/2)(λ⁻²Δ + (n − 2)λ⁻³∇λ·∇) with ∇λ = −4x/s².
  *
- * Both charts are stepped alike, and `change` takes a point with ‖x‖ > 1 to the other one. By the
- * reverse-time Itô lemma the process in one chart is the image of that in the other, so nothing is
- * lost by changing, and ‖x‖ never gets large. A score with respect to area on the sphere is pulled
+ * Steps are the same in both charts, and `change` takes a point with ‖x‖ > 1 to the other one. By the
+ * reverse-time Itô lemma the process in one chart is the image of that in the other, so changing
+ * charts is exact, and ‖x‖ never gets large. A score with respect to area on the sphere is pulled
  * back to either chart by theorem 1.
  *
  *   p_t(y | y₀) = Σ_l e^{−l(l + n − 1)rt/2} (2l + n − 1)/(n − 1) C_l^{(n − 1)/2}(y·y₀)/|Sⁿ|

@@ -40,7 +40,7 @@ export interface Rates {
   readonly g: Tensor;
 }
 
-/** A map v that forgets, and the process that v(X) is. */
+/** A map v that is not invertible, and the process v(X). */
 export interface Statistic {
   readonly name: string;
   /** v(x): [..., k] from [..., n]. */
@@ -109,7 +109,7 @@ const flat = {
   diffusion: (_: Tensor, { g }: Rates): Diffusion => ({ kind: "scalar", value: g }),
 };
 
-/** (|x₁|, …, |xₙ|): x without its signs. */
+/** (|x₁|, …, |xₙ|). */
 export const absoluteValues = (): Statistic => ({
   ...flat,
   name: "absolute values",
@@ -117,7 +117,7 @@ export const absoluteValues = (): Statistic => ({
   lift: (score, x) => mul(sign(x), score(abs(x))),
 });
 
-/** x in ascending order: a set of numbers instead of a list. */
+/** x in ascending order. */
 export const orderStatistics = (): Statistic => ({
   ...flat,
   name: "order statistics",

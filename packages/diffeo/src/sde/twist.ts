@@ -1,15 +1,15 @@
 /**
  * One mechanism for all observations and guidance: a function ψ_t(x) > 0 that stands for
- * p(observation | X_t = x). The distribution p_t ψ_t has the score s + ∇ₓ log ψ_t, and the process is run
- * with it.
+ * p(observation | X_t = x). The distribution p_t ψ_t has the score s + ∇ₓ log ψ_t, with which the
+ * process is run.
  *
  *   guide        log ψ = −E(φ(x, t), t)                     an energy of where the process is now
  *   condition    log ψ ≈ log E[e^{ℓ(y)} | x]                an observation of the data y (condition.ts)
  *   likelihood   log ψ = log p(known | x)                   the coordinates that a sampler knows
  *
- * Exact where ψ is, for then ψ_t(x) is a martingale and Doob's transform of the process by it the
- * posterior's. Another ψ guides; what it does wrong is known step by step, and `particles`
- * (diffeo/sampler) weighs it away.
+ * With the exact ψ, ψ_t(X_t) is a martingale, and Doob's transform of the process by it samples the
+ * posterior. Any other ψ is an approximation. Its error per step is known, and `particles`
+ * (diffeo/sampler) corrects it by weights.
  */
 
 import { batchOf } from "../bijector/event.ts";
@@ -20,24 +20,23 @@ import { checkIndependence } from "./independent-events.ts";
 import type { ReverseProcess } from "./process.ts";
 import { timesOf } from "./score.ts";
 
-/** What a process was twisted by. */
+/** The twist of a process. */
 export interface Twist {
-  /** The process without it. */
+  /** The process without the twist. */
   readonly of: ReverseProcess;
-  /** log ψ_t(x), one number an event. */
+  /** log ψ_t(x), one number per event. */
   readonly log: Field;
-  /** What joins the score: ∇ₓ log ψ, or what stands for it. */
+  /** The term added to the score: ∇ₓ log ψ, or an approximation of it. */
   readonly delta: Field;
   /**
-   * The logarithm of what weighs a last point y: the likelihood itself. Absent: log ψ at the last
-   * time.
+   * The log-weight of a final point y: the log-likelihood itself. Absent: log ψ at the last time.
    */
   readonly end?: (y: Tensor) => Tensor;
-  /** The drift of the twisted process: of one that was changed since, nothing here is known. */
+  /** The drift of the twisted process, to detect whether the process was changed afterwards. */
   readonly drift: Field;
 }
 
-/** A process and what it was twisted by. */
+/** A process with its twist. */
 export interface TwistedProcess extends ReverseProcess {
   readonly twist: Twist;
 }
@@ -49,7 +48,7 @@ const twistOf = (process: ReverseProcess): Twist | undefined =>
 export const untwisted = (process: ReverseProcess): ReverseProcess =>
   twistOf(process)?.of ?? process;
 
-/** The process of p_t ψ_t. One that is twisted already is so by both. */
+/** The process of p_t ψ_t. Twists of a process accumulate. */
 export function twist(
   process: ReverseProcess,
   log: Field,
@@ -76,7 +75,7 @@ export function twist(
   };
 }
 
-/** log ψ of a last point, as a function of y: at t = 0, where nothing is left to come. */
+/** log ψ of a final point as a function of y, at t = 0. */
 const lastTime =
   ({ chart, eventRank }: ReverseProcess, log: Field) =>
   (y: Tensor): Tensor => {
@@ -85,7 +84,7 @@ const lastTime =
     return log(x, timesOf(x, t, eventRank));
   };
 
-/** Refuses a process whose drift is no longer the one that its twist made. */
+/** Throws if the drift of a process is not the one that its twist made. */
 export function requireUnchanged({ drift, name }: ReverseProcess, { drift: made }: Twist): void {
   if (drift !== made)
     fail(
@@ -96,7 +95,7 @@ export function requireUnchanged({ drift, name }: ReverseProcess, { drift: made 
 }
 
 /**
- * ∇ₓ of a function with one number an event, of that event alone; `name` is what errors call it,
+ * ∇ₓ of a function with one number per event, of that event alone; `name` is what errors call it,
  * `seen` what need not be looked at.
  */
 export function climbing(f: Field, eventRank: number, name: string, seen?: Set<string>): Field {
@@ -108,28 +107,28 @@ export function climbing(f: Field, eventRank: number, name: string, seen?: Set<s
   };
 }
 
-/** A value that has one number an event. */
+/** A value that has one number per event. */
 export function oneEach(value: Tensor, x: Tensor, eventRank: number, name: string): Tensor {
   const batch = batchOf(x, eventRank);
   if (!sameShape(value.shape, batch))
     fail(
       "shape",
       `the ${name} of a batch ${showShape(batch)} has shape ${showShape(value.shape)}`,
-      "return one number an event: sum over its axes",
+      "return one number per event: sum over its axes",
     );
   return value;
 }
 
 /**
- * Guidance by an energy E(y, t), one number per event: the process whose distribution at each t is tilted by
- * e^{−E}.
+ * Guidance by an energy E(y, t), one number per event: the process whose distribution at each t is
+ * tilted by e^{−E}.
  *
  *   ∇ᵧ log(q e^{−E}) = ∇ᵧ log q − ∇ᵧE,   and in x, by the chain rule,   s(x, t) − ∇ₓ E(φ(x, t), t)
  *
- * Log-determinants cancel in the difference, so in x guidance is the gradient of E∘φ whatever the
- * map. For the tilted distribution at t = 0 alone, E(·, t) must be −log E[e^{−E₀} | Y_t = y]; an energy held
- * fixed in t is the usual approximation.
- * E receives one time per event, as a score is.
+ * Log-determinants cancel in the difference, so in x guidance is the gradient of E∘φ for any map. To
+ * get exactly the tilted distribution at t = 0, E(·, t) must be −log E[e^{−E₀} | Y_t = y]; an energy
+ * that does not depend on t is the usual approximation. E receives one time per event, as a score
+ * does.
  */
 export function guide(
   process: ReverseProcess,
