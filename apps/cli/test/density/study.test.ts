@@ -143,7 +143,7 @@ describe("a study", () => {
     const words = ["--out", out, "--losses", "ssm", "--seeds", "1"];
     const refused = await study(...words);
     expect(refused.stderr).toMatch(
-      /two-moons-ssm-0 in .* has 5000 draws .*, not 2000. Give --samples 5000/,
+      /two-moons-ssm-0 in .* has 5000 samples .*, not 2000. Use --samples 5000/,
     );
     expect((await study(...words, "--samples", "5000")).code).toBe(0);
     expect((await study(...words, "--datasets", "rings", "--dry-run")).stdout).toMatch(

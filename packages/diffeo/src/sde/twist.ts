@@ -95,8 +95,8 @@ export function requireUnchanged({ drift, name }: ReverseProcess, { drift: made 
 }
 
 /**
- * ∇ₓ of a function with one number per event, of that event alone; `name` is what errors call it,
- * `seen` what need not be looked at.
+ * ∇ₓ of a function with one number per event, checked to depend on that event only. Errors call it
+ * `name`; functions whose names are in `seen` are not checked again.
  */
 export function climbing(f: Field, eventRank: number, name: string, seen?: Set<string>): Field {
   const look = checkIndependence(f, eventRank, name, seen);
@@ -107,7 +107,7 @@ export function climbing(f: Field, eventRank: number, name: string, seen?: Set<s
   };
 }
 
-/** A value that has one number per event. */
+/** The value, or an error if it does not have one number per event. */
 export function oneEach(value: Tensor, x: Tensor, eventRank: number, name: string): Tensor {
   const batch = batchOf(x, eventRank);
   if (!sameShape(value.shape, batch))
