@@ -273,9 +273,7 @@ describe("diffeo density", () => {
       ...quick,
     );
     expect(result.code).toBe(3);
-    expect(result.stderr).toMatch(
-      /became NaN at step 1.* has no normaliser. Omit --no-whiten/,
-    );
+    expect(result.stderr).toMatch(/became NaN at step 1.* has no normaliser. Omit --no-whiten/);
     expect(JSON.parse(readFileSync(at("vast/report.json"), "utf8")).failure).toMatch(
       /became NaN at step 1/,
     );
