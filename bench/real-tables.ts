@@ -5,10 +5,11 @@
  *
  * DATA has the folders `tables` (Adult, Shoppers, Magic: part A) and `uci27` (thirteen small sets:
  * part B). Each set and seed is fitted, sampled and, in part B, completed; the program of measures
- * (`real-tables/measures.py`) reads the CSV files of the folder of work (runs/real-tables) and measures them. Each
- * result is kept there as a record, so that an interrupted run continues, and a run of other
- * settings starts again. Published results stand beside ours. With --oracle no model is fitted: the
- * training rows of part B are measured in place of synthetic ones, beside what is published of them.
+ * (`real-tables/measures.py`) reads the CSV files of the folder of work (runs/real-tables) and
+ * measures them. Each result is kept there as a record, so that an interrupted run continues, and a
+ * run of other settings starts again. Published results are printed too. With --oracle no model is
+ * fitted: the training rows of part B are measured in place of synthetic ones, and compared with
+ * published figures.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";

@@ -1,7 +1,7 @@
 /**
  * npm run bench -- tables-speed [--columns N] [--threads N] [--clock wall|cpu]: the network of a
- * table beside the same one in PyTorch, in turns in one run, by the clock on the wall or, on a
- * machine that others use too, by processor time. `train N` is a step of N rows, from drawing its
+ * table compared with the same one in PyTorch, in turns in one run, by the clock on the wall or, on
+ * a machine that others use too, by processor time. `train N` is a step of N rows, from drawing its
  * batch to the averaged weights; `sample N` one of 50 evaluations of drawing N rows: of ours all
  * that `sample` does, φ and cells too, of PyTorch's the network and the step.
  */

@@ -1,15 +1,15 @@
 /**
  * npm run bench -- tables [TASK …] [--seeds N] [--seed N] [--rows N] [--inside N] [--threads N]
  * [--records FILE], and how to fit: [--steps N] [--minutes X] [--width N] [--blocks N] [--rate X]
- * [--network residual|transformer] [--flow affine|spline]: eight laws on constrained sets, after
- * the benchmark of Mirror Diffusion Models (G.-H. Liu et al., NeurIPS 2023), and a table whose
- * density is known. A model is fitted to rows of each, 10,000 rows are drawn with 50 evaluations of
- * the network, and their sliced Wasserstein distance to fresh rows is measured beside the distance
- * between two sets of fresh rows. Every seed has rows of its own. With --maps it is other maps of
- * the domains that are fitted, for 1,500 steps or --steps each, and what they gain in
+ * [--network residual|transformer] [--flow affine|spline]: eight distributions on constrained sets,
+ * after the benchmark of Mirror Diffusion Models (G.-H. Liu et al., NeurIPS 2023), and a table
+ * whose density is known. A model is fitted to rows of each, 10,000 rows are drawn with 50
+ * evaluations of the network, and their sliced Wasserstein distance to fresh rows is measured next
+ * to the distance between two sets of fresh rows. Every seed has rows of its own. With --maps it is
+ * other maps of the domains that are fitted, for 1,500 steps or --steps each, and what they gain in
  * log-likelihood, of UCI tables in --folder too. With --errors it is errors of log-likelihoods by
  * --evaluations N (100) against 1,600. With --calls it is what single calls of a model that is open
- * take, beside calls that open it. With --records each result is appended to a file as a line of
+ * take, next to calls that open it. With --records each result is appended to a file as a line of
  * JSON; `--table FILE` prints the table of such a file.
  */
 import { appendFileSync, readFileSync } from "node:fs";
@@ -44,7 +44,7 @@ const spread = (values: readonly number[], digits: number): string =>
     ? `${mean(values).toFixed(digits)} ± ${deviation(values).toFixed(digits)}`
     : mean(values).toFixed(digits);
 
-/** A line a task, over its seeds. */
+/** One line per task, over its seeds. */
 function printResults(results: readonly Result[]): void {
   const measured = results.filter((r): r is Measured => !isKnown(r));
   if (measured.length > 0)
@@ -77,7 +77,7 @@ function printResults(results: readonly Result[]): void {
   const known = results.filter(isKnown);
   if (known.length > 0)
     heading(
-      `${KNOWN}: seed | truth | less the model's | share of the Gaussian | in the rows | training s | step | held-out loss | ms a row`,
+      `${KNOWN}: seed | truth | less the model's | share of the Gaussian | in the rows | training s | step | held-out loss | ms per row`,
     );
   for (const {
     seed,
@@ -103,7 +103,7 @@ function printResults(results: readonly Result[]): void {
     ]);
 }
 
-/** What other maps of each task's domain gain, by short fits, told as they end. */
+/** What other maps of each task's domain gain, by short fits, printed as they end. */
 async function printMaps(
   names: readonly string[],
   source: Parameters<typeof triedMaps>[1],

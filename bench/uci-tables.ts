@@ -7,8 +7,8 @@
  *
  * Rows are the study's points, taken back through its whitening to the units of the table:
  * dequantised, shuffled and split as in the study, with its noise of 0.05 standard deviations, test
- * rows last. So all likelihoods are of one distribution in one unit: log|det W| is added to those in
- * the study's records. Two-sample AUC, columns and distances are computed in the columns of the
+ * rows last. So all likelihoods are of one distribution in one unit: log|det W| is added to those
+ * in the study's records. Two-sample AUC, columns and distances are computed in the columns of the
  * table, which all models share. The figures of the family are those of one fit by `diffeo density
  * fit --data TABLE --out DIR/TABLE`; if --runs has none, the family is fitted. With --runs the
  * training of a model is kept and resumed. --records appends each row to a file as a line of JSON.

@@ -23,7 +23,9 @@ export interface FitSettings {
   readonly network?: NetworkKind;
 }
 
-/** What a model is for: that its rows are near to rows of the table, and whether it learns from all. */
+/**
+ * What a model is for: that its rows are near to rows of the table, and whether it learns from all.
+ */
 export interface Aim {
   readonly choose?: WeightChoice;
   readonly allRows?: boolean;

@@ -28,7 +28,9 @@ interface Generated {
   /** Shares of synthetic and of test rows that are rows of training. */
   readonly copies: number;
   readonly freshCopies: number;
-  /** The median distance of synthetic rows to the nearest row of training over that of test rows. */
+  /**
+   * The median distance of synthetic rows to the nearest row of training over that of test rows.
+   */
   readonly nearness: number | null;
   readonly useful: number;
   readonly isClass: boolean;
@@ -133,7 +135,9 @@ export async function oracleCells(
   return [name, oracle[0] ?? "–", fixed(meanOf(w)), oracle[1], fixed(meanOf(covered)), useful];
 }
 
-/** Training rows with cells removed at random, and those of them that keep one besides the target. */
+/**
+ * Training rows with cells removed at random, and those of them that keep one besides the target.
+ */
 function holed({ names, train }: Split, seed: number) {
   const width = names.length;
   const from = fold(key(seed), "missing");

@@ -1,5 +1,5 @@
 /**
- * What a call of a model takes once it is open, beside one that opens it anew: milliseconds of
+ * What a call of a model takes once it is open, next to one that opens it again: milliseconds of
  * processor time, the median of ten calls that differ by their cells or seed, on one thread. The
  * model is of the mixed table, fitted for a few steps; its network has the usual size.
  */
@@ -40,7 +40,7 @@ function calls(): Readonly<Record<string, (model: TableModel) => Call>> {
       model.complete([rows[k].with(k % 2, Number.NaN)], { draws: 20 }),
     ),
     "score a row": plain((model, k) => model.logLikelihood([rows[k]])),
-    "score a row with a hole": plain((model, k) =>
+    "score a row with a missing value": plain((model, k) =>
       model.logLikelihood([rows[k].with(0, Number.NaN)]),
     ),
     "score a row by 100 evaluations": plain((model, k) =>

@@ -12,8 +12,8 @@ import { type Source, tableOf } from "./maps.ts";
 
 const FRESH = 64;
 /**
- * What others are held against, and a quarter fewer: what these differ by is as little as can be
- * told.
+ * What others are held against, and a quarter fewer: what these differ by is the resolution of
+ * the comparison.
  */
 const [MANY, FEWER] = [1600, 1200];
 

@@ -63,7 +63,7 @@ export interface Known {
   readonly gap: number;
   readonly truth: number;
   /**
-   * The share of the Gaussian among drawn rows; it is 0.4, and `shareOfRows` among those that the
+   * The share of the Gaussian among sampled rows; it is 0.4, and `shareOfRows` among those that the
    * model was fitted to.
    */
   readonly share: number;
@@ -82,7 +82,7 @@ export const knownColumns = { a: real(), b: real(), c: real(), d: real() };
 export const knownRows = (seed: number): number[][] =>
   rowsOf(ROWS, fold(fold(key("known density"), seed), "train"));
 
-/** Rows of the same law that nobody learns from. */
+/** Rows of the same distribution that nobody learns from. */
 export const knownFresh = (count: number, seed: number): number[][] =>
   rowsOf(count, fold(fold(key("known density"), seed), "test"));
 

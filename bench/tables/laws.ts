@@ -1,6 +1,6 @@
 /**
- * The laws of the benchmark of tables, after that of Mirror Diffusion Models (G.-H. Liu et al.,
- * NeurIPS 2023), and the figures that its authors' code reached on them.
+ * The distributions of the benchmark of tables, after that of Mirror Diffusion Models (G.-H. Liu et
+ * al., NeurIPS 2023), and the figures that its authors' code reached on them.
  */
 import { ball, between, type Domain, simplex } from "diffeo/domain";
 import { fold, type Key, normal, uniform } from "diffeo/random";
@@ -27,7 +27,7 @@ type Law = (draw: Stream) => number[];
 
 const inside = (y: readonly number[]): boolean => y.reduce((s, v) => s + v * v, 0) < 1;
 
-/** The law given that a row is in the unit ball. */
+/** The distribution given that a row is in the unit ball. */
 const kept =
   (law: Law): Law =>
   (draw) => {
@@ -90,11 +90,11 @@ const reflected =
 export interface Task {
   readonly law: Law;
   /**
-   * What the peer's own code reached with 1,000 evaluations a row; its rows are those of `laid`
+   * What the peer's own code reached with 1,000 evaluations per row; its rows are those of `laid`
    * where there is one.
    */
   readonly peer: number;
-  /** The law for a place of many on a grid, instead of one at random. */
+  /** The distribution for a place of many on a grid, instead of one at random. */
   readonly laid?: (place: number) => Law;
   readonly columns: Readonly<Record<string, Domain>>;
   /** Coordinates that are compared: those that the others do not settle. */

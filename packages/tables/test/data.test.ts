@@ -1,5 +1,5 @@
 /**
- * From a file to points: reading, pruning, the shuffle, whitening, and what is said of bad tables.
+ * From a file to points: reading, pruning, the shuffle, whitening, and the errors of bad tables.
  */
 import {
   existsSync,
@@ -66,7 +66,7 @@ describe("reading CSV", () => {
     expect(quoted.columns).toEqual(["a, long, name", "b, other, name"]);
   });
 
-  it("takes the first line for what it is said to be", () => {
+  it("takes the first line for what it is set to be", () => {
     const years = "1990,1991\n1,2\n";
     expect(parseTable(years, "t")).toMatchObject({ rows: 2, columns: ["column 1", "column 2"] });
     expect(parseTable(years, "t", undefined, true)).toMatchObject({

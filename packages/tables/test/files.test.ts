@@ -146,8 +146,8 @@ describe("JSON", () => {
   it.each([
     ['{"a":1}\n{"a":\n', "t, line 2: this is not JSON. Give one object per line."],
     ['{"a":[1]}\n', 't, line 1, "a": a list or an object'],
-    ['{"a":1}\n[2]\n', "t, line 2: this is no object"],
-  ])("that is no table is refused: %s", (text, message) => {
+    ['{"a":1}\n[2]\n', "t, line 2: this is not an object"],
+  ])("that is not a table is refused: %s", (text, message) => {
     expect(() => parseCells(text, "t")).toThrow(message);
   });
 });

@@ -53,7 +53,7 @@ const firstRows = (count: number) =>
   );
 
 /**
- * The chains that look for a density's mass start from each of these, beside its inducing points.
+ * The chains that look for a density's mass start from each of these, next to its inducing points.
  */
 const few = firstRows(15);
 
@@ -193,7 +193,7 @@ describe("a fit of two moons", () => {
   );
 });
 
-it("comes out the same twice, by a name and by an objective of one's own", async () => {
+it("comes out the same twice, by a name and by a custom objective", async () => {
   const options = { ...little, epochs: 1 };
   const named = await fitDensity(fifth, { ...options, loss: "gssm-vr" });
   const own = await fitDensity(fifth, {
@@ -223,7 +223,7 @@ it("has the normaliser of a grid where that is e²⁸, to four standard errors o
   expect(Math.abs(annealed.logZ - (await onGrid(peaked)).logZ)).toBeLessThan(4 * errorOf(annealed));
 });
 
-it("stops at the patience, and goes on for the curve alone when told to", async () => {
+it("stops at the patience, and goes on for the curve alone when requested", async () => {
   const options = { loss: "gssm", ...little, epochs: 40, patience: 3 } as const;
   const found = await fitDensity(fifth, options);
   expect(found.steps).toBe(found.stopped);
@@ -264,7 +264,7 @@ describe("a normaliser that cannot be found", () => {
   const normaliser = (alpha: readonly number[]) =>
     annealedNormaliser(unfitted(alpha), firstRows(2), { key: key(1), particles: 256 });
 
-  it("is given up where the path has no end", async () => {
+  it("is given up where the path never ends", async () => {
     await expect(normaliser([1e8, -1e8])).rejects.toThrow(
       /after 1000 steps of annealing β is .*not 1/,
     );
@@ -276,7 +276,7 @@ describe("a normaliser that cannot be found", () => {
     );
   });
 
-  it("is given up when told to", async () => {
+  it("is given up when requested", async () => {
     const signal = AbortSignal.abort();
     await expect(annealedNormaliser(unfitted([0]), few, { key: key(1), signal })).rejects.toThrow(
       /abort/,
@@ -306,7 +306,7 @@ it("knows which runs of a study are open, longest first", () => {
   ]);
 });
 
-it("stops a run when it is told to", async () => {
+it("stops a run when requested", async () => {
   const signal = AbortSignal.abort();
   await expect(runTask({ dataset: "rings", loss: "ssm", seed: 0 }, { signal })).rejects.toThrow(
     /abort/,

@@ -1,6 +1,6 @@
 /**
- * Files that others wrote: what is wrong is said in a line, soon, and nothing is made that they do
- * not hold.
+ * Files that others wrote: an error names what is wrong in a line, soon, and nothing is made that
+ * they do not hold.
  */
 import { DiffeoError, type NdArray } from "diffeo/graph";
 import { dkefInit } from "diffeo/model";
@@ -16,7 +16,7 @@ import { record } from "./records.ts";
 
 const bytesOf = (parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
 
-/** What is said is what to do, and in few words. */
+/** Errors say what to do, in few words. */
 function expectSaid(f: () => unknown, message: RegExp): void {
   let said: unknown;
   try {

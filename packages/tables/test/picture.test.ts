@@ -1,6 +1,6 @@
 /**
- * Pictures of a table beside samples, and the report that holds them: whole in themselves, and true
- * to what they are given.
+ * Pictures of a table compared with samples, and the report that holds them: whole in themselves,
+ * and true to what they are given.
  */
 import { category, count, type Domain, positive, product, real, simplex } from "diffeo/domain";
 import { key, normal } from "diffeo/random";
@@ -93,7 +93,7 @@ describe("a picture of a table", () => {
     expect(
       Array.from(shares(Float64Array.of(0.5, 1, 1.6, 9), Float64Array.of(0, 1, 2, 3))),
     ).toEqual([0.25, 0.5, 0]);
-    // Whole numbers have a bar each, around them.
+    // Integers have a bar each, around them.
     const { edges } = shownColumns(product({ n: count() }), [[0], [1], [3]], [[2]]).columns[0];
     expect(Array.from(edges)).toEqual([-0.5, 0.5, 1.5, 2.5, 3.5]);
     // Positive numbers that are near each other are on a line of their own.
@@ -166,7 +166,7 @@ describe("numbers of a picture are where its axes say", () => {
     ]);
   });
 
-  it("ranges of nine tenths and of the middle half beside labels, and discs by their areas", () => {
+  it("ranges of nine tenths and of the middle half next to labels, and discs by their areas", () => {
     const LETTERS = ["p", "q"];
     const mixed = product({ a: real(), one: category(LETTERS), two: category(LETTERS) });
     // 101 numbers of each label: their k-th hundredth is k more than the first. Of 101 rows 75 are

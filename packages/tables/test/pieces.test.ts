@@ -67,12 +67,12 @@ describe("pieces of CSV", () => {
   it("are none of a file that is neither UTF-8 nor UTF-16 with a byte order mark", async () => {
     const path = join(folder, "latin.csv");
     writeFileSync(path, Buffer.from("größe,b\n1,2\n", "latin1"));
-    const error = `${path} is no text in UTF-8. Save it as CSV in UTF-8.`;
+    const error = `${path} is not text in UTF-8. Save it as CSV in UTF-8.`;
     await expect(readCells(path)).rejects.toThrow(error);
     await expect(readTable(path)).rejects.toThrow(error);
     // A character that is cut in two by the end of the file.
     writeFileSync(path, Buffer.from("größe\n1\nö").subarray(0, -1));
-    await expect(readCells(path)).rejects.toThrow("is no text in UTF-8");
+    await expect(readCells(path)).rejects.toThrow("is not text in UTF-8");
     // Excel writes a byte order mark, before UTF-8 and before UTF-16.
     for (const encoding of ["utf8", "utf16le"] as const) {
       writeFileSync(path, Buffer.from("\uFEFFgröße,b\n1,2\n", encoding));
@@ -80,7 +80,7 @@ describe("pieces of CSV", () => {
     }
   });
 
-  it("that are wrong are said with their line, those that are nothing too", async () => {
+  it("that are wrong are errors with their line, also those that are nothing", async () => {
     const reader = cellReader("t.csv");
     expect(reader.add("a,b\n1,2\n3,")).toMatchObject({ rows: [["1", "2"]] });
     expect(() => reader.add("4,5\n6")).toThrow("t.csv, line 3: 3 cells where 2 columns are");

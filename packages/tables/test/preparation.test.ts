@@ -1,4 +1,4 @@
-/** From a table to three sets, row by row, and the laws of the tables made on the spot. */
+/** From a table to three sets, row by row, and the distributions of the tables made on the spot. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -71,7 +71,7 @@ describe("the three sets", () => {
     });
   });
 
-  it("take no negative noise and no share that is no number", () => {
+  it("take no negative noise and no share that is not a number", () => {
     expect(() => prepare(table(rows), key(1), { noise: -1 })).toThrow(
       /a noise of -1\. Give a standard deviation ≥ 0/,
     );

@@ -61,7 +61,7 @@ function directAlpha(
   return neg(squeeze(solve(whole, expandDims(b, -1)), -1));
 }
 
-it("has these numbers unless told otherwise", () => {
+it("has these numbers by default", () => {
   expect(protocol).toEqual({
     inducing: 200, // random training points
     batch: 200, // points a step: α from 100, the loss on the other 100

@@ -1,4 +1,4 @@
-/** What is said of a study, against cells and places found by hand. */
+/** The report of a study, against cells and places found by hand. */
 
 import { quantile } from "diffeo/host";
 import type { ObjectiveName } from "diffeo/matching";
@@ -222,7 +222,7 @@ it.each([
   expect(quantile(values, share)).toBeCloseTo(expected, 12);
 });
 
-it("knows what a unit Gaussian is worth on points", () => {
+it("knows the likelihood of a unit Gaussian on points", () => {
   // ‖x‖² is 25, 1 and 10: ½‖x‖² is 6 in the mean.
   const points = {
     shape: [3, 2],

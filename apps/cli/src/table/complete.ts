@@ -101,7 +101,7 @@ const numberName = (taken: readonly string[], name = "draw"): string =>
 const named = (names: readonly string[]): string =>
   `${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""}`;
 
-/** Does what the command is asked for. */
+/** Runs the command. */
 export async function complete(io: Io, path: string, options: CompleteCommand): Promise<void> {
   const { model: from, point, draws = point ? POINT_DRAWS : 1, out, force } = options;
   await outputs(out === undefined ? [] : [{ path: out }], { inputs: [from, path], force });

@@ -31,7 +31,7 @@ const textOf = (row: Rows[number], guard: boolean): Cell[] =>
 
 export interface Columns {
   readonly columns: readonly string[];
-  /** What JSON says beside them. */
+  /** What JSON says next to them. */
   readonly beside?: Readonly<Record<string, unknown>>;
 }
 
@@ -68,7 +68,7 @@ export async function writeCells(
   { out, json, guardFormulas = false }: NumbersOptions & GuardOptions,
 ): Promise<void> {
   let count = 0;
-  // Columns and what is beside them, then rows as they come.
+  // Columns and what is next to them, then rows as they come.
   const head = `${JSON.stringify({ columns, ...beside, rows: [] }).slice(0, -2)}`;
   async function* counted(): AsyncGenerator<Rows> {
     if (json) io.stdout.write(head);

@@ -1,6 +1,6 @@
 /**
- * diffeo table demo: the whole round on a small table that comes with the command, from a CSV file to
- * a report, with the commands that do the same.
+ * diffeo table demo: the whole round on a small table that comes with the command, from a CSV file
+ * to a report, with the commands that do the same.
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";

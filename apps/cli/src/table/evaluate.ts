@@ -1,4 +1,4 @@
-/** diffeo table evaluate: what a model of a table is worth on rows that it has not seen. */
+/** diffeo table evaluate: the evaluation of a model on rows that it has not seen. */
 
 import type { Command } from "commander";
 import { fail } from "diffeo/graph";

@@ -13,7 +13,7 @@ import {
 } from "../shell/options.ts";
 import type { FittingCommand } from "./fitting.ts";
 
-/** What the command is told. */
+/** The options of the command. */
 export interface FitCommand extends Omit<FittingCommand, "network"> {
   readonly network: FittingCommand["network"] | "auto";
   readonly column?: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * diffeo table likelihood: the log-likelihood of rows under a model of a table, in nats and the units of
- * the table.
+ * diffeo table likelihood: the log-likelihood of rows under a model of a table, in nats and the
+ * units of the table.
  */
 import { mean as meanOf } from "diffeo/host";
 import { loadTableModel } from "diffeo-tables/node";
@@ -26,7 +26,7 @@ interface LikelihoodCommand extends ModelOptions, NumbersOptions {
 const AT_ONCE = 10_000;
 
 /**
- * What is said of all rows: their mean, or which have no chance, as a count beyond all that the
+ * A summary of all rows: their mean, or which have no chance, as a count beyond all that the
  * model knows, and the others' mean.
  */
 function summaryOf(values: Float64Array) {

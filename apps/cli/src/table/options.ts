@@ -10,7 +10,7 @@ import {
   withEngineOptions,
 } from "../shell/options.ts";
 
-/** What every such command is told. */
+/** Options of every such command. */
 export interface ModelOptions extends EngineOptions {
   readonly model: string;
   readonly force?: boolean;
@@ -42,8 +42,8 @@ export const withDrawOptions = (command: Command): Command =>
   );
 
 /**
- * Raises an error where a model cannot be given cells since its fit was told so; the library says
- * of all others why they cannot.
+ * Raises an error where a model cannot be given cells since its fit omitted the second network; the
+ * library says of all others why they cannot.
  */
 export function requireSecondNetwork(model: FittedTable): void {
   if (!takesGiven(model) && model.domain.parts.length > 1)

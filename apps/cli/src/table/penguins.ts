@@ -1,7 +1,7 @@
 /**
- * Penguins of the Palmer Archipelago (K. Gorman, T. Williams and W. Fraser, 2014; as `palmerpenguins`
- * by A. Horst, A. Hill and K. Gorman, in the public domain by CC0): a small table with labels,
- * numbers and missing cells.
+ * Penguins of the Palmer Archipelago (K. Gorman, T. Williams and W. Fraser, 2014; as
+ * `palmerpenguins` by A. Horst, A. Hill and K. Gorman, in the public domain by CC0): a small table
+ * with labels, numbers and missing cells.
  */
 export const penguins = `species,island,bill_length_mm,bill_depth_mm,flipper_length_mm,body_mass_g,sex
 Adelie,Torgersen,39.1,18.7,181,3750,male

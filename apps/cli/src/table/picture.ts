@@ -1,5 +1,6 @@
 /**
- * diffeo table picture: columns of a table beside rows drawn from its model, and likelihood ranks.
+ * diffeo table picture: columns of a table next to rows sampled from its model, and likelihood
+ * ranks.
  */
 import { basename } from "node:path";
 import { fail } from "diffeo/graph";
@@ -45,7 +46,7 @@ async function picture(io: Io, options: PictureCommand): Promise<void> {
   const law = modelLaw(model, { signal: io.signal, spread: 1 });
   const drawn = await law.draw(samples ?? Math.min(5000, Math.max(1000, rows.length)), seed);
   const svg = await tablePicture({
-    title: `${basename(data)}: data and rows drawn from ${basename(path)}`,
+    title: `${basename(data)}: data and rows sampled from ${basename(path)}`,
     domain,
     data: allCells(model, rows),
     samples: allCells(model, drawn),

@@ -80,7 +80,7 @@ export async function writeReport(
   const { path, source, rows, seconds, maps = [] } = file;
   const name = basename(file.model);
   const figures = await reportFigures(evaluation, {
-    title: `${basename(source)}: data and rows drawn from the model`,
+    title: `${basename(source)}: data and rows sampled from the model`,
     domain,
     data: allCells(model, rows),
     samples: allCells(model, drawn),

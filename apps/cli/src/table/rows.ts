@@ -25,7 +25,7 @@ export interface FileRows {
 }
 
 /**
- * Looks at all rows of a file, so that one that is wrong is said before any work, and gives them in
+ * Looks at all rows of a file, so that a wrong one is an error before any work, and gives them in
  * batches.
  */
 export async function openRows(
@@ -38,7 +38,7 @@ export async function openRows(
     (there) => there.isFile(),
     () => true,
   );
-  // What is no file, a pipe, can be read once.
+  // What is not a file, a pipe, can be read once.
   const held = isFile ? undefined : await readCells(path);
   const tables = (): AsyncIterable<CellTable> | Iterable<CellTable> =>
     held ? slices(held, size) : cellBatches(path, size);

@@ -1,4 +1,4 @@
-/** diffeo table sample: rows drawn from a model of a table, of which some cells may be given. */
+/** diffeo table sample: rows sampled from a model of a table, of which some cells may be given. */
 import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { inputOf } from "diffeo/job";
@@ -71,7 +71,7 @@ function isPossible(word: GivenWord): boolean {
   return typeof cell === "number";
 }
 
-/** The columns that a word may name: with a column "a=b" beside "a", "a=b=3" has two readings. */
+/** The columns that a word may name: with a column "a=b" next to "a", "a=b=3" has two readings. */
 const readings = ({ domain, related }: TableModel, word: string): GivenWord[] =>
   (related?.domain ?? domain).parts.flatMap((part) =>
     part.columns
@@ -122,7 +122,7 @@ function givenCells(model: TableModel, words: readonly string[]): Record<string,
   return Object.fromEntries(found);
 }
 
-/** Does what the command is asked for. */
+/** Runs the command. */
 export async function sample(io: Io, options: SampleCommand): Promise<void> {
   const { model: path, count, given = [], evaluations, seed, device, threads, out } = options;
   await outputs(out === undefined ? [] : [{ path: out }], {

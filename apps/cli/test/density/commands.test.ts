@@ -366,7 +366,7 @@ describe("diffeo density", () => {
     const foreign = await diffeo("density", "report", at("foreign"));
     expect([foreign.code, foreign.stderr]).toEqual([
       1,
-      expect.stringMatching(/package\.json is no record of a run/),
+      expect.stringMatching(/package\.json is not a record of a run/),
     ]);
   });
 

@@ -123,7 +123,7 @@ describe("a study", () => {
       ...["--data", folder, "--datasets", "two-moons,red-wine"],
     );
     expect(stderr).toMatch(/^1\/4 two-moons-g?ssm-0: /m);
-    expect(stderr).toMatch(/ is not used: .* is no record of a run: .*evil/);
+    expect(stderr).toMatch(/ is not used: .* is not a record of a run: .*evil/);
     expect(stderr).toMatch(/ is not used: it is of red-wine-ssm-0, the job is red-wine-gssm-0/);
     expect(stderr).toMatch(/^red-wine-ssm-0: /m);
     expect(stdout).toMatch(/\| score matching \| -15.00 \|/);

@@ -356,7 +356,7 @@ describe("table", () => {
     const drawn = await diffeo(...draw, at("a.svg"));
     expect(drawn).toMatchObject({ code: 0, stderr: "", stdout: `${at("a.svg")}\n` });
     const svg = readFileSync(at("a.svg"), "utf8");
-    expect(svg).toContain("few.csv: data and rows drawn from a.model");
+    expect(svg).toContain("few.csv: data and rows sampled from a.model");
     expect(svg).toContain("likelihood ranks of the rows among samples");
     // A picture is made again without asking.
     const some = ["--no-ranks", "--columns", "size,to"];

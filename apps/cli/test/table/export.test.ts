@@ -1,5 +1,5 @@
 /**
- * A model of a table as ONNX files from the command line, checked by ONNX and drawn from by diffeo
+ * A model of a table as ONNX files from the command line, checked by ONNX and sampled by diffeo
  * sample.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

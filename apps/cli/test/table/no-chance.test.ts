@@ -48,7 +48,7 @@ describe("a count that has no chance under a model, of 0 to 3 and what is as far
     );
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toBe(
-      `diffeo: ${at("holes.csv")}, line 3, column 1 ("visits"): 40 has no chance under the model, 0 to 14 have one. Mend or empty the cell, or drop the row.\n`,
+      `diffeo: ${at("holes.csv")}, line 3, column 1 ("visits"): 40 has no chance under the model, 0 to 14 have one. Fix or empty the cell, or drop the row.\n`,
     );
     const given = await diffeo("table", "sample", "--given", "visits=40", ...model);
     expect(given).toMatchObject({ code: 2, stdout: "" });
@@ -115,7 +115,7 @@ describe("a count that has no chance under a model, of 0 to 3 and what is as far
       /^log-likelihood +-\d+\.\d{3} ± \d\.\d{3} nats per row \(20 rows; 1 more without a chance\)$/m,
     );
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(
-      /^worse than it should be: 1 of 21 rows has no chance under the model: a whole number is beyond all that it knows/,
+      /^worse than it should be: 1 of 21 rows has no chance under the model: an integer is beyond all that it knows/,
     );
     expect(stdout).not.toMatch(/NaN|Infinity/);
     // Of 21 rows three columns are hidden alone, two of them in 20: nothing is drawn given the

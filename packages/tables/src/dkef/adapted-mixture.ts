@@ -30,7 +30,7 @@ export const SIZES = { targetAcceptance: 0.75, gain: 0.4, least: 1e-3, most: 2 }
 /** Particles a call takes. */
 export const CHUNK = 512;
 
-/** Training points among the starts of the chains, beside all inducing points. */
+/** Training points among the starts of the chains, next to all inducing points. */
 const STARTS = 300;
 const CHAIN = 100;
 const ROUNDS = 4;
@@ -95,7 +95,7 @@ async function hessiansAt({ theta, alpha, parameters }: Fitted, points: Float32A
   }
 }
 
-/** log p̃ − log q of points drawn from q, and the share each component has in q there. */
+/** log p̃ − log q of points sampled from q, and the share each component has in q there. */
 type Explain = Compiled<
   [Tensor, Tensor, MixtureInputs<Tensor>, Tensor],
   { readonly logWeight: Tensor; readonly shares: Tensor }
@@ -121,7 +121,7 @@ function openExplain(
 }
 
 /**
- * How much of p̃'s mass each component explains, up to a factor, from points drawn from the
+ * How much of p̃'s mass each component explains, up to a factor, from points sampled from the
  * mixture.
  */
 async function massOf(

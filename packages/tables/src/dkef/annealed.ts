@@ -1,6 +1,6 @@
 /**
- * The normaliser by annealed importance sampling (R. Neal, 2001). Particles drawn from a normalised
- * q walk through
+ * The normaliser by annealed importance sampling (R. Neal, 2001). Particles sampled from a
+ * normalised q walk through
  *
  *   log p_β = β log p̃ + (1 − β) log q,   β: 0 → 1,   log w = Σ_k (β_{k+1} − β_k)(log p̃ − log q)(x_k),   E[w] = ∫p̃
  *
@@ -38,7 +38,7 @@ export interface Annealed extends Normaliser {
   readonly acceptance: number;
 }
 
-/** log p̃ − log q of every particle: the logarithm of its weight, were it drawn from q. */
+/** log p̃ − log q of every particle: the logarithm of its weight, were it sampled from q. */
 function logRatios({ values: [logP, logQ] }: Chains<NdArray>): Float64Array {
   return Float64Array.from(logP.data as Float32Array, (p, i) => p - (logQ.data[i] as number));
 }

@@ -1,5 +1,5 @@
 /**
- * What a fitted density is worth on points it has not seen:
+ * Measures of a fitted density on points it has not seen:
  *
  *   exact score matching   ½‖s‖² + tr ∇s                      in float64
  *   log-likelihood         log p̃(x) − log Ẑ
@@ -52,7 +52,7 @@ export async function measurePoints(
   }
 }
 
-/** log Ẑ from weights, and how many equal weights they are worth. */
+/** log Ẑ from weights, and the effective number of weights. */
 export interface Normaliser {
   readonly logZ: number;
   /** (Σw)²/Σw² */
@@ -89,7 +89,7 @@ interface Worth {
 }
 
 /**
- * What N(0, I) is worth, ½‖x‖² − n and −½‖x‖² − (n/2) log 2π, where ‖x‖² has a mean of `squares`: n
+ * The measures of N(0, I), ½‖x‖² − n and −½‖x‖² − (n/2) log 2π, where ‖x‖² has a mean of `squares`: n
  * if points are whitened.
  */
 export const unitGaussianWith = (n: number, squares = n): Worth => ({
@@ -97,7 +97,7 @@ export const unitGaussianWith = (n: number, squares = n): Worth => ({
   logLikelihood: -squares / 2 - (n / 2) * Math.log(2 * Math.PI),
 });
 
-/** What N(0, I) is worth on points. */
+/** The measures of N(0, I) on points. */
 export const unitGaussian = ({ shape: [rows, n], data }: NdArray): Worth =>
   unitGaussianWith(n, (data as Float32Array).reduce((total, v) => total + v * v, 0) / rows);
 

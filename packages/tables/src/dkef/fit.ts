@@ -25,7 +25,7 @@ export interface Fit {
   readonly chosen: Fitted;
   /**
    * Chosen by exact score matching on the validation set, seen every fifth step; before the fifth
-   * it is `chosen`. Where `both` are asked for.
+   * it is `chosen`. Where `both` are requested.
    */
   readonly chosenByExact?: Fitted;
   /**

@@ -1,5 +1,5 @@
 /**
- * A fitted density as the bytes of a file: parameters and α by name, and beside them all that is
+ * A fitted density as the bytes of a file: parameters and α by name, and next to them all that is
  * needed to use them on raw rows.
  */
 import { fail, mapTree, type NdArray, type Shape } from "diffeo/graph";
@@ -85,7 +85,7 @@ export function parseDensity(bytes: Uint8Array, path = "the model"): DensityMode
   if (metadata.format !== FORMAT)
     fail(
       "data",
-      `${path} is no density of diffeo`,
+      `${path} is not a density of diffeo`,
       "give a model.safetensors that diffeo density fit wrote",
     );
   const damaged = (what: string): never =>
@@ -94,7 +94,7 @@ export function parseDensity(bytes: Uint8Array, path = "the model"): DensityMode
     specIn(metadata.spec) ?? damaged("the settings of the model are missing or not whole");
   const step = Number(metadata.step);
   if (!(Number.isSafeInteger(step) && step >= 0))
-    damaged("the step of the model is no whole number");
+    damaged("the step of the model is not an integer");
   const pick = (name: string): NdArray =>
     Object.hasOwn(arrays, name) ? arrays[name] : damaged(`the array "${name}" is missing`);
   const shaped = (name: string, shape: Shape): NdArray => {

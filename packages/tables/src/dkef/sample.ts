@@ -1,5 +1,5 @@
 /**
- * Rows drawn from a fitted density by Markov chains that start at draws of its adapted mixture,
+ * Rows sampled from a fitted density by Markov chains that start at draws of its adapted mixture,
  * chosen by their weight.
  */
 import type { NdArray } from "diffeo/graph";

@@ -16,7 +16,7 @@ import { parametersOf } from "./steps.ts";
 /** Log-density and score of rows. */
 export interface RowScores {
   readonly logDensity: Float64Array;
-  /** ∇ log q, one row a row. */
+  /** ∇ log q, one row per row of the table. */
   readonly score: Float64Array;
 }
 

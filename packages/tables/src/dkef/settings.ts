@@ -1,4 +1,4 @@
-/** What a fit may be told, what it is unless told otherwise, and what it cannot be. */
+/** The options of a fit, their defaults, and what it cannot be. */
 import { fail } from "diffeo/graph";
 import { type Objective, type ObjectiveName, objectives } from "diffeo/matching";
 import type { DkefOptions } from "diffeo/model";
@@ -6,7 +6,7 @@ import type { Fitted } from "./fitted.ts";
 
 /** How a density is fitted. */
 export interface FitOptions {
-  /** One of the five by name, or an objective of one's own. */
+  /** One of the five by name, or a custom objective. */
   readonly loss: ObjectiveName | Objective;
   readonly seed: number;
   /** L. Default 200. */
@@ -47,7 +47,7 @@ export interface DensityFitProgress {
   readonly fitted: () => Fitted;
 }
 
-/** What a fit is unless told otherwise. */
+/** What a fit is by default. */
 export const protocol = {
   inducing: 200,
   batch: 200,

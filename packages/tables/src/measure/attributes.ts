@@ -1,8 +1,8 @@
 /**
  * Inference of attributes by nearest neighbours: who knows all columns of a row but one looks for
- * the sample that is nearest in these, and guesses the cell of that sample. What the distribution of
- * the table tells is guessed right as often for a row of training as for one that training has not
- * seen; what is guessed more often of rows of training, the samples gave away:
+ * the sample that is nearest in these, and guesses the cell of that sample. What the distribution
+ * of the table tells is guessed right as often for a row of training as for one that training has
+ * not seen; what is guessed more often of rows of training, the samples gave away:
  *
  *   advantage = P(right | row of training) − P(right | fresh row)
  *

@@ -1,7 +1,7 @@
 /**
  * Likelihood ranks: where among its own samples a model ranks rows by their likelihood. If it is
- * right, rows and samples are of one law, and so are their likelihoods, whose two laws are compared
- * by the distance of Kolmogorov and Smirnov,
+ * right, rows and samples are of one distribution, and so are their likelihoods, whose two
+ * distributions are compared by the distance of Kolmogorov and Smirnov,
  *
  *   D = sup_v |F(v) − G(v)|        P(D > c √(1/n + 1/m)) → 2 Σₖ (−1)ᵏ⁻¹ e^{−2k²c²} ≤ 2 e^{−2c²}
  *
@@ -24,7 +24,7 @@ export interface Calibration {
   /** What chance exceeds once in 16,000 times, as often as a normal number four standard errors. */
   readonly clear: number;
   /**
-   * Where the distance is largest: the share of rows, and of samples, that are no likelier than
+   * Where the distance is largest: the share of rows, and of samples, that are at most as likely as
    * some row or sample.
    */
   readonly worst: { readonly rows: number; readonly samples: number };
@@ -67,7 +67,7 @@ export function calibrationOf(rows: Float64Array, samples: Float64Array): Calibr
 /** How many samples of so many rows are ranked among. */
 export const rankedAmong = (rows: number): number => Math.min(MOST_RANKED, Math.max(100, rows));
 
-/** Ranks of rows under a law among its samples; at most 500 of either are scored. */
+/** Ranks of rows under a distribution among its samples; at most 500 of either are scored. */
 export async function calibrate(
   law: TableLaw,
   rows: readonly Cells[],

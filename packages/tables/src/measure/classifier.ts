@@ -13,7 +13,7 @@ import { boostedTrees } from "./trees.ts";
 
 export interface Auc {
   readonly value: number;
-  /** Its standard deviation where both sets have one law: √((a + b + 1)/12ab). */
+  /** Its standard deviation where both sets have one distribution: √((a + b + 1)/12ab). */
   readonly error: number;
 }
 
@@ -60,7 +60,7 @@ function joined(left: Float64Array, right: Float64Array, rows: number): Float64A
 }
 
 /**
- * Rows with their principal coordinates beside them: Vᵀf, V from the singular values of all rows.
+ * Rows with their principal coordinates next to them: Vᵀf, V from the singular values of all rows.
  */
 function withPrincipal(sets: readonly Float64Array[], size: number): Float64Array[] {
   const whole = new Float64Array(sets.reduce((n, set) => n + set.length, 0));
@@ -92,7 +92,7 @@ function gram(data: Float64Array, n: number): Float64Array {
 }
 
 /**
- * How well rows of two sets of features can be told apart; `marks` are what trees see besides.
+ * How well rows of two sets of features can be separated; trees also see `marks`.
  */
 export function rowsAuc(
   samples: NdArray,

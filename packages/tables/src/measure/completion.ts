@@ -6,11 +6,11 @@
  *
  *   F = (#{draws < y} + U (1 + #{draws = y})) / (K + 1),      U uniform
  *
- * and if truth and draws are of one law, all K + 1 orders are equally likely: F is uniform,
- * whatever K is, and lies in the middle half and in the middle nine tenths that often. Of a label k
- * drawn c_k times p_k = c_k/K is said, and calibrated is who says of the truth, on average, what
- * another draw would get: E p_truth = E Σ_k p_k², of which Σ_k c_k (c_k − 1)/(K (K − 1)) is an
- * unbiased estimate.
+ * and if truth and draws are of one distribution, all K + 1 orders are equally likely: F is
+ * uniform, whatever K is, and lies in the middle half and in the middle nine tenths that often. Of
+ * a label k drawn c_k times the estimate is p_k = c_k/K, which is calibrated if the truth gets, on
+ * average, what another draw would get: E p_truth = E Σ_k p_k², of which Σ_k c_k (c_k − 1)/(K (K −
+ * 1)) is an unbiased estimate.
  */
 import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
@@ -27,7 +27,7 @@ export interface Coverage {
   readonly ninety: Mean;
 }
 
-/** What is said of labels that were hidden. */
+/** What was measured of hidden labels. */
 export interface LabelCompletion {
   /** The share of draws that have the true label, and what two draws have in common. */
   readonly truth: Mean;
@@ -56,7 +56,7 @@ export interface HiddenCells {
 export interface TableCompletion {
   readonly rows: number;
   readonly draws: number;
-  /** One column, or group of columns, at a time; and several of each row, drawn anew for it. */
+  /** One column, or group of columns, at a time; and several of each row, resampled for it. */
   readonly alone: HiddenCells;
   readonly several: HiddenCells;
 }
@@ -208,12 +208,12 @@ export async function completionOf(
   const { parts } = domain;
   requireCompletable(model);
   if (!(Number.isSafeInteger(draws) && draws >= 2))
-    fail("usage", `draws is ${draws}`, "give a whole number, at least 2");
-  // A whole number that has no chance can be hidden and missed, but nothing can be drawn given it.
+    fail("usage", `draws is ${draws}`, "give an integer, at least 2");
+  // An integer that has no chance can be hidden and missed, but nothing can be drawn given it.
   const canBeAsked = ({ row, hidden }: Asked): boolean =>
     strangers(domain, atoms, without(rows[row], hidden)).length === 0;
   if (options.rows.length === 0)
-    fail("data", "there are no rows to hide cells of", "give rows without holes");
+    fail("data", "there are no rows to hide cells of", "give rows without missing values");
   const order = permutation(fold(keyOf(seed), "hidden rows"), options.rows.length).data.subarray(
     0,
     most,

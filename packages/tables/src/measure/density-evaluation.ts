@@ -1,5 +1,5 @@
 /**
- * Whether a fitted density is worth having: its log-likelihood on test points beside that of a
+ * Whether a fitted density is useful: its log-likelihood on test points next to that of a
  * Gaussian fitted to the training points, point by point, and the mass of its samples by cluster.
  * Score matching alone sees neither: the mass of modes that lie apart does not enter it.
  */

@@ -1,6 +1,6 @@
 /**
- * A density from prepared points to what it is worth: fitted, then measured. What command and study
- * both do.
+ * A density from prepared points to its measures: fitted, then measured. The command and the study
+ * both do this.
  */
 import { DiffeoError } from "diffeo/graph";
 import type { ObjectiveName } from "diffeo/matching";
@@ -25,8 +25,8 @@ export interface DensityRun {
   /** Of the search alone. */
   readonly seconds: number;
   /**
-   * What the fit is worth, and the same of the state chosen by exact score matching where that was
-   * asked for.
+   * The measures of the fit, and the same of the state chosen by exact score matching where that was
+   * requested.
    */
   readonly measures?: { readonly chosen: Measures; readonly chosenByExact?: Measures };
   /** Why there are no measures: numbers were lost on the way to them. */
@@ -35,7 +35,7 @@ export interface DensityRun {
   readonly spec: DensitySpec;
 }
 
-/** Errors that say the numbers were lost, not that something was asked for wrongly. */
+/** Errors that say the numbers were lost, not that something was requested wrongly. */
 const isLoss = (error: unknown): error is DiffeoError =>
   error instanceof DiffeoError && ["numerical", "device"].includes(error.kind);
 

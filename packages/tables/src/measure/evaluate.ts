@@ -1,8 +1,8 @@
 /**
- * What a model of a table is worth on rows that it was not trained on: its log-likelihood beside
- * those of baselines, row by row; whether its samples can be told from the rows; where their mass
- * is; how near they are to the rows of training. Whatever a measure shows is a number beside what
- * chance makes of it, and beside what a baseline has.
+ * An evaluation of a model of a table on rows that it was not trained on: its log-likelihood next
+ * to those of baselines, row by row; whether its samples can be separated from the rows; where their
+ * mass is; how near they are to the rows of training. Whatever a measure shows is a number next to
+ * what chance makes of it, and compared with what a baseline has.
  */
 import type { Product } from "diffeo/domain";
 import { fail, type NdArray } from "diffeo/graph";
@@ -40,14 +40,14 @@ export interface BaselineLikelihood extends Mean {
 /** Means are over the rows that have a chance under the model, and of baselines over the same. */
 interface Likelihood extends Mean {
   readonly rows: number;
-  /** Rows that have none: a whole number of theirs is beyond all that the model knows. */
+  /** Rows that have none: an integer of theirs is beyond all that the model knows. */
   readonly noChance: number;
   /** Random directions by which the model's are estimated; absent where they are exact. */
   readonly probes?: number;
   readonly baselines: readonly BaselineLikelihood[];
 }
 
-/** What samples of a law look like beside rows. */
+/** What samples of a distribution look like compared with rows. */
 interface SampleMeasures {
   readonly auc?: Auc;
   readonly columns: readonly ColumnDistance[];
@@ -97,7 +97,9 @@ export interface EvaluateOptions {
   readonly samples?: number;
   /** Rows whose likelihood is taken at most. Default 1,000. */
   readonly scored?: number;
-  /** About how long it may take: fewer rows are scored where there is less time. Default: no end. */
+  /**
+   * About how long it may take: fewer rows are scored where there is less time. Default: no end.
+   */
   readonly minutes?: number;
   readonly seed?: number;
   readonly signal?: AbortSignal;
@@ -241,7 +243,7 @@ async function filledRows(
   return complete(rows, seed);
 }
 
-/** Rows below which nothing is said of copies. */
+/** Rows below which copies are not reported. */
 const LEAST_NEAR = 10;
 
 /**
@@ -296,7 +298,7 @@ async function likelihoodsInTime(
   return law.logLikelihood(rows.slice(0, most));
 }
 
-/** Stages of an evaluation beside those of each baseline. */
+/** Stages of an evaluation compared with those of each baseline. */
 const STAGES = 6;
 
 /**

@@ -42,7 +42,7 @@ export function massFaults({ masses }: Clusters): string[] {
 export function chanceFaults({ likelihood: { rows, noChance } }: TableEvaluation): string[] {
   if (noChance === 0) return [];
   return [
-    `${noChance} of ${rows + noChance} rows ${noChance === 1 ? "has" : "have"} no chance under the model: a whole number is beyond all that it knows`,
+    `${noChance} of ${rows + noChance} rows ${noChance === 1 ? "has" : "have"} no chance under the model: an integer is beyond all that it knows`,
   ];
 }
 
@@ -61,7 +61,7 @@ export function baselineFaults({ likelihood, model, baselines }: TableEvaluation
         .filter((own) => own.auc && auc.value - own.auc.value > CLEAR_OF_SEVERAL * auc.error)
         .map(
           ({ name, auc: own }) =>
-            `rows drawn from ${article(name)} are harder to tell from data than the model's, AUC ${own?.value.toFixed(3)} against ${auc.value.toFixed(3)}`,
+            `rows sampled from ${article(name)} are harder to tell from data than the model's, AUC ${own?.value.toFixed(3)} against ${auc.value.toFixed(3)}`,
         )
     : [];
   return [...likelier, ...closer];
@@ -108,7 +108,7 @@ export function rankFaults({ calibration }: TableEvaluation): string[] {
   const { distance, clear, worst } = calibration;
   if (distance <= Math.max(clear, WRONG_SHARE)) return [];
   return [
-    `${percent(worst.rows)} of the rows are no likelier than the least likely ${percent(worst.samples)} of the samples`,
+    `${percent(worst.rows)} of the rows are at most as likely as the least likely ${percent(worst.samples)} of the samples`,
   ];
 }
 

@@ -1,7 +1,7 @@
 /**
  * Rows as vectors that distances, clusters and classifiers can use: of each part its coordinates z
  * = φ⁻¹(y), of labels an indicator each, of angles and points of a sphere y itself, which knows no
- * cut; all with mean 0 and deviation 1 in the rows that they are measured by. Whole numbers are
+ * cut; all with mean 0 and deviation 1 in the rows that they are measured by. Integers are
  * taken in the middle of their interval.
  */
 import type { Cell, Product, ProductPart } from "diffeo/domain";
@@ -19,8 +19,8 @@ export interface Features {
 }
 
 /**
- * Deviations that a part counts for whose coordinates are lost to rounding: 10⁻³⁰ of a whole beside
- * two others, say.
+ * Deviations that a part counts for whose coordinates are lost to rounding: 10⁻³⁰ of a whole next
+ * to two others, say.
  */
 const FAR = 100;
 

@@ -19,7 +19,7 @@ export interface HeldOutEvaluation {
 }
 
 /**
- * Evaluates a model on the rows that its fit held out, beside those that it saw.
+ * Evaluates a model on the rows that its fit held out, compared with those that it saw.
  *
  * @param model - the model
  * @param rows - all rows that it was fitted to, in their order

@@ -1,6 +1,6 @@
 /**
- * A distribution of rows of a table, whatever makes it: a model or a baseline. Densities are in nats and the
- * units of the cells.
+ * A distribution of rows of a table, whatever makes it: a model or a baseline. Densities are in
+ * nats and the units of the cells.
  */
 import type { Cell } from "diffeo/domain";
 import type { OpenCell } from "../diffusion/encode/index.ts";
@@ -16,8 +16,8 @@ export type OpenCells = readonly OpenCell[];
 export interface TableLaw {
   readonly name: string;
   /**
-   * Random directions per row by which `logLikelihood` estimates the divergence of the flow. Absent:
-   * it is exact.
+   * Random directions per row by which `logLikelihood` estimates the divergence of the flow.
+   * Absent: it is exact.
    */
   readonly probes?: number;
   /**

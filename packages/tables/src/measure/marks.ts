@@ -1,6 +1,6 @@
 /**
- * What trees see of cells beside their place: with how many decimals a number is written, and how
- * often the very same cell occurs. Continuous numbers beside rounded ones, values between the
+ * What trees see of cells next to their place: with how many decimals a number is written, and how
+ * often the very same cell occurs. Continuous numbers next to rounded ones, values between the
  * multiples that data have, and point masses that a model spreads out differ in these at once.
  *
  *   decimals(15.57) = 2,  decimals(1200) = −2         times(c) = log #{cells of both sets that equal c}

@@ -22,7 +22,7 @@ export interface Measures {
   readonly scoreMatching: MeasureSummary;
   /** log p̃ over the test points; less a logZ it is the log-likelihood. */
   readonly logDensity: MeasureSummary;
-  /** From N(0, 4I), as earlier studies had it; only where it was asked for. */
+  /** From N(0, 4I), as earlier studies had it; only where it was requested. */
   readonly importance?: Normaliser;
   readonly annealed: Annealed;
 }

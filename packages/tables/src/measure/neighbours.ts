@@ -1,7 +1,7 @@
 /**
- * Whether samples are copies of training rows: the distance of each to the nearest of them, beside
- * that of rows which training has not seen. Where both have one law, a sample is nearer than a
- * fresh row half of the time:
+ * Whether samples are copies of training rows: the distance of each to the nearest of them,
+ * compared with that of rows which training has not seen. Where both have one distribution, a
+ * sample is nearer than a fresh row half of the time:
  *
  *   P(d(sample) < d(fresh)) + ½ P(=)
  */
@@ -21,7 +21,7 @@ interface NearestDistances {
 export interface Privacy {
   readonly samples: NearestDistances;
   readonly fresh: NearestDistances;
-  /** How often a sample is nearer than a fresh row; one half if they have one law. */
+  /** How often a sample is nearer than a fresh row; one half if they have one distribution. */
   readonly nearer: number;
   /** Its standard deviation where they have. */
   readonly error: number;

@@ -17,7 +17,9 @@ const damaged = (path: string, cause: unknown): never => {
   );
 };
 
-/** What the first bytes of a file unpack to, as far as they go; they themselves if gzip wrote none. */
+/**
+ * What the first bytes of a file unpack to, as far as they go; they themselves if gzip wrote none.
+ */
 export function unpackedStart(bytes: Uint8Array): Uint8Array {
   if (!isGzip(bytes)) return bytes;
   try {

@@ -12,7 +12,10 @@ import { isParquet, parquetCells } from "./parquet.ts";
 /** The longest text there can be. */
 const MOST_BYTES = 2 ** 29 - 25;
 
-/** What has other bytes would be read as something else: names and labels with holes in them. */
+/**
+ * What has other bytes would be read as something else: names and labels with missing values in
+ * them.
+ */
 const utf8 = (): TextDecoder => new TextDecoder("utf-8", { fatal: true });
 
 /** Text as its first bytes say: Excel writes UTF-16 with a mark, all others UTF-8. */
@@ -20,7 +23,7 @@ const decoderOf = (first: Uint8Array | undefined): TextDecoder =>
   first?.[0] === 0xff && first[1] === 0xfe ? new TextDecoder("utf-16le", { fatal: true }) : utf8();
 
 const notText = (path: string, cause: unknown): never => {
-  throw new DiffeoError("data", `${path} is no text in UTF-8`, "save it as CSV in UTF-8", {
+  throw new DiffeoError("data", `${path} is not text in UTF-8`, "save it as CSV in UTF-8", {
     cause,
   });
 };

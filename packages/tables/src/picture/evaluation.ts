@@ -1,6 +1,6 @@
 /**
- * What a model is worth beside baselines: log-likelihood with two standard errors, and how easily
- * samples are told from data.
+ * The evaluation of a model compared with baselines: log-likelihood with two standard errors, and
+ * how easily samples are separated from data.
  */
 import { chart, FAINT, type Panel, Plot } from "diffeo-picture/chart";
 import type { TableEvaluation } from "../measure/evaluate.ts";

@@ -1,6 +1,6 @@
 /**
- * Pictures of a table beside samples of a model. What draws them is large, and loaded when it is
- * asked for.
+ * Pictures of a table compared with samples of a model. What draws them is large, and loaded when it is
+ * requested.
  */
 import type { Product } from "diffeo/domain";
 import { stackedFigures } from "diffeo-picture";
@@ -39,7 +39,7 @@ async function tableFigures({
 export const tablePicture = async (options: TablePictureOptions): Promise<string> =>
   stackedFigures(await tableFigures(options));
 
-/** The figures of a report: likelihoods beside baselines, then the table's. */
+/** The figures of a report: likelihoods compared with baselines, then the table's. */
 export async function reportFigures(
   evaluation: TableEvaluation,
   options: Omit<TablePictureOptions, "calibration">,

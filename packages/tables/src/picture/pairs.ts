@@ -1,7 +1,7 @@
 /**
  * A pair plot: every column against every other, data and samples in one cloud; the columns' own
- * laws on the diagonal; rank correlations above it. Labels are bars, and against numbers the range
- * of the middle half and of nine tenths of each label's rows.
+ * distributions on the diagonal; rank correlations above it. Labels are bars, and against numbers
+ * the range of the middle half and of nine tenths of each label's rows.
  */
 import { quantiles } from "diffeo/host";
 import { FAINT, grid, Plot } from "diffeo-picture/chart";
@@ -41,7 +41,7 @@ const scaleOf = ({ isLog, range }: ShownColumn): Plot.ScaleOptions => ({
   domain: [...range],
 });
 
-/** Room for a label left of the plots, beside the name of its column. */
+/** Room for a label left of the plots, next to the name of its column. */
 const LABEL_ROOM = 44;
 
 /**
@@ -106,13 +106,13 @@ const pointsOf = (
 };
 
 /**
- * Whole numbers as they are drawn, beside each other: at the i-th multiple of the golden ratio
+ * Integers as they are drawn, next to each other: at the i-th multiple of the golden ratio
  * within their place.
  */
 const spread = (v: number, { isWhole }: ShownColumn, i: number): number =>
   isWhole ? v + 0.7 * (((i * 0.618034) % 1) - 0.5) : v;
 
-/** Of each label the ranges of the numbers beside it, data left of samples or below them. */
+/** Of each label the ranges of the numbers next to it, data left of samples or below them. */
 function rangeMarks(
   labelled: ShownColumn,
   numbers: ShownColumn,
@@ -294,7 +294,7 @@ export function pairPlot({ title, ...options }: PairOptions): string {
           ]
         : []),
     ],
-    description: `Pair plot of ${columns.map(({ name }) => name).join(", ")}: data beside samples of the model.`,
+    description: `Pair plot of ${columns.map(({ name }) => name).join(", ")}: data and samples of the model.`,
     legend,
     cells,
     side,

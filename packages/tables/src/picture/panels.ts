@@ -1,5 +1,5 @@
 /**
- * Panels beside the pair plot: three parts of a whole as a triangle, and likelihood ranks against
+ * Panels next to the pair plot: three parts of a whole as a triangle, and likelihood ranks against
  * what they should be.
  */
 import type { Product, ProductPart } from "diffeo/domain";

@@ -31,7 +31,7 @@ function frameOf(table: Table): Frame {
     if (low === high)
       fail(
         "data",
-        `${table.source}: column "${table.columns[j]}" is ${low} in every row, which is no range to draw`,
+        `${table.source}: column "${table.columns[j]}" is ${low} in every row, which is not a range to draw`,
         "give the table that the models were fitted to",
       );
     return [low - 0.15 * (high - low), high + 0.15 * (high - low)];

@@ -1,4 +1,4 @@
-/** What was found of hidden cells: a line a column, and a part of the HTML report. */
+/** What was found of hidden cells: one line per column, and a part of the HTML report. */
 import type {
   ColumnCompletion,
   Coverage,

@@ -70,7 +70,7 @@ function samplesSection(evaluation: TableEvaluation): Html {
   const entries = [{ name: "model", ...model }, ...baselines];
   const distances = table(
     [
-      "drawn from",
+      "sampled from",
       "AUC",
       "sliced Wasserstein (floor)",
       "energy distance (floor)",

@@ -148,7 +148,7 @@ export function verdictOf(evaluation: TableEvaluation): string {
     .filter(({ gain }) => !(gain.mean > 2 * gain.error))
     .map(({ name }) => name);
   return untold.length > 0
-    ? `nothing is clearly wrong; in likelihood it cannot be told from: ${untold.join(", ")}`
+    ? `nothing is clearly wrong; in likelihood it cannot be distinguished from: ${untold.join(", ")}`
     : "better than every baseline, and nothing is clearly wrong";
 }
 

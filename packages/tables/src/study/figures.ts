@@ -1,4 +1,4 @@
-/** The figures of a study. What draws them is large, and loaded when they are asked for. */
+/** The figures of a study. What draws them is large, and loaded when they are requested. */
 import type { RunRecord } from "./study.ts";
 
 /** Figures by file name, without an ending. */

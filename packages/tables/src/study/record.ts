@@ -10,10 +10,10 @@ import { quote } from "../table/quote.ts";
 import { type DatasetName, isSynthetic, isUci } from "../table/uci.ts";
 import type { RunRecord } from "./study.ts";
 
-const finite = v.pipe(v.number("is no number"), v.finite("is not finite"));
+const finite = v.pipe(v.number("is not a number"), v.finite("is not finite"));
 const natural = v.pipe(
-  v.number("is no number"),
-  v.safeInteger("is no whole number"),
+  v.number("is not a number"),
+  v.safeInteger("is not an integer"),
   v.minValue(0, "is negative"),
 );
 const positive = v.pipe(natural, v.minValue(1, "is less than 1"));
@@ -35,14 +35,14 @@ const measures = object({
   annealed: object({ ...normaliser, acceptance: finite }),
 });
 
-/** Names are those of the house: a record's file is called by them. */
+/** Names are those of the code: a record's file is called by them. */
 const dataset = v.custom<DatasetName>(
   (name) => typeof name === "string" && (isUci(name) || isSynthetic(name)),
-  "is no dataset of a study",
+  "is not a dataset of a study",
 );
 const loss = v.custom<ObjectiveName>(
   (name) => typeof name === "string" && Object.hasOwn(objectives, name),
-  "is no loss of a study",
+  "is not a loss of a study",
 );
 
 const record = object({
@@ -71,12 +71,16 @@ export function requireRecord(value: unknown, source: string): RunRecord {
   const [issue] = found.issues;
   const field = v.getDotPath(issue);
   const what = (): string => {
-    if (field === null) return "it is no object";
+    if (field === null) return "it is not an object";
     if (issue.type !== "strict_object")
       return `${quote(field)} ${issue.message}, it is ${shownValue(issue.input)}`;
     return `${quote(field)} ${issue.expected === "never" ? "belongs to no record" : "is missing"}`;
   };
-  return fail("data", `${source} is no record of a run: ${what()}`, "move it away and run again");
+  return fail(
+    "data",
+    `${source} is not a record of a run: ${what()}`,
+    "move it away and run again",
+  );
 }
 
 /** The record of a file's text, or its list of them. */
@@ -85,7 +89,7 @@ export function parseRecords(text: string, source: string): RunRecord[] {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new DiffeoError("data", `${source} is no JSON`, "move it away and run again", {
+    throw new DiffeoError("data", `${source} is not JSON`, "move it away and run again", {
       cause: error,
     });
   }

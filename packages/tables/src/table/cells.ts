@@ -51,7 +51,9 @@ export function cellReader(source: string): CellReader {
   let columns: readonly string[] | undefined;
   let isUnnamed = false;
   let [delimiter, line, count] = ["", 1, 0];
-  /** The columns, from the records of the first piece, of which those that are no rows are removed. */
+  /**
+   * The columns, from the records of the first piece, of which those that are not rows are removed.
+   */
   const begin = (records: Placed[]): void => {
     const [first] = records;
     if (!first) return;

@@ -7,7 +7,7 @@
 import { fail } from "diffeo/graph";
 import { quote } from "./quote.ts";
 
-/** No table has more columns; a line without end is no table. */
+/** No table has more columns; a line without end is not a table. */
 const MOST_CELLS = 100_000;
 
 const [NEWLINE, RETURN, QUOTE, SPACE] = [10, 13, 34, 32];
@@ -63,7 +63,7 @@ function quotedCell(c: Cursor, column: number): string {
     fail(
       "data",
       `${c.source}, line ${c.line}, column ${column}: text after a closing quote`,
-      'write a quote inside a cell as "", or mend the line',
+      'write a quote inside a cell as "", or fix the line',
     );
   return pieces.join("");
 }
@@ -79,7 +79,7 @@ function plainCell(c: Cursor, column: number): string {
       fail(
         "data",
         `${c.source}, line ${c.line}, column ${column}: a quote after ${quote(c.text.slice(from, c.at))}`,
-        "put the whole cell into quotes, or mend the line",
+        "put the whole cell into quotes, or fix the line",
       );
     if (!isBlank(code)) last = c.at + 1;
   }

@@ -1,7 +1,7 @@
 /**
  * Whether the first line of a file is names. It is a row where its cells are like those below it:
- * numbers over numbers that do not rise, as years and wavelengths would, a marker of a missing value
- * beside numbers, or labels all of which occur again in their columns.
+ * numbers over numbers that do not rise, as years and wavelengths would, a marker of a missing
+ * value next to numbers, or labels all of which occur again in their columns.
  */
 import { fail } from "diffeo/graph";
 import { quote } from "./quote.ts";
@@ -11,7 +11,7 @@ import { numberOf } from "./table.ts";
 const LOOKED_AT = 500;
 const LEAST_BELOW = 20;
 
-/** What stands for a missing value and is no name. */
+/** What stands for a missing value and is not a name. */
 const MISSING = new Set(["?", "na", "n/a", "nan", "null", "#n/a"]);
 
 const isNumber = (cell: string): boolean => numberOf(cell, true) !== undefined;

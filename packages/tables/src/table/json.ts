@@ -1,6 +1,6 @@
 /**
- * Tables as JSON: one object per line, or a list of objects. A name is a column; what an object does
- * not have, or has as null, is missing.
+ * Tables as JSON: one object per line, or a list of objects. A name is a column; what an object
+ * does not have, or has as null, is missing.
  */
 import { fail } from "diffeo/graph";
 import type { CellTable } from "./cell-table.ts";
@@ -147,7 +147,7 @@ export function parseJsonCells(text: string, source: string): CellTable {
   const objects = objectsIn(text, source);
   for (const { value, line } of objects)
     if (typeof value !== "object" || value === null || Array.isArray(value))
-      fail("data", `${source}, line ${line}: this is no object`, "give an object per row");
+      fail("data", `${source}, line ${line}: this is not an object`, "give an object per row");
   const names = [...new Set(objects.flatMap(({ value }) => Object.keys(value as Fields)))];
   const columns = names.some((name) => /^\d+$/.test(name)) ? namesOf(text) : names;
   const fieldsOf = (value: unknown): unknown[] =>

@@ -32,7 +32,10 @@ export function jsonLiteral({ text }: Literal): string {
   return `${sign === "-" ? "-" : ""}${whole || "0"}${fraction ? `.${fraction}` : ""}${exponent}`;
 }
 
-/** The value of a decimal number: its digits from the first to the last that is not zero, and the power of ten. */
+/**
+ * The value of a decimal number: its digits from the first to the last that is not zero, and the
+ * power of ten.
+ */
 function decimal(text: string): string {
   const [, sign, whole = "", fraction = "", exponent = "e0"] = NUMBER.exec(text) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, "");

@@ -48,7 +48,7 @@ const notNumber = (cell: string): string =>
   cell === "" ? "the cell is empty" : `${quote(cell)} is not a number`;
 
 /**
- * The names in a line that holds no number, or is said to hold names; undefined for a line of
+ * The names in a line that holds no number, or is set to hold names; undefined for a line of
  * numbers.
  */
 function namesIn(
@@ -62,7 +62,7 @@ function namesIn(
     fail(
       "data",
       `${source}, line ${line}, column ${wrong + 1}: ${notNumber(cells[wrong])}, though others in this line are`,
-      "mend the cell, put a line of names first, or say by header whether this is one",
+      "fix the cell, put a line of names first, or say by header whether this is one",
     );
   if (!(header ?? wrong >= 0)) return undefined;
   const seen = new Set<string>();
@@ -126,7 +126,7 @@ export function parseTable(
           fail(
             "data",
             `${source}, line ${line}, column ${j + 1} (${quote(names[j])}): ${notNumber(cells[j])}`,
-            "mend the cell, drop the row, or leave the column out",
+            "fix the cell, drop the row, or leave the column out",
           ),
       );
   };

@@ -52,9 +52,9 @@ export const isUci = (name: string): name is UciName => Object.hasOwn(uciSets, n
 /** Whether a name is that of a synthetic dataset. */
 export const isSynthetic = (name: string): name is SyntheticName => Object.hasOwn(synthetics, name);
 
-/** What a table may be called beside the path of a file. */
+/** What a table may be called next to the path of a file. */
 export const tableNames: readonly string[] = [...Object.keys(uciSets), ...Object.keys(synthetics)];
 
-/** How a table of that name is prepared unless told otherwise. */
+/** How a table of that name is prepared by default. */
 export const preparationOf = (data: string): PrepareOptions =>
   isUci(data) ? uciSets[data].options : {};

@@ -23,7 +23,7 @@ import { fitTable } from "../../src/diffusion/fit/fit.ts";
 const tiny = { width: 8, blocks: 1, steps: 2, threads: 1 } as const;
 const few = { evaluations: 20 };
 
-/** A domain of one's own: a map, and what is inside. */
+/** A custom domain: a map, and what is inside. */
 const doubled = domain({
   kind: "doubled",
   map: affine({ scale: 2 }),
@@ -76,11 +76,11 @@ const cases: readonly Case[] = [
       return s < 0.2 ? [0, (100 * t) / (t + u), (100 * u) / (t + u)] : [100 * s, 100 * t, 100 * u];
     },
   ],
-  ["one's own", doubled, ["of"], ([a]) => [2 * a]],
+  ["custom", doubled, ["of"], ([a]) => [2 * a]],
 ];
 
 describe("a table with", () => {
-  it.each(cases)("%s beside a number gives rows that are inside", async (_, of, columns, row) => {
+  it.each(cases)("%s next to a number gives rows that are inside", async (_, of, columns, row) => {
     const z = normal(key(1), [60, 3], { dtype: "float64" }).data;
     const rows = Array.from({ length: 60 }, (_, i) => [
       ...row(z.subarray(3 * i, 3 * i + 3)),
@@ -179,10 +179,10 @@ describe("given cells", () => {
     await expect(alone.complete([[null, null, null]])).rejects.toThrow("has one part");
   });
 
-  it("and holes everywhere in a column, or rows of nothing else, are no data", async () => {
+  it("and missing values everywhere in a column, or rows of nothing else, are refused", async () => {
     const holes = rows.map((row) => [...row.slice(0, 3), null, 1]);
     await expect(fitTable(holes, { columns, ...tiny })).rejects.toThrow(
-      '"from", "to" has holes in all rows',
+      '"from", "to" has no value in any row',
     );
     const empty = rows.map((row, i) => (i < 5 ? row : row.map(() => null)));
     await expect(fitTable(empty, { columns, ...tiny })).rejects.toThrow("5 rows are too few");

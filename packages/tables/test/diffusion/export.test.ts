@@ -325,7 +325,7 @@ function cellsBySpec(y: readonly number[], spec: Spec): Cell[] {
 describe("exportTable", () => {
   const mine = domain({ kind: "mine", map: expMap(), dimension: 1, fault: () => undefined });
 
-  it("writes maps of domains of one's own, and their names", async () => {
+  it("writes maps of custom domains, and their names", async () => {
     const own = rows.map(([, size, share]) => [size, share]);
     const model = await fitTable(own, { columns: { size: mine, share: between(0, 2) }, ...small });
     for (const what of ["score", "denoise", "rows"] as const)
@@ -341,7 +341,7 @@ describe("exportTable", () => {
       'a table has no output "toString". Export one of score, denoise, rows',
     );
     expect(() => exportTable(model, { batch: 0 })).toThrow(
-      "batch is 0. Give a whole number of rows, at least 1",
+      "batch is 0. Give an integer, at least 1",
     );
   });
 });

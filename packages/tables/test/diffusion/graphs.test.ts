@@ -124,7 +124,7 @@ describe("a model that is open", () => {
     const calls = async (k: number): Promise<readonly unknown[]> => [
       await drawRows(table, { count: 3, seed: k, evaluations: 5 + k }),
       await sampleGiven(table, { share: 0.1 + k / 10 }, { count: 3, seed: k, evaluations: 5 + k }),
-      // Another hole, and other cells that are there.
+      // Another missing value, and other cells that are there.
       await completeRows(table, [row.with(k % 2, null)], { draws: 3, evaluations: 5 }),
       await tableLogLikelihood(table, [row.with(1, 0.1 + k / 10)], few),
       await tableLogLikelihood(table, [row.with(0, null).with(1, 0.1 + k / 10)], {

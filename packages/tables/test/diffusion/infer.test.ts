@@ -93,7 +93,7 @@ describe("a circle and a sphere", () => {
     const centreOf = (some: readonly string[]): unknown =>
       inferColumns(table(`a,b,c\n${some.join("\n")}\n`), ["a,b,c=sphere"])[0].domain?.spec;
     // Opposite to what lies between the rows, where none of them is, or to one of them, off every
-    // axis. Rows with holes do not count.
+    // axis. Rows with missing values do not count.
     expect(centreOf([...rows.slice(1), "0,,-1"])).toMatchObject({ centre: [0, 0, 1] });
     expect(centreOf(["0.6,0.8,0", "0.6,0.64,0.48", "0.6,0.64,-0.48"])).toMatchObject({
       centre: [0.6, 0.8, 0],
@@ -171,15 +171,15 @@ describe("a rule", () => {
     ["a+d=1", 'there is no column "d"'],
     ["a=toString", 'there is no kind "toString"'],
     ["a=between:1", "1 numbers after between"],
-    ["a=above:high", '"high" is no number'],
-    ["a=above:", '"" is no number'],
+    ["a=above:high", '"high" is not a number'],
+    ["a=above:", '"" is not a number'],
     ["a", "says nothing of a column"],
     ["a,d=ball", 'there is no column "d"'],
     ["a,b=real", 'there is no kind "real" of columns'],
     ["a,b=sphere:2", "1 numbers after sphere"],
     ["a,b=covariance", "2 entries are no lower triangle"],
-    ["a+b=1:zeros", '"1:zeros" is no total'],
-    ["a+b=1:ones:0.1", '"1:ones:0.1" is no total'],
+    ["a+b=1:zeros", '"1:zeros" is not a total'],
+    ["a+b=1:ones:0.1", '"1:ones:0.1" is not a total'],
   ])("%s is refused", (rule, error) => {
     expect(() => parseRule(rule, names)).toThrow(error);
   });
@@ -309,7 +309,7 @@ describe("inference", () => {
         );
         const others = row.slice(first, first + parts - 1).reduce((sum, v) => sum + v, 0);
         row[first + parts - 1] = Math.round(1e3 * (200 - others)) / 1e3;
-        // In two of three rows a cell is missing: of the parts, or of the columns around them.
+        // In two of three rows one cell is missing: of the parts, or of the columns around them.
         return row.map((v, j) => (i % 3 && j === Math.floor(at[i * 12 + 11] * 11) ? "" : v));
       });
       const names = Array.from({ length: 11 }, (_, j) => `c${j}`);
@@ -331,7 +331,7 @@ describe("inference", () => {
     expect(process.cpuUsage(began).user).toBeLessThan(4e6);
   });
 
-  it("takes parts whose sums are off by as much as rounding takes them, where it is told, and else asks", () => {
+  it("takes parts whose sums are off by as much as rounding takes them, where it is set, and else asks", () => {
     const text = "sand,silt,clay\n33.3,33.3,33.3\n20.1,30.0,50.0\n10,20,70\n";
     const [[names, spec, reason]] = specs(text, ["sand+silt+clay=100"]);
     expect([names, reason]).toEqual(["sand+silt+clay", "as specified"]);
@@ -351,7 +351,7 @@ describe("inference", () => {
       "all above 0, from 20 to 33.3",
       "all above 0, from 33.3 to 70",
     ]);
-    // Whole numbers of few values have sums of few values too.
+    // Integers of few values have sums of few values too.
     expect(
       specs("a,b,c\n1,0,1\n0,1,1\n1,1,1\n0,0,0\n").every(
         ([, , why]) => !String(why).includes("whole,"),
@@ -384,7 +384,7 @@ describe("inference", () => {
     expect(specs("a,b\n1,\n2,\n", ["b=drop"])).toHaveLength(1);
   });
 
-  it("finds wholes with exact zeros and holes, and names what a zero stands for", () => {
+  it("finds wholes with exact zeros and missing values, and names what a zero stands for", () => {
     const text = "a,b,c\n20,30,50\n0,80,20\n40,,60\n10,80,10\n";
     const [[names, spec, reason]] = specs(text);
     expect(names).toBe("a+b+c");
@@ -395,7 +395,7 @@ describe("inference", () => {
     const said = specs("a,b\n0,1\n.5,.5\n.2,.8\n", ["a+b=1"]);
     expect(said[0][1]).toMatchObject({ zeros: 0.1 });
     expect(said[0][2]).toBe("as specified; a part of 0 stands for one below 0.1 of the whole");
-    // Three columns of which one is 1 are no composition.
+    // Three columns of which one is 1 are not a composition.
     expect(specs("a,b,c\n1,0,0\n0,1,0\n0,0,1\n").map(([name]) => name)).toEqual(["a", "b", "c"]);
   });
 
@@ -429,12 +429,12 @@ describe("inference", () => {
     const stray = (at: number, text: string) =>
       Array.from({ length: 60 }, (_, i) => (i === at ? text : `${i}.5`));
     expect(() => specs(`a\n${stray(7, "l3.5").join("\n")}\n`)).toThrow(
-      't.csv, line 9, column 1 ("a"): "l3.5" is not a number, though most are. Mend the cell',
+      't.csv, line 9, column 1 ("a"): "l3.5" is not a number, though most are. Fix the cell',
     );
     const [a, b] = [stray(7, "l3.5"), stray(2, "4..5")];
     const both = a.map((cell, i) => `${cell},${b[i]}`).join("\n");
     expect(() => specs(`a,b c\n${both}\n`)).toThrow(
-      't.csv: 2 columns cannot be read: line 9, column 1 ("a"): "l3.5" is not a number, though most are; line 4, column 2 ("b c"): "4..5" is not a number, though most are. Mend these cells, or leave the columns out by --column a=drop --column \'b c=drop\'.',
+      't.csv: 2 columns cannot be read: line 9, column 1 ("a"): "l3.5" is not a number, though most are; line 4, column 2 ("b c"): "4..5" is not a number, though most are. Fix these cells, or leave the columns out by --column a=drop --column \'b c=drop\'.',
     );
     // What stands for a missing number is none; in a column of texts it is a label.
     expect(specs(`a\n${stray(7, "?").join("\n")}\n`)[0][1]).toMatchObject({ kind: "positive" });
@@ -481,7 +481,7 @@ describe("inference", () => {
   });
 
   it("takes neighbours for parts of a whole only where that is evident", () => {
-    // Nearly constant columns beside one that carries the sum, as jitter beside a total.
+    // Nearly constant columns next to one that carries the sum, as jitter next to a total.
     const thin = Array.from(
       { length: 40 },
       (_, i) => `${(0.002 + i * 1e-5).toFixed(5)},${(0.004 - i * 1e-5).toFixed(5)},1.5`,
@@ -526,7 +526,7 @@ describe("rows", () => {
     expect(rowsIn(table("b,more,a,w\n2,?,1,x\n"), domain)).toEqual([["x", 1, 2]]);
   });
 
-  it("have holes where cells are empty, and columns may be lacking where that is said", () => {
+  it("have missing values where cells are empty, and columns may be lacking where an option says so", () => {
     expect(rowsIn(table("w,a,b\nNA,1,\n"), domain)).toEqual([[null, 1, null]]);
     expect(rowsIn(table("w\nx\n"), domain, { lacking: true })).toEqual([["x", null, null]]);
     expect(() => rowsIn(table("w,a,b\nx,1,2\nx,1,\n"), domain, { torn: false })).toThrow(
@@ -564,7 +564,7 @@ describe("other domains", () => {
     `v\n${Array.from({ length: 200 }, (_, i) => (u[2 * i] < share ? "0" : (5 + 5 * u[2 * i + 1]).toFixed(2))).join("\n")}\n`;
 
   it("are those that other ways to take numbers give, where they differ", () => {
-    // A fifth of few rows is no point mass as usual, half of them is one.
+    // A fifth of few rows is not a point mass as usual, half of them is one.
     expect(kindsOf(zeros(0.2))).toEqual([
       "real",
       { "point masses": "mixed", distributions: "empirical" },

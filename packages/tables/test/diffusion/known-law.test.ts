@@ -1,4 +1,4 @@
-/** Laws whose likelihood, marginals and conditionals are known. */
+/** Distributions whose likelihood, marginals and conditionals are known. */
 import { type Cell, category, count, integer, product, real } from "diffeo/domain";
 import {
   add,
@@ -50,7 +50,7 @@ describe("the flow of a label and a number", () => {
     const row = (values: readonly number[], x: Tensor): Tensor => constant([...values], x.dtype);
     const column = (x: Tensor, i: number): Tensor =>
       slice(x, ...x.shape.slice(1).map(() => null), [i, i + 1]);
-    // v = −(σ/m)(s + x), s the gradient of the noised law's log-density.
+    // v = −(σ/m)(s + x), s the gradient of the noised distribution's log-density.
     const velocity = (x: Tensor, lambda: Tensor): Tensor => {
       const m = expandDims(sqrt(sigmoid(lambda)), -1);
       const variance = expandDims(sigmoid(neg(lambda)), -1);
@@ -212,7 +212,7 @@ const logSum = (values: readonly number[]): number =>
 describe("a model of a label and two numbers", () => {
   const test = rowsOf(300, key("test"));
   let model: TableModel;
-  /** Of the numbers of the test beside each label. */
+  /** Of the numbers of the test next to each label. */
   let scores: readonly Float64Array[];
   beforeAll(async () => {
     const columns = { x: real(), y: real(), k: category(labels) };
@@ -229,13 +229,13 @@ describe("a model of a label and two numbers", () => {
     scores = labels.map((_, k) => all.subarray(k * test.length, (k + 1) * test.length));
   });
 
-  it("scores rows as their law does", () => {
+  it("scores rows as their distribution does", () => {
     const gaps = test.map((row, i) => scores[labels.indexOf(row[2])][i] - logLaw(...row));
     expect(Math.abs(mean(gaps))).toBeLessThan(0.06);
     expect(Math.sqrt(mean(gaps.map((g) => g * g)))).toBeLessThan(0.3);
   });
 
-  it("gives labels the chances they have beside the numbers", () => {
+  it("gives labels the chances they have next to the numbers", () => {
     const wrong = test.map(([x, y], i) => {
       const found = Math.exp(scores[0][i] - logSum([scores[0][i], scores[1][i]]));
       return Math.abs(
@@ -245,7 +245,7 @@ describe("a model of a label and two numbers", () => {
     expect(mean(wrong)).toBeLessThan(0.03);
   });
 
-  it("scores a row with a hole by what is there", async () => {
+  it("scores a row with a missing value by what is there", async () => {
     const found = await model.logLikelihood(test.map(([x, y]) => ({ x, y, k: null })));
     const gaps = test.map(
       ([x, y], i) => found[i] - logSum(labels.map((label) => logLaw(x, y, label))),
@@ -426,7 +426,7 @@ describe("a network of given cells that says nothing", () => {
 });
 
 describe("cells missing for reasons that the row shows", () => {
-  it("leave the law as it is, which rows without holes have not", async () => {
+  it("leave the distribution as it is, which rows without missing values have not", async () => {
     const z = normal(key("pair"), [2000, 2], { dtype: "float64" }).data;
     const u = uniform(key("gone"), 2000).data;
     // b is mostly missing where a is large.
@@ -448,7 +448,7 @@ describe("cells missing for reasons that the row shows", () => {
   });
 });
 
-describe("whole numbers", () => {
+describe("integers", () => {
   it("are atoms where they are few, apart and not all one", () => {
     const of = (values: readonly number[], domain = integer()) =>
       atomsOf(

@@ -47,7 +47,7 @@ describe("a bend out of data", () => {
     }
     for (const [k, x] of [-3, -2.5, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 2.5, 3].entries())
       if (Math.abs(x) < 2.2) expect(Math.abs(Math.asinh(knots[k] / 100) - x)).toBeLessThan(0.12);
-    // Slopes at knots are the geometric means of those beside them.
+    // Slopes at knots are the geometric means of those next to them.
     for (const [k, slope] of bend.slopes[0].entries())
       expect(slope ** 2).toBeCloseTo(12 * bend.heights[0][k] * (12 * bend.heights[0][k + 1]), 10);
     // Values that many rows share leave no bin empty.
@@ -59,7 +59,7 @@ describe("a bend out of data", () => {
     expect(Math.min(...shared.heights[0])).toBeGreaterThan(LEAST_HEIGHT);
   });
 
-  it("looks past holes", () => {
+  it("looks past missing values", () => {
     const holes = w.map((v, i) => (i % 7 === 0 ? Number.NaN : v));
     for (const kind of ["sinh", "spline"] as const)
       expect(JSON.stringify(bendsBy(kind, holes))).not.toContain("null");
@@ -73,7 +73,7 @@ describe("a bend out of data", () => {
     expect(asked).toEqual([true, true, true, false, false]);
   });
 
-  it("is there for all numbers without bounds where tails are no Gaussian's, and nowhere else", () => {
+  it("is there for all numbers without bounds where tails are not Gaussian, and nowhere else", () => {
     const kindsOf = (of: ReturnType<typeof product>, values: Float64Array) =>
       Object.values(withTails(of, values)).map(({ spec }) => spec?.kind);
     expect(kindsOf(whole, w)).toEqual(["bent", "bent"]);
@@ -100,7 +100,7 @@ describe("maps of a table", () => {
     expect(new Set([...Array.from(test), ...Array.from(seen)]).size).toBe(rows);
   });
 
-  it("are those that gain something, and all that were tried are told", async () => {
+  it("are those that gain something, and reports all that were tried", async () => {
     // Two narrow modes and nothing between them, which a spline makes one.
     const z = normal(key("modes"), [600, 2], { dtype: "float64" }).data;
     const rows = Array.from({ length: 600 }, (_, i) =>
@@ -143,7 +143,7 @@ describe("maps of a table", () => {
     expect(Object.keys(columns)).toEqual(["a"]);
   });
 
-  it("are asked about where there is a choice", async () => {
+  it("are tried where there is a choice", async () => {
     const z = normal(key("parts"), [60, 4], { dtype: "float64" }).data.map(Math.exp);
     const rows = Array.from({ length: 60 }, (_, i) => {
       const [a, b, c, d] = z.subarray(4 * i, 4 * i + 4);

@@ -1,4 +1,6 @@
-/** Given columns that follow from others, by a model of masked cells: the others are conditioned. */
+/**
+ * Given columns that follow from others, by a model of masked cells: the others are conditioned.
+ */
 import { quantile } from "diffeo/host";
 import { fold, key, normal, uniform } from "diffeo/random";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,7 +16,10 @@ const towns = [
   { town: "Paris", country: "France", share: 0.4, mean: 3 },
 ];
 
-/** x is N(mean of its town, 0.25); the end is a day after an even start with chance .9, an odd one .5. */
+/**
+ * x is N(mean of its town, 0.25); the end is a day after an even start with chance .9, an odd one
+ * .5.
+ */
 const lines = Array.from({ length: 2000 }, (_, i) => {
   const [a, b, c] = uniform(fold(key("rules"), i), [3], { dtype: "float64" }).data;
   const { town, country, mean } = towns[a < 0.4 ? 0 : a < 0.6 ? 1 : 2];
@@ -58,7 +63,7 @@ describe("masked cells given columns that follow from others", () => {
     expect(Math.abs(two - 0.9 / 1.4)).toBeLessThan(0.08);
   });
 
-  it("do not depend on the rows beside them", async () => {
+  it("do not depend on the rows next to them", async () => {
     const open = [{ end: 3 }, { country: "France" }, { end: 1, country: "Italy" }, { x: 1 }];
     const { rows } = await model.complete(open, { draws: 2, seed: 4 });
     const { rows: last } = await model.complete(open.slice(2), { draws: 2, seed: 4, first: 2 });

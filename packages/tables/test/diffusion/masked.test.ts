@@ -1,4 +1,7 @@
-/** Models of masked cells: words, likelihoods that sum to 1, laws that are known, given cells. */
+/**
+ * Models of masked cells: words, likelihoods that sum to 1, distributions that are known, given
+ * cells.
+ */
 import {
   between,
   category,
@@ -98,7 +101,8 @@ describe("bins of a number", () => {
       z(0.01 + (0.98 * (i + 0.5)) / 6400),
     );
     const { edges } = binsOfValues(values, cellFinder(part));
-    // Each of the values 0 to 11 has more than half of the rows of one of 64 bins; one more each is beyond.
+    // Each of the values 0 to 11 has more than half of the rows of one of 64 bins; one more each is
+    // beyond.
     const ends = [0.01, 0.2, ...Array.from({ length: 10 }, (_, k) => 0.5 + k / 30), 0.99].map(z);
     expect(edges).toHaveLength(13);
     edges.forEach((edge, k) => {
@@ -240,7 +244,9 @@ describe("a likelihood", () => {
 });
 
 describe("a model of masked cells", () => {
-  /** y = 1 with chance 0.9 where x > 0 and 0.2 elsewhere, some of y missing; rain in 4 of 10 rows. */
+  /**
+   * y = 1 with chance 0.9 where x > 0 and 0.2 elsewhere, some of y missing; rain in 4 of 10 rows.
+   */
   const rows = Array.from({ length: 1500 }, (_, i) => {
     const x = normal(fold(key("x"), i), [1], { dtype: "float64" }).data[0];
     const [u, lost, wet] = uniform(fold(key("u"), i), [3], { dtype: "float64" }).data;
@@ -262,7 +268,7 @@ describe("a model of masked cells", () => {
     threads,
   } as const;
 
-  it("knows a law with missing cells, gives given cells back, and is its file", async () => {
+  it("knows a distribution with missing cells, gives given cells back, and is its file", async () => {
     const model = kept(await fitTable(rows, options));
     const [up, down] = await Promise.all(
       [1, -1].map(async (x) => (await model.sample({ count: 400, given: { x } })).rows),
@@ -271,7 +277,7 @@ describe("a model of masked cells", () => {
     const share = (some: typeof up): number => some.filter(([, y]) => y === "yes").length / 400;
     expect(Math.abs(share(up) - 0.9)).toBeLessThan(0.07);
     expect(Math.abs(share(down) - 0.2)).toBeLessThan(0.13);
-    // P(y | x) from likelihoods of rows with a hole.
+    // P(y | x) from likelihoods of rows with a missing value.
     const [joint, alone] = await model.logLikelihood([
       [1, "yes", null, null],
       [1, null, null, null],

@@ -62,7 +62,7 @@ describe("a column that is mostly 0", () => {
     expect(kind(Array.from(z, (v) => Math.max(0, Math.round(3 * v))))).toBe("integer");
     expect(kind(Array.from(z, (v) => Math.max(0, Math.round(3000 * v))))).toBe("mixed");
     expect(kind(Array.from(z, (v) => Math.max(0.2, Number(v.toFixed(4)))))).toBe("mixed");
-    // Few values that are no integers have a chance each.
+    // Few values that are not integers have a chance each.
     expect(kind(Array.from(z, (_, i) => (i % 5) / 4))).toBe("mixed");
   });
 });

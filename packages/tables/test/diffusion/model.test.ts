@@ -223,7 +223,7 @@ describe("a model of a table", () => {
     expect(other.rows).not.toEqual(first.rows);
   });
 
-  it("draws, completes and scores on the device that it is told", async () => {
+  it("draws, completes and scores on the set device", async () => {
     const few = { evaluations: 20 };
     const bytes = bytesOf(model);
     const holes = rows
@@ -263,7 +263,7 @@ describe("a model of a table", () => {
     expect(b.standard).toEqual(a.standard);
   });
 
-  it("can be drawn from while it is fitted, by either network, which changes nothing", async () => {
+  it("can be sampled from while it is fitted, by either network, which changes nothing", async () => {
     const options = { columns: { a: positive(), b: real() }, ...small, steps: 3 };
     const data = Array.from({ length: 30 }, (_, i) => [i + 1, i % 7]);
     const seen: DrawnRows[] = [];
@@ -410,7 +410,7 @@ describe("the bytes of a model", () => {
     expect(() => parseTableModel(new Uint8Array(4))).toThrow("only 4 bytes long");
   });
 
-  it("name a domain of one's own, which is given again", () => {
+  it("name a custom domain, which is given again", () => {
     const own = domain({
       kind: "mine",
       map: affine({ scale: 2 }),
@@ -419,7 +419,7 @@ describe("the bytes of a model", () => {
     });
     const bytes = bytesOf(untrained(product({ a: positive(), mine: own }), 1));
     expect(() => parseTableModel(bytes, "some.model")).toThrow(
-      'some.model: "mine" has a domain of one\'s own, "mine", which the file does not hold',
+      'some.model: "mine" has a custom domain, "mine", which the file does not hold',
     );
     expect(() => parseTableModel(bytes, "some.model", { columns: { mine: real() } })).toThrow(
       "does not hold",

@@ -1,4 +1,4 @@
-/** What a fit and a model refuse to be asked for. */
+/** Requests that a fit and a model refuse. */
 import { between, positive } from "diffeo/domain";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FitTableOptions, fitTable } from "../../src/diffusion/fit/fit.ts";
@@ -16,11 +16,11 @@ describe("a fit is refused", () => {
       "columns is undefined. Give domains by the names of the columns.",
     ],
     [
-      "with what is no domain",
+      "with what is not a domain",
       { columns: { a: "positive" } },
       'columns: "a" is "positive", no domain. Make one',
     ],
-    ["of no steps", { steps: 0 }, "steps is 0. Give a whole number, at least 1."],
+    ["of no steps", { steps: 0 }, "steps is 0. Give an integer, at least 1."],
     ["of half a step", { steps: 1.5 }, "steps is 1.5. Give"],
     ["of no time", { minutes: -1 }, "minutes is -1. Give a number above 0."],
     ["of no number of minutes", { minutes: Number.NaN }, "minutes is NaN. Give"],
@@ -50,9 +50,9 @@ describe("a model refuses", () => {
   afterAll(() => model.dispose());
 
   it.each([
-    [{ count: 0 }, "count is 0. Give a whole number, at least 1."],
+    [{ count: 0 }, "count is 0. Give an integer, at least 1."],
     [{ count: -1 }, "count is -1. Give"],
-    [{ count: 2, evaluations: 1 }, "evaluations is 1. Give a whole number, at least 2."],
+    [{ count: 2, evaluations: 1 }, "evaluations is 1. Give an integer, at least 2."],
   ] as readonly (readonly [DrawRows, string])[])("%j", async (asked, said) => {
     await expect(model.sample(asked)).rejects.toThrow(said);
     await expect(model.sample({ ...asked, given: { a: 1 } })).rejects.toThrow(said);

@@ -107,7 +107,7 @@ describe("rules between columns", () => {
     expect(found).toHaveLength(5);
   });
 
-  it("give way to what is said of a column, and may be specified", () => {
+  it("give way to the kind that is set for a column, and may be specified", () => {
     const own = inferColumns(table, ["country=category", "shipped=date"]);
     expect(own.find(({ columns }) => columns[0] === "country")?.kind).toBe("category");
     expect(own.some(({ columns }) => columns[0] === "shipped − ordered")).toBe(false);

@@ -18,7 +18,8 @@ const small = { width: 16, blocks: 1, threads: 1 } as const;
 /**
  * The least loss that a network can have on signs: v − v̂ = (x̂₀ − x₀)/σ, and E[x₀ | x] = tanh(m
  * x/σ²), so it is
- * E (1 − tanh² (m x/σ²))/σ² over λ and x = m x₀ + σ ε, here by sums over quantiles of both laws.
+ * E (1 − tanh² (m x/σ²))/σ² over λ and x = m x₀ + σ ε, here by sums over quantiles of both
+ * distributions.
  */
 function leastLoss(): number {
   // Φ⁻¹ at (i + ½)/400: where Φ, the running sum of the density, passes it.

@@ -1,5 +1,5 @@
 /**
- * Baselines against laws whose density is known: where one of them is the truth it has its
+ * Baselines against distributions whose density is known: where one of them is the truth it has its
  * log-likelihood.
  */
 import {
@@ -177,7 +177,7 @@ describe("baselines", () => {
     expect(Math.abs(found["independent columns"] - HALF_LOG)).toBeLessThan(0.06);
   });
 
-  it("have that of independent labels, whole numbers and numbers", async () => {
+  it("have that of independent labels, integers and numbers", async () => {
     const found = await gaps(apart);
     expect(Math.abs(found["independent columns"])).toBeLessThan(0.02);
     expect(Math.abs(found["Gaussian copula"])).toBeLessThan(0.02);
@@ -198,7 +198,7 @@ describe("baselines", () => {
       expect(await law.logLikelihood(fresh)).toEqual(await plain[k].logLikelihood(fresh));
   });
 
-  it("are laws: probabilities of labels and whole numbers sum to one", async () => {
+  it("are distributions: probabilities of labels and integers sum to one", async () => {
     const known = { ...apart, columns: { visits: count(), ward: category(LABELS) } };
     const rows = rowsOf(known, 500, 3).map((row) => [
       row[0],
@@ -231,7 +231,7 @@ describe("baselines", () => {
       expect(await spread(law), law.name).toBeLessThan(0.12);
   });
 
-  it("draw rows that are inside, with the columns' laws and the copula's dependence", async () => {
+  it("draw rows that are inside, with the columns' distributions and the copula's dependence", async () => {
     const columns = {
       ...copula.columns,
       visits: count(),
@@ -280,7 +280,7 @@ describe("a Gaussian of few rows", () => {
   });
 });
 
-describe("the law of a coordinate", () => {
+describe("the distribution of a coordinate", () => {
   const values = normal(key(7), 300, { dtype: "float64" }).data.map((v) => Math.sign(v) * v * v);
   const law = kernelMarginal(values);
 
@@ -326,8 +326,8 @@ describe("the law of a coordinate", () => {
   });
 });
 
-describe("the law of whole numbers", () => {
-  it("leans on its smooth law where every number came once: those between are as likely", () => {
+describe("the distribution of integers", () => {
+  it("leans on its smooth distribution where every number came once: those between are as likely", () => {
     const even = Array.from({ length: 100 }, (_, i) => 2 * i);
     const law = numberLaw(even, uniform(key(1), 100, { dtype: "float64" }).data, { least: 0 });
     expect(Math.exp(law.logProbability(101) - law.logProbability(100))).toBeCloseTo(1, 1);

@@ -1,4 +1,7 @@
-/** Likelihood ranks: of laws that are right no alarm, of wrong ones an alarm, and ties are none. */
+/**
+ * Likelihood ranks: of distributions that are right no alarm, of wrong ones an alarm, and ties are
+ * none.
+ */
 import { key, normal, uniform } from "diffeo/random";
 import { kolmogorovSmirnov } from "diffeo/two-sample";
 import { describe, expect, it } from "vitest";
@@ -33,7 +36,7 @@ describe("likelihood ranks", () => {
     expect(distance).toBeCloseTo(Math.max(...gaps), 12);
   });
 
-  it("of a right law exceed what chance does once in twenty times about that often, and are never clearly wrong", () => {
+  it("of a right distribution exceed what chance does once in twenty times about that often, and are never clearly wrong", () => {
     const draws = 2000;
     let beyond = 0;
     for (let i = 0; i < draws; i++) {
@@ -50,7 +53,7 @@ describe("likelihood ranks", () => {
     expect(beyond / draws).toBeGreaterThan(0.02);
   });
 
-  it("of a law of few values are no alarm either, whatever rounding makes of them", () => {
+  it("of a distribution of few values raise no alarm either, whatever rounding makes of them", () => {
     // Two labels of one likelihood, which graphs of two sizes round to either side.
     const same = calibrationOf(
       new Float64Array(100).fill(-0.7),
@@ -66,11 +69,11 @@ describe("likelihood ranks", () => {
     }
   });
 
-  it("of a law that is too narrow or too wide are clearly wrong, those of few rows where none is right", () => {
+  it("of a distribution that is too narrow or too wide are clearly wrong, those of few rows where none is right", () => {
     const [rows, samples] = [normals("rows", 400), normals("samples", 400)];
     // Rows of N(0, 1.6²) under N(0, 1): less likely than they should be.
     expect(faultsOf(scores(rows, 1.6), scores(samples))[0]).toMatch(
-      /^\d\d % of the rows are no likelier than the least likely \d\d % of the samples$/,
+      /^\d\d % of the rows are at most as likely as the least likely \d\d % of the samples$/,
     );
     const { worst } = calibrationOf(scores(rows, 1.6), scores(samples));
     expect(worst.rows).toBeGreaterThan(worst.samples);
@@ -78,7 +81,7 @@ describe("likelihood ranks", () => {
     expect(faultsOf(scores(rows, 1.05), scores(samples))).toEqual([]);
     expect(faultsOf(new Float64Array(5).fill(-100), scores(samples))).toEqual([]);
     expect(faultsOf(new Float64Array(6).fill(-100), scores(samples))).toEqual([
-      "100 % of the rows are no likelier than the least likely 0.0 % of the samples",
+      "100 % of the rows are at most as likely as the least likely 0.0 % of the samples",
     ]);
   });
 

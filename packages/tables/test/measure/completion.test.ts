@@ -1,4 +1,7 @@
-/** Hidden cells: places and labels of draws that are of the law of the truth, and of others. */
+/**
+ * Hidden cells: places and labels of draws that are of the distribution of the truth, and of
+ * others.
+ */
 import { key, normal, uniform } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import {
@@ -37,9 +40,9 @@ describe("the place of a number among its draws", () => {
   it.each([
     ["few", 3, (z: number) => z],
     ["many", 40, (z: number) => z],
-    ["whole numbers, with ties", 10, (z: number) => Math.floor(z)],
+    ["integers, with ties", 10, (z: number) => Math.floor(z)],
     ["nearly all alike", 7, (z: number) => (z > 2 ? 1 : 0)],
-  ])("is uniform where they are of one law: %s", (_, draws, of) => {
+  ])("is uniform where they are of one distribution: %s", (_, draws, of) => {
     const found = places(draws, of, of);
     for (const share of [0.5, 0.9])
       expect(Math.abs(within(found, share) - share)).toBeLessThan(error(share));
@@ -119,7 +122,7 @@ describe("a report on completion", () => {
     expect(completionFaults({} as TableEvaluation)).toEqual([]);
   });
 
-  it("has a line a column, and a row in the page, marked where it is off", () => {
+  it("has a line per column, and a row in the page, marked where it is off", () => {
     expect(completionLines(completion)[3]).toBe(
       "  size                  0.510 ± 0.010, 0.900 ± 0.005   among several 0.500 ± 0.010, 0.700 ± 0.005",
     );

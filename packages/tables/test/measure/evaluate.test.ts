@@ -1,4 +1,4 @@
-/** An evaluation of laws that are right, wrong in one way, or copies: it says which. */
+/** An evaluation of distributions that are right, wrong in one way, or copies: it says which. */
 import { between, category, count, positive, product, real } from "diffeo/domain";
 import { normalShare } from "diffeo/host";
 import { key, normal, uniform } from "diffeo/random";
@@ -58,8 +58,8 @@ describe("an evaluation of a table's model", () => {
     // A difference of means is the mean of differences.
     for (const { mean, gain } of likelihood.baselines)
       expect(gain.mean).toBeCloseTo(likelihood.mean - mean, 10);
-    // Columns are independent here: what knows their laws loses little, a Gaussian more than a
-    // third of a nat.
+    // Columns are independent here: what knows their distributions loses little, a Gaussian more
+    // than a third of a nat.
     expect(likelihood.baselines[2].gain.mean).toBeLessThan(0.05);
     expect(likelihood.baselines[0].gain.mean).toBeGreaterThan(0.3);
     expect(calibration.ranks).toHaveLength(250);

@@ -1,4 +1,6 @@
-/** What samples are held against rows by: each measure on laws where its value is known. */
+/**
+ * What samples are held against rows by: each measure on distributions where its value is known.
+ */
 import { angle, between, category, count, positive, product, real, simplex } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
 import { key, normal, uniform } from "diffeo/random";
@@ -35,7 +37,7 @@ const correlated =
   ([a, b]: Float64Array): number[] => [a, rho * a + Math.sqrt(1 - rho * rho) * b];
 
 describe("the two-sample test of rows", () => {
-  it("is a coin between samples of one law", () => {
+  it("is a coin between samples of one distribution", () => {
     const found = [0, 1, 2].map((s) =>
       rowsAuc(points(800, s, correlated(0.5)), points(800, s + 9, correlated(0.5)), key(s)),
     );
@@ -87,7 +89,7 @@ describe("mass by cluster", () => {
     expect(masses[0].error).toBeGreaterThan(0.01);
   });
 
-  it("agrees where the laws do", () => {
+  it("agrees where the distributions do", () => {
     for (const { data, samples, error } of clusterMasses(
       points(1000, 3, modes(0.6)),
       points(1500, 4, modes(0.6)),
@@ -132,7 +134,7 @@ describe("distances", () => {
     expect(correlationDifferences(domain, up, up).most).toBe(0);
   });
 
-  it("of slices are those of a shift, and fall to their floor where the laws agree", () => {
+  it("of slices are those of a shift, and fall to their floor where the distributions agree", () => {
     const at = (x: number, rows: number, seed: number): NdArray =>
       points(rows, seed, ([a, b]) => [a + x, b]);
     // W₂ of a shift by δ along θ is |δ·θ|, whose mean square over directions of the plane is δ²/2.

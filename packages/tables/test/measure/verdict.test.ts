@@ -41,7 +41,10 @@ const rows = (world: World, count: number, seed: number): Cells[] => {
   });
 };
 
-/** Mean and variance of number `at` of a row given others, by their two or three by three covariance. */
+/**
+ * Mean and variance of number `at` of a row given others, by their two or three by three
+ * covariance.
+ */
 function given({ rho, spread }: World, row: OpenCells, at: number, others: readonly number[]) {
   const covariance = [
     [1, rho, 0.5],
@@ -100,7 +103,10 @@ const lawOf = (world: World, drawsOf: World = world): TableLaw => ({
   },
 });
 
-/** Rows whose y is missing where x is large, and whose label is at random: for reasons that are seen. */
+/**
+ * Rows whose y is missing where x is large, and whose label is at random: for reasons that are
+ * seen.
+ */
 const torn = (all: readonly Cells[]): OpenCells[] =>
   all.map(([x, y, z, k], i) => [x, Number(x) > 0.3 ? null : y, z, i % 3 === 0 ? null : k]);
 
@@ -132,7 +138,7 @@ describe("a model that is right", () => {
       expect(found).toEqual([]);
       expect(evaluation.rows).toBe(300);
       expect(evaluation.torn).toBeGreaterThan(150);
-      // The cells that are there are not those of all rows, and no baseline gains by that.
+      // The cells that are there are no those of all rows, and no baseline gains by that.
       const y = evaluation.model.columns.find(({ column }) => column === "y");
       expect(y?.distance).toBeGreaterThan(y?.clear ?? 1);
       for (const { gain } of evaluation.likelihood.baselines) expect(gain.mean).toBeGreaterThan(0);

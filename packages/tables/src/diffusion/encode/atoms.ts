@@ -1,18 +1,18 @@
 /**
- * Labels and small whole numbers as atoms: the law of x has points c_k there, one a label or
- * number, and a network gives the chances of each (`head.ts`). The atom of a whole number k is the
+ * Labels and small integers as atoms: the distribution of x has points c_k there, one a label or
+ * number, and a network gives the chances of each (`head.ts`). The atom of an integer k is the
  * x of k + ½, on its own coordinate.
  *
- * Numbers of a wide range are spread over [k, k + 1) instead: they have more values than are worth
- * a logit each, or values that are no longer apart at the last level of noise. Spread, a law of few
- * values has steps that a network only rounds off.
+ * Numbers of a wide range are spread over [k, k + 1) instead: they have more values than pay off
+ * with a logit each, or values that are no longer apart at the last level of noise. Spread, a
+ * distribution of few values has steps that a network only rounds off.
  */
 import type { Product, ProductPart } from "diffeo/domain";
 import { sumOfSquares } from "diffeo/host";
 import { mapRows } from "./map-rows.ts";
 import { isHole, type OpenCell, partCells, plainSpec } from "./points.ts";
 
-/** Of each part whose whole numbers are atoms, the least and the greatest. */
+/** Of each part whose integers are atoms, the least and the greatest. */
 export type Atoms = Readonly<Record<string, readonly [least: number, most: number]>>;
 
 /** Atoms that a part may have. */
@@ -23,7 +23,9 @@ export const MOST_ATOMS = 64;
  */
 const APART = 4 * Math.exp(-4);
 
-/** The y of the labels or atoms of a part, in its first coordinates; undefined where there are none. */
+/**
+ * The y of the labels or atoms of a part, in its first coordinates; undefined where there are none.
+ */
 export const codesOf = (
   { name, domain }: ProductPart,
   atoms: Atoms,
@@ -34,7 +36,7 @@ export const codesOf = (
 export const isCoded = (part: ProductPart, atoms: Atoms): boolean =>
   codesOf(part, atoms) !== undefined;
 
-/** Whether a whole number is none of its part's atoms. */
+/** Whether an integer is none of its part's atoms. */
 export function isBeyond(
   { name, at }: ProductPart,
   atoms: Atoms,
@@ -47,7 +49,7 @@ export function isBeyond(
 }
 
 /**
- * What is wrong with a whole number that nothing can be drawn given; undefined where nothing is.
+ * Why nothing can be sampled given an integer; undefined where nothing is.
  */
 export const beyondFault = (
   part: ProductPart,
@@ -59,11 +61,11 @@ export const beyondFault = (
     : undefined;
 
 /** What to do about a row with one. */
-export const EMPTY_OR_DROP = "mend or empty the cell, or drop the row";
+export const EMPTY_OR_DROP = "fix or empty the cell, or drop the row";
 
 /**
- * Whole numbers of a row that its holes cannot be drawn given: the model has never seen the like. A
- * row without holes has none.
+ * Integers of a row that its missing values cannot be drawn given: the model has never seen the
+ * like. A row without missing values has none.
  */
 export const strangers = ({ parts }: Product, atoms: Atoms, cells: readonly OpenCell[]) =>
   parts.every((part) => partCells(part, cells))
@@ -97,7 +99,7 @@ export const scoreRanges = (
     );
   });
 
-/** z of the atoms of a part of whole numbers. */
+/** z of the atoms of a part of integers. */
 const placesOf = ({ domain }: ProductPart, values: readonly number[]): Float64Array =>
   mapRows(
     Float64Array.from(values, (k) => k + 0.5),
@@ -136,13 +138,13 @@ function rangeOf(
   return gap >= APART * deviation ? range : undefined;
 }
 
-/** Which whole numbers of rows are atoms. */
+/** Which integers of rows are atoms. */
 export function atomsOf(rows: readonly (readonly OpenCell[])[], { parts }: Product): Atoms {
   return Object.fromEntries(
     parts.flatMap((part) => {
       if (plainSpec(part.domain)?.kind !== "integer") return [];
       const seen = rows.map((row) => row[part.at.cells]).filter((cell) => !isHole(cell));
-      // What is no whole number is said where rows are encoded.
+      // Cells that are not integers are refused where rows are encoded.
       const range = seen.every(Number.isSafeInteger) ? rangeOf(part, seen as number[]) : undefined;
       return range ? [[part.name, range]] : [];
     }),

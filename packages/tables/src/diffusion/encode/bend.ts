@@ -79,7 +79,7 @@ const bends = { sinh: sinhBend, spline: splineBend } as const;
 const UNBENT = ["category", "empirical", "mixed", "date", "bent", "derived"];
 
 /**
- * Whether a bend is worth asking about: a category has no tails, normal scores are Gaussian, and
+ * Whether a bend is tried: a category has no tails, normal scores are Gaussian, and
  * exact zeros are known by their domain's own spec.
  */
 export const isBendable = ({ spec }: Domain): boolean =>

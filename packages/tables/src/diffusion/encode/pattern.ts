@@ -315,7 +315,9 @@ export function writeFree(
   }
 }
 
-/** Writes an orthonormal basis of the free directions, zeros after the last, as rows of n numbers. */
+/**
+ * Writes an orthonormal basis of the free directions, zeros after the last, as rows of n numbers.
+ */
 export function writeBasis({ pieces }: Pattern, n: number, out: Numbers, at: number): void {
   let row = at;
   for (const {

@@ -1,16 +1,16 @@
 /**
- * Rows of cells as points z in the coordinates of the domains' maps; a cell may be a hole.
+ * Rows of cells as points z in the coordinates of the domains' maps; a cell may be a missing value.
  *
  * The map of a domain takes all its cells to all its coordinates, so a part of the row, a column or
  * a group of columns, is known whole or not at all, and its coordinates are NaN where it is not.
- * One part of a whole that is missing is what the others leave of the total, and no hole.
+ * One part of a whole that is missing is what the others leave of the total, and no missing value.
  */
 import type { Cell, Domain, Product, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { fold, key as keyOf, uniform } from "diffeo/random";
 import { mapRows } from "./map-rows.ts";
 
-/** A cell of a row: null, undefined, NaN and "" are holes. */
+/** A cell of a row: null, undefined, NaN and "" are missing values. */
 export type OpenCell = Cell | null | undefined;
 
 /** A row as cells in the order of the columns, or by their names. */
@@ -23,8 +23,8 @@ export const isHole = (cell: OpenCell): cell is null | undefined | "" =>
 
 /**
  * The cells of a row in the order of columns; a row by name has them all, unless those that are
- * absent are holes: then a name that is no column is an error, but where columns are only `absent`.
- * There a list may lack the last columns.
+ * absent are missing values: then a name that is not a column is an error, but where columns are
+ * only `absent`. There a list may lack the last columns.
  */
 export function cellsOf(
   row: Row,
@@ -56,7 +56,7 @@ export function cellsOf(
       fail(
         "data",
         `row ${at + 1} has no cell "${name}"`,
-        "give every row a cell for each column, or null for a hole",
+        "give every row a cell for each column, or null for a missing value",
       );
     // A column may be called as what every object has.
     return Object.hasOwn(row, name) ? row[name] : undefined;
@@ -144,7 +144,7 @@ export function encodeRows(
         fail(
           "data",
           `row ${i + 1}: ${part.columns.slice(0, 5).join(", ")}: ${fault}`,
-          "mend or drop the row, or give the column another domain",
+          "fix or drop the row, or give the column another domain",
         );
       const isAtom = Object.hasOwn(atoms, part.name);
       const numbers = Array.from({ length: own.noise }, (_, j) => (isAtom ? 0.5 : u[drawn + j]));

@@ -6,7 +6,7 @@
  *   end = start + duration        (start, duration) → (end, duration)        start = end − duration
  *
  * so that each of the columns can be given, and what comes out obeys the rule by construction. A
- * helper of a label says less than the label: it stands beside it, and among the labels that go
+ * helper of a label says less than the label: it stands next to it, and among the labels that go
  * with it the one is taken whose code is nearest to what was drawn.
  */
 import {
@@ -47,7 +47,9 @@ export interface Related {
   readonly conditions: readonly Condition[];
 }
 
-/** What columns are: the product of those that are learned, and of all where some follow from them. */
+/**
+ * What columns are: the product of those that are learned, and of all where some follow from them.
+ */
 export interface RelatedColumns {
   readonly domain: Product;
   readonly related?: Related;
@@ -296,8 +298,8 @@ export function statesOfKnown(
 }
 
 /**
- * Makes states of training such as there are: of a sum either the helper or one that it follows from
- * is hidden, by a uniform number each.
+ * Makes states of training such as there are: of a sum either the helper or one that it follows
+ * from is hidden, by a uniform number each.
  */
 export function settleStates(
   { helpers }: Related,
@@ -334,7 +336,7 @@ export function withoutIdle(
   return out;
 }
 
-/** Whether a helper that is known stands for, or beside, a part that is not. */
+/** Whether a helper that is known stands for, or next to, a part that is not. */
 export const isHelped = (
   { helpers, conditions }: Related,
   isKnown: (part: number) => boolean,

@@ -19,7 +19,7 @@ export const dateFormatOf = ({ spec }: Domain): string | undefined =>
 
 /** What rows may lack. */
 export interface RowsOptions {
-  /** Whether the table may lack columns, whose cells are then holes. Default no. */
+  /** Whether the table may lack columns, whose cells are then missing values. Default no. */
   readonly lacking?: boolean;
   /**
    * All columns, where some follow from others: rows have the cells of all, and one whose cells do
@@ -27,13 +27,13 @@ export interface RowsOptions {
    */
   readonly related?: Related;
   /**
-   * Whether a group of columns may have holes in some of them and not in others. Default yes: all
-   * are then holes.
+   * Whether a group of columns may have missing values in some of them and not in others. Default
+   * yes: all are then missing values.
    */
   readonly torn?: boolean;
   /**
-   * The atoms of a model that rows with holes are to be completed by: whole numbers beyond them are
-   * an error.
+   * The atoms of a model that rows with missing values are to be completed by: integers beyond them
+   * are an error.
    */
   readonly atoms?: Atoms;
 }
@@ -80,7 +80,7 @@ export function rowsIn(
             fail(
               "data",
               `${where(j)}: ${quote(row[j])} is not a date written as ${format}`,
-              "mend the cell, or drop the row",
+              "fix the cell, or drop the row",
             )
           );
         return (
@@ -88,7 +88,7 @@ export function rowsIn(
           fail(
             "data",
             `${where(j)}: ${quote(row[j])} is not a number`,
-            "mend the cell, or drop the row",
+            "fix the cell, or drop the row",
           )
         );
       });
@@ -97,13 +97,13 @@ export function rowsIn(
         fail(
           "data",
           `${where(places[k][0])}: ${fault}`,
-          "mend or drop the row, or fit with another domain of the column",
+          "fix or drop the row, or fit with another domain of the column",
         );
       return own;
     });
     const settled = related ? settledCells(related, cells) : cells;
     if (typeof settled === "string")
-      return fail("data", `${source}, line ${lines[i]}: ${settled}`, "mend or drop the row");
+      return fail("data", `${source}, line ${lines[i]}: ${settled}`, "fix or drop the row");
     const half = options.torn === false ? tornFault(learned, settled) : undefined;
     if (half !== undefined) fail("data", `${source}, line ${lines[i]}: ${half}`, WHOLE_GROUPS);
     const [far] = options.atoms ? strangers(learned, options.atoms, settled) : [];
@@ -122,6 +122,6 @@ export function rowsOf(
   return rowsIn(table, domain, { related });
 }
 
-/** The rows that have no holes. */
+/** The rows that have no missing values. */
 export const wholeRows = (rows: readonly (readonly OpenCell[])[]): (readonly Cell[])[] =>
   rows.filter((row): row is readonly Cell[] => !row.some(isHole));

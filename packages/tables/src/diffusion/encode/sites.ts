@@ -1,11 +1,11 @@
 /**
- * The coordinates z of a table as labels and bins, which a network gives chances of: a row is then a
- * word, and its law a product of conditionals. A label is its own place among the labels of its
- * column. Any other coordinate is the bin that it falls into, between two quantiles of the rows of
- * training, and its place u ∈ (0, 1) within the bin, which is uniform. The outermost bins have
- * exponential tails, z = edge ± scale · E, so that every z has a density.
+ * The coordinates z of a table as labels and bins, which a network gives chances of: a row is then
+ * a word, and its distribution a product of conditionals. A label is its own place among the labels
+ * of its column. Any other coordinate is the bin that it falls into, between two quantiles of the
+ * rows of training, and its place u ∈ (0, 1) within the bin, which is uniform. The outermost bins
+ * have exponential tails, z = edge ± scale · E, so that every z has a density.
  *
- * Bins are some 64: with 512, in two digits, trees told synthetic rows from real ones better
+ * Bins are some 64: with 512, in two digits, trees separated synthetic rows from real ones better
  * (Magic: a score of .858 instead of .944), since what is learned of neighbouring bins is chance.
  */
 import { empirical, type Product, type ProductPart } from "diffeo/domain";
@@ -76,7 +76,7 @@ function evenBins({ edges }: Bins, cells: ReturnType<typeof cellFinder>): boolea
   return [true, ...inside, true];
 }
 
-/** The sites of a table; `binsOf` has the bins of each coordinate that is no label's. */
+/** The sites of a table; `binsOf` has the bins of each coordinate that is not a label's. */
 export function sitesOf(
   domain: Product,
   atoms: Atoms,
@@ -131,7 +131,7 @@ interface Cells {
 const [LOW, MIDDLE, HIGH] = [1e-9, 0.5, 1 - 1e-9];
 
 /**
- * The intervals that z of a coordinate are in: those of whole numbers, or of values that are
+ * The intervals that z of a coordinate are in: those of integers, or of values that are
  * recorded in steps. Undefined where every z is a value of its own.
  */
 export function cellFinder({ domain }: ProductPart): ((z: Float64Array) => Cells) | undefined {
@@ -180,7 +180,7 @@ function edgesOf(cells: readonly Counted[], size: number): number[] {
     const [alone, wasAlone] = [isHeavy(cell), before !== undefined && isHeavy(before)];
     const isFull = inside >= size || inside + cell.count > 1.5 * size;
     if (!before) {
-      // What is below it is no bin of this value.
+      // What is below it is not a bin of this value.
       if (alone) edges.push(cell.low);
     } else if (alone && wasAlone) edges.push(before.high, cell.low);
     else if (wasAlone) edges.push(before.high);

@@ -62,7 +62,7 @@ function* moments(
 
 /**
  * γ of rows z of n numbers, NaN for those that are missing, of whose correlations only some are
- * asked for.
+ * requested.
  */
 function* chanceOf(
   z: Float64Array,
@@ -99,7 +99,9 @@ function isOneValue(z: Float64Array, n: number, i: number): boolean {
   return column.every((v) => v === column[0]);
 }
 
-/** Says why a column has no standard deviation. Numbers have 16 digits, and their squares a range. */
+/**
+ * Says why a column has no standard deviation. Numbers have 16 digits, and their squares a range.
+ */
 function failFlat(name: string, deviation: number, isOne: boolean): never {
   if (!Number.isFinite(deviation))
     fail("data", `${name} has values too large to square`, "give it another unit");
@@ -147,7 +149,7 @@ export function* standardSteps(
   const together = (i: number, j: number): boolean => groupOf(i) === groupOf(j);
   const deviation = Array.from(mean, (m, i) => {
     const found = Math.sqrt(covariance[i * (n + 1)]);
-    // What rounding leaves of a column of one number is no spread.
+    // What rounding leaves of a column of one number is not a spread.
     if (!(found > 1e-12 * Math.abs(m) && Number.isFinite(found)))
       failFlat(nameOf(i), found, isOneValue(z, n, i));
     return found;

@@ -101,7 +101,7 @@ export function exportTable(
   { what = "score", batch = 1024 }: ExportTableOptions = {},
 ): OnnxModel {
   if (!(Number.isSafeInteger(batch) && batch >= 1))
-    fail("usage", `batch is ${batch}`, "give a whole number of rows, at least 1");
+    fail("usage", `batch is ${batch}`, "give an integer, at least 1");
   const { type, inputs: names } = exportNamed(what);
   const f = exportedTable(model, what);
   const shapes: Readonly<Record<"x" | "t", Shape>> = {

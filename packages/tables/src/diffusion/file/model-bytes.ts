@@ -1,6 +1,6 @@
 /**
- * A model of a table as the bytes of one safetensors file: weights by name, and beside them all
- * that is needed to use them. A domain of one's own is a function, which no file holds: the file
+ * A model of a table as the bytes of one safetensors file: weights by name, and next to them all
+ * that is needed to use them. A custom domain is a function, which no file holds: the file
  * has its name, and who reads it gives the domain again.
  */
 import { type Domain, domainOf, domainSchema, type Product } from "diffeo/domain";
@@ -102,7 +102,7 @@ function named({ parameters }: Weights, prefix: string): Record<string, NdArray>
   return arrays;
 }
 
-/** What a file says of a model beside its weights. */
+/** What a file says of a model next to its weights. */
 export function tableMetadata(model: FittedTable): {
   readonly format: string;
   readonly spec: string;
@@ -139,10 +139,10 @@ export function serializeTableModel(model: FittedTable): Uint8Array[] {
   });
 }
 
-/** Domains of one's own, by the names that `fitTable` had them under. */
+/** Custom domains, by the names that `fitTable` had them under. */
 type OwnDomains = Readonly<Record<string, Domain>>;
 
-/** Where a model computes, and the domains of your own that its file names. */
+/** Where a model computes, and the custom domains that its file names. */
 export interface OpenTableOptions extends EngineOptions {
   readonly columns?: OwnDomains;
 }
@@ -161,7 +161,7 @@ function partIn(
   }
 }
 
-/** The domain of a file's spec, with those of one's own. */
+/** The domain of a file's spec, with custom ones. */
 function domainIn({ parts }: Spec["domain"], path: string, columns: OwnDomains): RelatedColumns {
   const domains = parts.map((one): [string, Domain] => {
     if (!("own" in one)) {
@@ -173,7 +173,7 @@ function domainIn({ parts }: Spec["domain"], path: string, columns: OwnDomains):
     if (given?.kind !== one.own)
       fail(
         "usage",
-        `${path}: "${one.name}" has a domain of one's own, "${one.own}", which the file does not hold`,
+        `${path}: "${one.name}" has a custom domain, "${one.own}", which the file does not hold`,
         `give it again as columns: { ${JSON.stringify(one.name)}: … }`,
       );
     return [one.name, given as Domain];
@@ -261,7 +261,7 @@ export function parseTableModel(
 ): TableModel {
   const { arrays, metadata } = parseSafetensors(bytes, path);
   if (metadata.format !== FORMAT)
-    fail("data", `${path} is no model of a table`, "give a file that diffeo table fit wrote");
+    fail("data", `${path} is not a model of a table`, "give a file that diffeo table fit wrote");
   const damaged: Damaged = (what) =>
     fail("data", `${path}: ${what}`, "the file is damaged; fit again");
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), specSchema), metadata.spec);

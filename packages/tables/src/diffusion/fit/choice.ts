@@ -1,13 +1,13 @@
 /**
- * The weights to keep, measured when checkpoints are saved; in a store they stand beside the state.
- * Later ones are those of a smaller rate and a longer average, so they are kept as long as they are
- * not clearly worse than the best that was measured.
+ * The weights to keep, measured when checkpoints are saved; in a store they stand next to the
+ * state. Later ones are those of a smaller rate and a longer average, so they are kept as long as
+ * they are not clearly worse than the best that was measured.
  */
 import { fail, type NdArray } from "diffeo/graph";
 import { mean, sumOfSquares } from "diffeo/host";
 import type { Checkpoint, RunStore } from "diffeo/train";
 
-/** What a checkpoint says of a run beside its state. */
+/** What a checkpoint says of a run next to its state. */
 interface Kept {
   readonly steps: number;
   /** The step of the chosen weights, and the measurements since. */
@@ -20,11 +20,7 @@ interface Kept {
 export function keptIn({ metadata }: Checkpoint): Kept {
   const { steps, since, lowest, ...chosen } = JSON.parse(metadata.run ?? "{}") as Partial<Kept>;
   if (steps === undefined || since === undefined || lowest === undefined)
-    return fail(
-      "data",
-      "the run that is there is not one of a table",
-      "begin another run elsewhere",
-    );
+    return fail("data", "the run in this folder is not of a table", "begin another run elsewhere");
   return { steps, since, lowest, ...chosen };
 }
 
@@ -83,7 +79,8 @@ export function choiceOf(store: RunStore, before: Checkpoint | undefined, plan: 
       latest: () => store.latest(),
       log: (record) => store.log(record),
       save: async ({ step, arrays, metadata }) => {
-        // Where a run was interrupted is no place to measure: it would not end as one that was not.
+        // Where a run was interrupted is not a place to measure: it would not end as one that was
+        // not.
         if ((step % every === 0 || step === steps) && step !== seen) await look(step, arrays.ema);
         seen = step;
         const run: Kept = { steps, since, lowest, chosen };

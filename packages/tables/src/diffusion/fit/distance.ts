@@ -60,8 +60,8 @@ export function energyScore(
 const GROUPS = 8;
 
 /**
- * The energy scores of groups of held-out rows, each under samples of its own. Rows that share their
- * samples share what chance made of these, and the error of their mean would not show it.
+ * The energy scores of groups of held-out rows, each under samples of its own. Rows that share
+ * their samples share what chance made of these, and the error of their mean would not show it.
  */
 export function energyScores(
   held: readonly Cells[],

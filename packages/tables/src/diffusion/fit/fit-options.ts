@@ -1,4 +1,4 @@
-/** What a fit is asked for, looked at before anything is computed. */
+/** The options of a fit, checked before anything is computed. */
 import type { Domain } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { type FlowKind, flowKinds, networkKinds } from "../network/index.ts";
@@ -55,7 +55,7 @@ export function requireFit(rows: readonly unknown[], options: Asked): void {
     );
   if (!(held > 0 && held < 1)) fail("usage", `held is ${held}`, "give a share between 0 and 1");
   if (!(Number.isSafeInteger(steps) && steps >= 1))
-    fail("usage", `steps is ${steps}`, "give a whole number, at least 1");
+    fail("usage", `steps is ${steps}`, "give an integer, at least 1");
   if (!(Number.isFinite(minutes) && minutes > 0))
     fail("usage", `minutes is ${minutes}`, "give a number above 0");
   oneOf("network", network, networkKinds);

@@ -57,8 +57,8 @@ import { trainFlow } from "./train-flow.ts";
 /** How far a fit is. */
 export interface TableProgress extends TrainingProgress {
   /**
-   * What is trained: the network of rows with given cells and holes, that of the whole table, or a
-   * flow before it.
+   * What is trained: the network of rows with given cells and missing values, that of the whole
+   * table, or a flow before it.
    */
   readonly network: "given" | "whole" | "flow";
 }
@@ -84,7 +84,7 @@ export interface FitTableOptions extends Omit<TrainingOptions, "onProgress" | "o
   readonly choose?: WeightChoice;
   /**
    * Whether rows can be drawn given some of their cells, for which a second network is trained.
-   * Default true; where rows have holes it is trained in any case.
+   * Default true; where rows have missing values it is trained in any case.
    */
   readonly given?: boolean;
   /**
@@ -137,7 +137,9 @@ const partOf = (
   store,
 });
 
-/** Points in x: standardised, and taken through a flow, which is trained here unless it is given. */
+/**
+ * Points in x: standardised, and taken through a flow, which is trained here unless it is given.
+ */
 async function pointsInX(
   coordinates: Coordinates,
   { seen, unseen }: SplitPoints,
@@ -246,7 +248,10 @@ async function trainedGiven(
   return { network, parameters, step: best, ...(standard && { standard }) };
 }
 
-/** The points of rows with their missing values sampled given the rest, by the network of given parts. */
+/**
+ * The points of rows with their missing values sampled given the rest, by the network of given
+ * parts.
+ */
 async function withoutMissing(
   { coordinates, wide, ...points }: PreparedRows,
   given: GivenWeights | undefined,
@@ -301,7 +306,9 @@ interface Plans {
   readonly whole?: Partial<NetworkTraining>;
 }
 
-/** Trains a network of masked cells, and opens the model: one network, whatever is given or missing. */
+/**
+ * Trains a network of masked cells, and opens the model: one network, whatever is given or missing.
+ */
 async function fitMasked(
   prepared: PreparedRows,
   rows: number,
@@ -411,7 +418,7 @@ export type RefitTableOptions = Omit<
 /**
  * Fits a model again to all rows, those that its fit held out among them, for as many steps as that
  * fit chose by the held-out rows. Nothing is held out then: what is to be known of the model by
- * held-out rows has to be measured before. Of few rows a tenth is worth more than what is spent.
+ * held-out rows has to be measured before. Of few rows, a tenth more is a large gain.
  */
 export async function refitTable(
   rows: readonly Row[],

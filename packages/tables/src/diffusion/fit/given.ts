@@ -6,15 +6,16 @@
  *   v̂( x P, x₀ P_S, S, H, λ )        E ‖(v̂ − v) P‖²/n → min,     x P = m x₀ P + σ ε P
  *
  * whose minimiser is the score of p_t(x_T | x_S): one network gives every conditional and every
- * marginal law of the table (Y. Tashiro et al., CSDI, NeurIPS 2021, for given parts). Nothing that
- * is hidden enters input or loss, so rows with holes are used as they are: their holes are hidden.
+ * marginal distribution of the table (Y. Tashiro et al., CSDI, NeurIPS 2021, for given parts).
+ * Nothing that is hidden enters input or loss, so rows with missing values are used as they are:
+ * their missing values are hidden.
  *
  * What it learns of x_T given x_S comes from rows where S and T are there. That is right where
  * cells are missing for reasons in S; the rows that the network of the whole table learns from are
- * therefore these, with their holes drawn given all that is there (`fit.ts`), and not the rows
- * without holes alone.
+ * therefore these, with their missing values drawn given all that is there (`fit.ts`), and not the
+ * rows without missing values alone.
  *
- * A level's rows share a division, drawn anew: each part is given with a chance that is itself
+ * A level's rows share a division, resampled: each part is given with a chance that is itself
  * uniform, and in a quarter of the levels each other is hidden with a chance that is.
  */
 import type { Product } from "diffeo/domain";
@@ -118,7 +119,9 @@ function statesOf(level: Uint8Array, { missing }: Source, row: number): Uint8Arr
   return own.includes(DRAWN) ? own : own.map((state) => (state === GIVEN ? DRAWN : state));
 }
 
-/** What a step sees: x₀P, εP, what is beside x, λ, and the free directions as `writeFree` has them. */
+/**
+ * What a step sees: x₀P, εP, what is next to x, λ, and the free directions as `writeFree` has them.
+ */
 function batchShapes({ domain, layout, isTorn }: Setting): readonly Shape[] {
   const [n, patterns] = [domain.dimension, isTorn ? ROWS : 1];
   return [
@@ -126,7 +129,7 @@ function batchShapes({ domain, layout, isTorn }: Setting): readonly Shape[] {
     [LEVELS, ROWS, n],
     [LEVELS, ROWS, sideSize(domain)],
     [LEVELS],
-    // An axis of no entries is no input.
+    // An axis of no entries is not an input.
     [LEVELS, patterns, Math.max(1, layout.masked.length)],
     [LEVELS, patterns, Math.max(1, layout.gathered.length), layout.size, layout.size],
   ];

@@ -3,10 +3,10 @@
  *
  *   ‖v̂(x, λ) − v‖²/n      x = m x₀ + σ ε,   v = m ε − σ x₀,   λ = 1.5 + 3 Φ⁻¹(u) held to ±10
  *
- * Levels are one a group of rows, spread evenly over the quantiles of their law, so that a batch of
- * any size sees all of it. A level that rows share costs its products once: at eight rows a level a
- * step takes two thirds of the time that it takes at one. Half of a group sees −ε of the other
- * half, which is as good a draw and costs none.
+ * Each group of rows has one level, spread evenly over the quantiles of their distribution, so that a
+ * batch of any size sees all of it. A level that rows share costs its products once: with eight rows
+ * per level a step takes two thirds of its time with one. Half of a group sees −ε of the
+ * other half, which is as good a draw and costs none.
  */
 import {
   concat,
@@ -30,7 +30,7 @@ export const BATCH = LEVELS * ROWS;
 
 /**
  * What a step sees: x₀ [levels, rows, n], half of ε [levels, rows/2, n], and λ [levels], one from
- * each quantile of its law.
+ * each quantile of its distribution.
  */
 export type Batch<T> = [rows: T, noise: T, levels: T];
 

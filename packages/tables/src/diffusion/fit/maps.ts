@@ -8,10 +8,10 @@
  *   gain = mean over rows of log q(y | this φ) − log q(y | the φ so far)
  *
  * Other domains of the same columns, of which some give labels to single numbers and some do not,
- * have densities that cannot be compared. They are asked about first, and compared by the energy
+ * have densities that cannot be compared. They are tried first, and compared by the energy
  * score of sampled rows on rows that no fit saw (`distance.ts`).
  *
- * One question at a time is asked of all columns that it concerns, and another answer than the
+ * One question at a time concerns all columns of its kind, and another answer than the
  * usual one is taken where its gain is more than twice its standard error.
  */
 import {
@@ -80,7 +80,7 @@ function mappedColumns(
   );
 }
 
-/** The name of a domain's map, as it is where nothing is said. */
+/** The name of a domain's map, by default. */
 const mapOf = ({ spec }: Domain): string | undefined =>
   spec && "map" in spec && spec.map !== undefined
     ? spec.map
@@ -103,7 +103,7 @@ type Question = (columns: Columns) => readonly Candidate[];
 const isShares = ({ spec }: Domain): boolean => spec !== undefined && hasShares(spec);
 const isPositive = ({ spec }: Domain): boolean => spec?.kind === "positive";
 
-/** All questions about a table, in the order in which they are asked. */
+/** All questions about a table, in their order. */
 const questionsOf = (rows: readonly Row[], seed: number): readonly Question[] => [
   (columns) =>
     simplexMaps.flatMap((map) => {
@@ -128,7 +128,7 @@ const questionsOf = (rows: readonly Row[], seed: number): readonly Question[] =>
       : [],
 ];
 
-/** Coordinates that are neither a label's nor a whole number's, of which a flow needs two. */
+/** Coordinates that are neither a label's nor an integer's, of which a flow needs two. */
 const numbersIn = ({ parts }: Product): number =>
   parts.reduce((sum, { domain }) => {
     const codes = domain.codes?.[0].length ?? 0;

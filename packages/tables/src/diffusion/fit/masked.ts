@@ -7,8 +7,9 @@
  *   loss = (1/m) Σ_{masked parts} −log p̂(part)
  *
  * which is least where all conditionals are right. A label and the number that only one of its
- * values has are one step: p̂(label) p̂(number), both seeing the same. Of other parts of n > 1 sites
- * the first is in the sum, but for one part, which is known up to its site j, as it is in sampling:
+ * values has are one step: p̂(label) p̂(number), both seeing the same. Of other parts of n > 1
+ * sites the first is in the sum, but for one part, which is known up to its site j, as it is in
+ * sampling:
  * −n log p̂(siteⱼ), j uniform. Missing values are masked and in no sum.
  */
 import {
@@ -73,7 +74,7 @@ function maskOf(there: readonly boolean[], u: Float64Array) {
   return { known, masked, current };
 }
 
-/** Whether all sites of a part are drawn from what is known before the first. */
+/** Whether all sites of a part are sampled from what is known before the first. */
 const isOneStep = (sites: Words["sites"], own: readonly number[]): boolean =>
   own.slice(1).every((s) => hiddenFrom(sites[s]) !== undefined);
 

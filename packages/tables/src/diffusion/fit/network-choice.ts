@@ -4,8 +4,8 @@
  * Synthetic rows of mixed tables are harder to tell from real ones by masked cells than by
  * diffusion: detection by trees on Adult, Shoppers and Magic scores 1.000, .931 and .808 instead of
  * .633, .805 and .775, in less time, and cells can be given without a second network
- * (docs/results/tables-trials.md). Diffusion is better where columns of numbers determine each other
- * closely, and the only one with a score.
+ * (docs/results/tables-trials.md). Diffusion is better where columns of numbers determine each
+ * other closely, and the only one with a score.
  */
 import type { Domain } from "diffeo/domain";
 import { relatedColumns } from "../encode/index.ts";

@@ -71,7 +71,7 @@ function requireColumns(z: Float64Array, n: number, nameOf: (i: number) => strin
   const seen = new Uint8Array(n);
   for (let i = 0; i < z.length; i++) if (!Number.isNaN(z[i])) seen[i % n] = 1;
   const empty = seen.indexOf(0);
-  if (empty >= 0) fail("data", `${nameOf(empty)} has holes in all rows`, "leave it out");
+  if (empty >= 0) fail("data", `${nameOf(empty)} has no value in any row`, "leave it out");
 }
 
 /** Some rows of z, without those of which all values are missing. */
@@ -114,7 +114,7 @@ function cellsIn(
     const own = cellsOf(row, related.domain.columns, i, "absent");
     const found = settledCells(related, own);
     return typeof found === "string"
-      ? fail("data", `row ${i + 1}: ${found}`, "mend or drop the row")
+      ? fail("data", `row ${i + 1}: ${found}`, "fix or drop the row")
       : found;
   });
 }
@@ -204,7 +204,7 @@ export async function preparedRows(
     fail(
       "data",
       `${(seen.length + unseen.length) / n} rows are too few to fit and to measure`,
-      "fill some holes",
+      "fill some missing values",
     );
   const points = { ...found, held: split.held, seen, unseen, hasMissing: z.some(Number.isNaN) };
   if (!wide) return points;

@@ -1,7 +1,7 @@
 /**
  * Several fits that differ by their seed alone, of which the one with the least loss on rows held
  * out is kept. Those rows and their noise are the same for all, but for what each draws into their
- * holes, so that the losses can be compared.
+ * missing values, so that the losses can be compared.
  */
 import { product } from "diffeo/domain";
 import { fail } from "diffeo/graph";
@@ -32,9 +32,9 @@ export interface SeedsFit {
 }
 
 /**
- * Whether points of rows are drawn with a fit's seed: holes are, and places of whole numbers within
- * their intervals. A flow of such points is that of the seed it was learned with; others that share
- * it have to wait for it.
+ * Whether points of rows are drawn with a fit's seed: missing values are, and places of integers
+ * within their intervals. A flow of such points is that of the seed it was learned with; others
+ * that share it have to wait for it.
  */
 export function isDrawnBySeed(rows: readonly Row[], columns: FitTableOptions["columns"]): boolean {
   const domain = product(columns);
@@ -61,7 +61,7 @@ export function bestOfSeeds(models: readonly TableModel[]): SeedsFit {
 export async function fitSeeds(rows: readonly Row[], options: FitSeedsOptions): Promise<SeedsFit> {
   const { seeds, seed: first = 0, minutes, storeOf, onSeed, ...rest } = options;
   if (!(Number.isInteger(seeds) && seeds >= 1))
-    fail("usage", `seeds is ${seeds}`, "give a whole number of them, at least 1");
+    fail("usage", `seeds is ${seeds}`, "give an integer, at least 1");
   const models: TableModel[] = [];
   for (let seed = first; seed < first + seeds; seed++) {
     rest.signal?.throwIfAborted();

@@ -48,12 +48,13 @@ export interface TrainingProgress {
 export interface TrainingOptions extends EngineOptions {
   readonly seed?: number;
   /**
-   * Which network whole rows are learned by; that of given cells is residual. One of masked cells is
-   * both. Default residual.
+   * Which network whole rows are learned by; that of given cells is residual. One of masked cells
+   * is both. Default residual.
    */
   readonly network?: NetworkKind;
   /**
-   * Default 128, or 256 for many rows and outputs, and 3; of a transformer 64 and 2, of masked cells
+   * Default 128, or 256 for many rows and outputs, and 3; of a transformer 64 and 2, of masked
+   * cells
    * 192 and 2.
    */
   readonly width?: number;
@@ -131,8 +132,8 @@ const OVERTIME = 1.15;
 /** Passes over the rows of training; a network of masked cells learns rows by heart in as many. */
 const [PASSES, MASKED_PASSES] = [400, 150];
 /**
- * Rows of a batch of masked cells: with 512, trees told synthetic rows of Magic from real ones more
- * often after as many passes (scores of .808 and .842).
+ * Rows of a batch of masked cells: with 512, trees separated synthetic rows of Magic from real ones
+ * more often after as many passes (scores of .808 and .842).
  */
 export const MASKED_BATCH = 256;
 
@@ -146,8 +147,9 @@ export const usualSteps = (rows: number, network: NetworkKind = "residual"): num
 const [MANY_ROWS, MANY_OUTPUTS] = [5000, 64];
 
 /**
- * The width of a residual network of so many outputs: on 11,097 rows with 142 outputs, trees told
- * synthetic rows less well with 256 than with 128 (a score of .805 and .725 after 6,000 steps).
+ * The width of a residual network of so many outputs: on 11,097 rows with 142 outputs, trees
+ * separated synthetic rows less well with 256 than with 128 (a score of .805 and .725 after 6,000
+ * steps).
  */
 const usualWidth = (rows: number, outputs: number): number =>
   rows >= MANY_ROWS && outputs > MANY_OUTPUTS ? 256 : 128;
@@ -243,7 +245,7 @@ async function paceOf(
 }
 
 /**
- * Steps that fit into so many minutes beside all measurements, of which no budget is too small for
+ * Steps that fit into so many minutes next to all measurements, of which no budget is too small for
  * one.
  */
 async function fitting(
@@ -269,7 +271,7 @@ async function fitting(
 }
 
 /**
- * Steps of a run that begins: as many as were asked for or are usual, and no more than fit into its
+ * Steps of a run that begins: as many as were requested or are usual, and no more than fit into its
  * time.
  */
 async function plannedSteps(

@@ -9,7 +9,9 @@ export const columnAt = ({ columns, rows }: CellTable, name: string): readonly s
   return rows.map((row) => row[j]);
 };
 
-/** The numbers of a column, NaN for cells that say that one is missing, if all others are numbers. */
+/**
+ * The numbers of a column, NaN for cells that say that one is missing, if all others are numbers.
+ */
 export function numbersIn(table: CellTable, name: string): number[] | undefined {
   const numbers: number[] = [];
   for (const cell of columnAt(table, name)) {

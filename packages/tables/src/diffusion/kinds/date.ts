@@ -14,7 +14,9 @@ import type { Column, ColumnKind, Meaning } from "./kind.ts";
 const LEAST_DATES = 10;
 /** Dates of so many days have seasons that come again. */
 const YEARS = 2 * 365;
-/** Weekdays differ where χ² of six degrees of freedom is above this, once in 10⁵ times by chance. */
+/**
+ * Weekdays differ where χ² of six degrees of freedom is above this, once in 10⁵ times by chance.
+ */
 const UNEVEN = 33;
 
 interface Read {

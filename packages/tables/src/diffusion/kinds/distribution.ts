@@ -103,7 +103,9 @@ function isHeap(counts: readonly Counted[], i: number, step: number): boolean {
   return count > mean + 4 * Math.sqrt(mean) + 2;
 }
 
-/** The values that more rows have than their neighbours explain, the heaviest where they are many. */
+/**
+ * The values that more rows have than their neighbours explain, the heaviest where they are many.
+ */
 export function heapsOf(counts: readonly Counted[], step: number | undefined): ReadonlySet<number> {
   if (step === undefined) return new Set();
   const found = counts.filter((_, i) => isHeap(counts, i, step));

@@ -59,7 +59,9 @@ export interface ColumnKind {
   readonly numbersOf?: (domain: Domain) => readonly number[] | undefined;
 }
 
-/** All columns that rows are written with, in order, and what is written for those without a domain. */
+/**
+ * All columns that rows are written with, in order, and what is written for those without a domain.
+ */
 export interface TableLayout {
   readonly columns: readonly string[];
   readonly fillers: Readonly<Record<string, Filler>>;

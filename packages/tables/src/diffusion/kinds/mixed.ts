@@ -29,7 +29,9 @@ const HEAVIER = 5;
 const MOST_ATOMS = 10;
 /** Numbers that take so few values have no others. */
 const FEW_VALUES = 32;
-/** Rows per value of such numbers: labels have no order, so that each is learned from its own rows. */
+/**
+ * Rows per value of such numbers: labels have no order, so that each is learned from its own rows.
+ */
 const ROWS_EACH = 50;
 /** Integers of so small a range have a chance each already. */
 const SMALL_RANGE = 63;

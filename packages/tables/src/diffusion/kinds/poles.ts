@@ -1,5 +1,5 @@
 /**
- * Where the pole goes of an angle or a sphere that is said without a centre: away from the rows.
+ * Where the pole goes of an angle or a sphere without a specified centre: away from the rows.
  * With p the pole,
  *
  *   1 + ‖x‖² = 2/(1 − ⟨y, p⟩)

@@ -2,7 +2,7 @@
  * Graphs of a table, compiled when they are first needed and held between calls: keys, given cells,
  * levels and the directions of a pattern are inputs, so that a call like one before it compiles
  * nothing. A graph is of one number of rows, since rounding depends on it. How much memory all of
- * them take is bounded: where another has no room, those are freed that nobody has used for
+ * them take is bounded: where another has no room, those are freed that were not used for
  * longest.
  */
 import { fail } from "diffeo/graph";

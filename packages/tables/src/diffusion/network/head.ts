@@ -1,5 +1,5 @@
 /**
- * From what a network gives to v̂. Coordinates of numbers are v̂ itself. A label, or a whole number
+ * From what a network gives to v̂. Coordinates of numbers are v̂ itself. A label, or an integer
  * that is an atom (`atoms.ts`), is a code point c_k of x, and the network gives logits a_k of its
  * class; with those of the code's own noise, which are known,
  *
@@ -41,7 +41,7 @@ interface CodeBlock {
 export interface Coordinates {
   readonly domain: Product;
   readonly standard: Standard;
-  /** Whole numbers that are atoms. */
+  /** Integers that are atoms. */
   readonly atoms?: Atoms;
 }
 

@@ -140,7 +140,7 @@ export const predictorOf = (model: FittedTable): Predictor => {
   return (x, lambda) => velocity(apply(p, x, lambda), x, lambda);
 };
 
-/** Numbers beside x that the network of given parts takes: x₀P_S, and two flags a part. */
+/** Numbers next to x that the network of given parts takes: x₀P_S, and two flags per part. */
 export const sideSize = ({ dimension, parts }: Product): number => dimension + 2 * parts.length;
 
 /** Whether cells can be given and missing. */
@@ -156,11 +156,13 @@ export function requireTakesGiven(model: FittedTable): void {
     parts.length === 1
       ? `the model has one part, ${columns.map((name) => `"${name}"`).join(", ")}, which is drawn whole`
       : "the model was fitted without a network of given cells",
-    parts.length === 1 ? "draw without given cells and holes" : "fit it again, with given",
+    parts.length === 1
+      ? "sample without given cells and missing values"
+      : "fit it again, with given",
   );
 }
 
-/** v̂ of the network of given parts, for rows xP and what is beside them. */
+/** v̂ of the network of given parts, for rows xP and what is next to them. */
 export function givenPredictorOf(model: FittedTable) {
   requireTakesGiven(model);
   const { given } = model;

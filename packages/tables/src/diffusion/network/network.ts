@@ -1,6 +1,6 @@
 /**
  * The networks that a table can be fitted with: a residual network, which sees a row as one vector,
- * or a transformer, whose tokens are the coordinates of x, those of one label or whole number
+ * or a transformer, whose tokens are the coordinates of x, those of one label or integer
  * together, both of them as scores of diffusion; or a network of masked cells (`words.ts`).
  */
 import type { NdArray } from "diffeo/graph";

@@ -9,8 +9,8 @@
  * missing needs no network of its own, and likelihoods are sums of logarithms.
  *
  * Input of a site are a flag that it is known and the indicators of its label or bin; of a number
- * also its place v ∈ (0, 1) among the rows of training, as v, Φ⁻¹(v), a ladder of ramps and waves of
- * v, so that near numbers look alike.
+ * also its place v ∈ (0, 1) among the rows of training, as v, Φ⁻¹(v), a ladder of ramps and waves
+ * of v, so that near numbers look alike.
  */
 import type { Product } from "diffeo/domain";
 import { constant, type Tensor } from "diffeo/graph";
@@ -51,7 +51,7 @@ export type TableBins = Readonly<Record<string, Bins>>;
 const [RAMPS, WAVES] = [16, 6];
 const PLACE_FEATURES = 2 + RAMPS + 2 * WAVES;
 
-/** The coordinates of z that are no label's: those that have bins. */
+/** The coordinates of z that do not belong to labels: those that have bins. */
 export const numberCoordinates = (domain: Product, atoms: Atoms): number[] =>
   domain.parts.flatMap((part) => {
     const { at, domain: own } = part;

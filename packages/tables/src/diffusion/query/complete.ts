@@ -1,7 +1,7 @@
 /**
- * Rows with holes, completed: what is there stays as it is, and the rest is drawn from its law
- * given that. A whole number that is there and no atom is spread over its interval, anew for every
- * draw.
+ * Rows with missing values, completed: what is there stays as it is, and the rest is sampled from
+ * its distribution given that. An integer that is there and no atom is spread over its interval,
+ * again for every draw.
  */
 import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
@@ -37,7 +37,7 @@ export type Given = Readonly<Record<string, Cell>>;
 
 /** How rows are completed. */
 export interface TableCompleteOptions extends Omit<DrawRows, "count"> {
-  /** How often each row is completed. Default 1, and 41 for a point. */
+  /** How often each row is completed. Default: 1, or 41 with `point`. */
   readonly draws?: number;
   /**
    * Whether a row is completed once, by one value for each missing cell (`point.ts`): the median of
@@ -179,15 +179,14 @@ export async function completeRows(
   }: TableCompleteOptions = {},
 ): Promise<CompletedRows> {
   if (!(Number.isSafeInteger(draws) && draws >= 1))
-    fail("usage", `draws is ${draws}`, "give a whole number, at least 1");
+    fail("usage", `draws is ${draws}`, "give an integer, at least 1");
   requireDraw({ count: draws, ...options });
   const { domain, atoms = {} } = model;
   const evaluations = options.evaluations ?? 50;
   if (rows.length === 0) return { columns: domain.columns, rows: [], evaluations };
   const cells = rows.map((row, i) => {
     const own = knownCells(model, row, i);
-    if (typeof own === "string")
-      return fail("data", `row ${i + 1}: ${own}`, "mend or drop the row");
+    if (typeof own === "string") return fail("data", `row ${i + 1}: ${own}`, "fix or drop the row");
     const fault = tornFault(domain, own);
     if (fault !== undefined) fail("data", `row ${i + 1}: ${fault}`, WHOLE_GROUPS);
     const [far] = strangers(domain, atoms, own);

@@ -5,8 +5,8 @@
  *   q(row | seen) ∝ q(row) e^{ℓ(row)}
  *
  * by the particles of `condition` (diffeo/sde), with the network of whole rows as prior. It is
- * exact in the limit of many particles for the law that this network draws from, and needs no
- * network of given cells.
+ * exact in the limit of many particles for the distribution that this network draws from, and needs
+ * no network of given cells.
  *
  * `given` and `complete` are the case in which cells are seen exactly and ψ_t(x) = p(x_S | X_t = x)
  * is learned instead of estimated: s + ∇ log ψ is the score of p_t(x_T | x_S), which is what the
@@ -95,7 +95,7 @@ export type RowLikelihood = (
 
 /**
  * The table under what was seen: `logLikelihood` has one number for each column of numbers, in the
- * table's units, and gives one number a row. What changes from call to call is observed, and
+ * table's units, and gives one number per row. What changes from call to call is observed, and
  * compiles nothing; `name` is of this likelihood alone.
  *
  *     const near = model.condition(({ a, b }, { seen }) => mul(square(sub(add(a, b), seen)), -0.5 / 0.1 ** 2), { observed: { seen: [] } });

@@ -1,4 +1,4 @@
-/** Rows drawn from a model: the probability flow from noise to x, then y = φ(x), then cells. */
+/** Rows sampled from a model: the probability flow from noise to x, then y = φ(x), then cells. */
 import type { Cell, Product } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { batches } from "diffeo/host";
@@ -37,9 +37,9 @@ export function requireDraw({
   evaluations = 50,
 }: Pick<DrawRows, "count" | "evaluations">): void {
   if (!(Number.isSafeInteger(count) && count >= 1))
-    fail("usage", `count is ${count}`, "give a whole number, at least 1");
+    fail("usage", `count is ${count}`, "give an integer, at least 1");
   if (!(Number.isSafeInteger(evaluations) && evaluations >= 2))
-    fail("usage", `evaluations is ${evaluations}`, "give a whole number, at least 2");
+    fail("usage", `evaluations is ${evaluations}`, "give an integer, at least 2");
 }
 
 /** The cells of points y, one after the other, by the rules of columns that follow from them. */

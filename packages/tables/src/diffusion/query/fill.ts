@@ -142,7 +142,8 @@ async function drawn(
 }
 
 /**
- * Fills the holes, NaN, of points z; a part is a hole whole. A point without holes costs nothing.
+ * Fills the missing values, NaN, of points z; a part is a missing value whole. A point without
+ * missing values costs nothing.
  */
 export async function filledPoints(
   model: OpenedTable,

@@ -8,14 +8,14 @@
  * is left that is stiff. In the units of the cells log q = log p(φ⁻¹(y)) − log|det J_φ|.
  *
  * A row with missing values lives in the range of its pattern's P (`pattern.ts`): its velocity is
- * v̂P, and with an orthonormal basis q_k of that range its divergence is Σₖ q_k·J q_k. The bases are
- * inputs of the graph, so that one graph is that of all patterns. The divergence is exact, one
+ * v̂P, and with an orthonormal basis q_k of that range its divergence is Σₖ q_k·J q_k. The bases
+ * are inputs of the graph, so that one graph is that of all patterns. The divergence is exact, one
  * derivative per direction; or it is estimated by K random signs ξ per row (M. Hutchinson, 1989),
  *
  *   ∇·f = E ξᵀJξ         log p then has an error of mean 0, √(2 Σ_{i≠j} J̄_ij²/K) of the integrated J̄
  *
  * Steps are even in u, λ = 1 + 9 asinh(tan u), a little denser where the flow moves, by the rule of
- * Adams and Bashforth of order 4: one evaluation a step, the first three by Runge and Kutta. How
+ * Adams and Bashforth of order 4: one evaluation per step, the first three by Runge and Kutta. How
  * many it takes depends on the model, so it is measured: a few rows are followed twice, and
  * evaluations are doubled until twice as many change log p by less than the tolerance on average.
  */
@@ -44,7 +44,7 @@ import { type Graphs, LAST_LEVEL, type Predictor, scalesAt, tableSde } from "../
 export interface Field {
   readonly name: string;
   readonly n: number;
-  /** Numbers beside each row that `predict` takes. Default none. */
+  /** Numbers next to each row that `predict` takes. Default none. */
   readonly side?: number;
   readonly predict: (x: Tensor, lambda: Tensor, beside?: Tensor) => Tensor;
 }
@@ -59,7 +59,7 @@ export interface FlowOptions {
   /** Evaluations of the network a row. Default: 100, or as many more as the tolerance takes. */
   readonly evaluations?: number;
   /**
-   * The mean error of log p in nats that is allowed where evaluations are not said. Default 10⁻³.
+   * The mean error of log p in nats that is allowed where evaluations are not set. Default 10⁻³.
    */
   readonly tolerance?: number;
   /**

@@ -4,18 +4,18 @@
  *   log q(row) = log p_t(m x) + c log m − log|det ∂y/∂x| + (d/2) log 2πσ²      x = φ⁻¹(y),  m and σ of the level where rows are data
  *
  * with c coordinates of numbers, whose density it is of, and d of labels, whose probability. For
- * the latter the law has atoms c_k in x and noise of its own there, so that noised
+ * the latter the distribution has atoms c_k in x and noise of its own there, so that noised
  *
  *   p_t(m c_k, x) = Σⱼ p(j, x) N(m c_k; m c_j, σ²I) = p(k, x) (2πσ²)^{−d/2}
  *
- * but for the other codes, which are many σ away. So have whole numbers that are atoms
- * (`atoms.ts`), and a number far beyond all that were seen has none. Any other whole number k is
+ * but for the other codes, which are many σ away. So have integers that are atoms
+ * (`atoms.ts`), and a number far beyond all that were seen has none. Any other integer k is
  * spread over [k, k + 1): its probability is the integral of
  * the density over it, the mean over u of q(k + u), here over `spread` values of u that are spread
  * evenly in every column (a Latin hypercube of midpoints). Parts of a whole that are 0 stand for
  * anything below `zeros` and have a probability likewise, and so has an atom of a number with point
  * masses, for which any score stands. So what comes out is log of (a
- * probability of all labels and whole numbers) × (a density of all other cells).
+ * probability of all labels and integers) × (a density of all other cells).
  *
  * Missing values are left out: a row that has them gets the likelihood of its other cells, by the
  * network of `given.ts` with the missing parts hidden.
@@ -258,7 +258,7 @@ function rowCells({ domain, related }: OpenedTable, row: Row, at: number): reado
   if (!related) return cellsOf(row, domain.columns, at, "refused");
   const found = settledCells(related, cellsOf(row, related.domain.columns, at, "absent"));
   return typeof found === "string"
-    ? fail("data", `row ${at + 1}: ${found}`, "mend or drop the row")
+    ? fail("data", `row ${at + 1}: ${found}`, "fix or drop the row")
     : found;
 }
 
@@ -292,7 +292,7 @@ export async function tableLogLikelihood(
 ): Promise<Float64Array> {
   const { domain, related } = model;
   if (!(Number.isSafeInteger(spread) && spread >= 1))
-    fail("usage", `spread is ${spread}`, "give a whole number, at least 1");
+    fail("usage", `spread is ${spread}`, "give an integer, at least 1");
   const cells = rows.map((row, i) => {
     const own = rowCells(model, row, i);
     const fault = tornFault(domain, own);

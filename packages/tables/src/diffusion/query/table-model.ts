@@ -4,7 +4,7 @@
  *   const model = await fitTable(rows, { columns });
  *   const { rows: drawn, objects } = await model.sample({ count: 1000, given: { ph: 6.5 } });
  *   const nats = await model.logLikelihood(rows);
- *   const { rows: filled } = await model.complete(holes, { draws: 20 });
+ *   const { rows: filled } = await model.complete(open, { draws: 20 });
  *   const near = model.condition(({ a, b }) => mul(square(sub(add(a, b), 3)), -0.5 / 0.1 ** 2));
  *   const { rows: likely } = await near();
  *
@@ -40,7 +40,10 @@ export interface TableSampleOptions extends DrawRows {
   readonly given?: Given;
 }
 
-/** A row by the names of its columns, as rows of such a type come out of a model: without holes. */
+/**
+ * A row by the names of its columns, as rows of such a type come out of a model: without missing
+ * values.
+ */
 export type RowObject<R> = R extends readonly unknown[]
   ? Readonly<Record<string, Cell>>
   : { readonly [K in keyof R]: Exclude<R[K], null | undefined> };
@@ -63,7 +66,7 @@ export interface TableModel<R = Readonly<Record<string, Cell>>> extends FittedTa
     rows: readonly Row[],
     options?: LogLikelihoodOptions,
   ) => Promise<Float64Array>;
-  /** Fills the holes of rows, several times each. */
+  /** Fills the missing values of rows, several times each. */
   readonly complete: (
     rows: readonly Row[],
     options?: TableCompleteOptions,
@@ -81,7 +84,7 @@ export interface TableModel<R = Readonly<Record<string, Cell>>> extends FittedTa
 }
 
 /**
- * A result with its rows as objects, which are made when they are asked for and are no part of what
+ * A result with its rows as objects, made on the first access and not part of what
  * is serialised.
  */
 function withObjects<T extends object, O>(result: T, make: () => O): T & AsObjects<O> {

@@ -2,7 +2,7 @@
  * Rows sampled, completed and scored by the network of words (`network/words.ts`): site after
  * site in the order of the columns, all rows at once. What is given stays as it is, and every
  * site sees it, whether it comes before or after. A value is drawn by the uniform number of its
- * row, so that rows do not depend on those beside them.
+ * row, so that rows do not depend on those next to them.
  */
 import { compile } from "diffeo/engine";
 import type { NdArray } from "diffeo/graph";
@@ -66,7 +66,7 @@ interface Walk {
   readonly isKnown: (row: number, site: number) => boolean;
   /** Whether its logits are wanted. */
   readonly isWanted: (row: number, site: number) => boolean;
-  /** Is told them: where those of the site begin. */
+  /** Receives them: where those of the site begin. */
   readonly visit: (row: number, site: number, logits: Float32Array, from: number) => void;
   /** Is called when all rows have been visited at a site. */
   readonly leave?: (site: number) => void;
@@ -111,7 +111,7 @@ export interface FillWordsOptions {
   readonly onStep?: () => void;
   /** The missing parts of a row that are filled. Default: all. */
   readonly isFilled?: (row: number, part: number) => boolean;
-  /** Which labels of a part a row may have, where rules allow only some. Default: all. */
+  /** Which labels a row may have in a part, where rules allow only some. Default: all. */
   readonly labelsOf?: (row: number, part: number) => ReadonlySet<number> | undefined;
   /** The name of the stream of random numbers. */
   readonly stream?: string;
@@ -119,7 +119,7 @@ export interface FillWordsOptions {
   readonly numbers?: ArrayLike<number>;
 }
 
-/** A key for each point, by its number: what is drawn does not depend on the points beside it. */
+/** A key for each point, by its number: what is drawn does not depend on the points next to it. */
 function keysOf(
   { seed = 0, stream = "words", first = 0, numbers }: FillWordsOptions,
   from: number,

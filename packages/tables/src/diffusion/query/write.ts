@@ -77,7 +77,9 @@ function writtenCells({ parts }: Product, rows: DrawnRows["rows"]): DrawnRows["r
 export const writtenColumns = ({ domain, related, layout }: FittedTable): readonly string[] =>
   layout?.columns ?? related?.domain.columns ?? domain.columns;
 
-/** Rows with the cells of all columns, those that follow from others after those that are learned. */
+/**
+ * Rows with the cells of all columns, those that follow from others after those that are learned.
+ */
 export const allCells = ({ related }: FittedTable, rows: DrawnRows["rows"]): DrawnRows["rows"] =>
   related ? rows.map((row) => [...row, ...helperCells(related, row)]) : rows;
 

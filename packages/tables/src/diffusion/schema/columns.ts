@@ -38,7 +38,7 @@ export interface ColumnRule {
 function numberIn(text: string, rule: string): number {
   const value = text.trim() === "" ? Number.NaN : Number(text);
   if (!Number.isFinite(value))
-    fail("usage", `${quote(rule)}: ${quote(text)} is no number`, "write it as 12.5 or 1e3");
+    fail("usage", `${quote(rule)}: ${quote(text)} is not a number`, "write it as 12.5 or 1e3");
   return value;
 }
 
@@ -154,7 +154,7 @@ function sumOf(parts: readonly string[], text: string, rule: string): Domain {
   )
     fail(
       "usage",
-      `${quote(rule)}: ${quote(text)} is no total`,
+      `${quote(rule)}: ${quote(text)} is not a total`,
       "write a+b+c=100, or a+b+c=100:zeros:0.001",
     );
   return wholeOf(

@@ -1,7 +1,7 @@
 /**
- * What each column of a table is, with the reason: as a rule says, or as its cells suggest. A column
- * without a rule is of the first kind that recognises it (`kinds/index.ts`), so that every table of
- * cells has an answer; what cannot be read is collected and said at once.
+ * What each column of a table is, with the reason: as a rule says, or as its cells suggest. A
+ * column without a rule is of the first kind that recognises it (`kinds/index.ts`), so that every
+ * table of cells has an answer; what cannot be read is collected and said at once.
  */
 import { type Domain, domainOf, ordered } from "diffeo/domain";
 import { fail } from "diffeo/graph";
@@ -43,7 +43,7 @@ function refuse(table: CellTable, complaints: readonly Complaint[]): void {
   fail(
     "data",
     `${table.source}: ${complaints.length} columns cannot be read: ${complaints.map((one) => `${one.where}: ${one.problem}`).join("; ")}`,
-    `mend these cells, or leave the columns out by ${complaints.map(({ name }) => `--column ${/^[\w.-]+$/.test(name) ? `${name}=drop` : `'${name}=drop'`}`).join(" ")}`,
+    `fix these cells, or leave the columns out by ${complaints.map(({ name }) => `--column ${/^[\w.-]+$/.test(name) ? `${name}=drop` : `'${name}=drop'`}`).join(" ")}`,
   );
 }
 
@@ -90,7 +90,7 @@ function missingNote(table: CellTable, columns: readonly string[]): string {
     : `; ${missing} of ${table.rows.length * columns.length} cells are empty`;
 }
 
-/** A cell that is no number in a column of numbers, too many of them for labels. */
+/** A cell that is not a number in a column of numbers, too many of them for labels. */
 function strayComplaints(table: CellTable, name: string): Complaint[] {
   const cells = columnAt(table, name).filter((cell) => !isEmpty(cell));
   const strays = cells.filter((cell) => numberOf(cell, table.commas) === undefined);
@@ -104,7 +104,7 @@ function strayComplaints(table: CellTable, name: string): Complaint[] {
       name,
       where: placeOf(table, name, columnAt(table, name).indexOf(strays[0])),
       problem: `${quote(strays[0])} is not a number, though most are`,
-      remedy: `mend the cell, drop the row, or leave the column out by the rule ${name}=drop`,
+      remedy: `fix the cell, drop the row, or leave the column out by the rule ${name}=drop`,
     },
   ];
 }
@@ -176,7 +176,7 @@ function rulesOf(table: CellTable, rules: readonly string[]): readonly ColumnRul
   return parsed;
 }
 
-/** Groups of columns that are parts of a whole, and what is to be said of those that nearly are. */
+/** Groups of columns that are parts of a whole, and notes on those that nearly are. */
 function groupsOf(
   table: CellTable,
   open: readonly string[],

@@ -323,7 +323,9 @@ function conditions(table: CellTable, recognised: Recognised, names: readonly st
   });
 }
 
-/** The rules that rows are evidence for; a column is in one of them, but labels that many go with. */
+/**
+ * The rules that rows are evidence for; a column is in one of them, but labels that many go with.
+ */
 export function foundRelations(
   table: CellTable,
   names: readonly string[],
@@ -410,7 +412,7 @@ const broken = (
   table: CellTable,
   row: number,
   what: string,
-  remedy = "mend or drop the row, or leave the rule out",
+  remedy = "fix or drop the row, or leave the rule out",
 ): never => fail("data", `${table.source}, line ${table.lines[row]}: ${what}`, remedy);
 
 /** The domain of a difference that is never 0. */
@@ -584,7 +586,7 @@ function pairColumns(
   if (new Set(labels).size < labels.length || labels.length < 2)
     return fail(
       "data",
-      `${columns.join(" and ")} have no combinations that can be told apart`,
+      `${columns.join(" and ")} have no combinations that can be distinguished`,
       "leave the rule out",
     );
   const order = labels.map((_, i) => i).sort((i, j) => (labels[i] < labels[j] ? -1 : 1));
@@ -662,8 +664,8 @@ function conditionColumns(
 }
 
 /**
- * The columns of a relation that are not as they would be without it: those that are made for it, and
- * those that follow from others.
+ * The columns of a relation that are not as they would be without it: those that are made for it,
+ * and those that follow from others.
  */
 export function relatedBy(
   table: CellTable,

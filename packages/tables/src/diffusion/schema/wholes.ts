@@ -1,5 +1,5 @@
 /**
- * Columns that are parts of a whole: neighbours that sum to one number, those that were said to,
+ * Columns that are parts of a whole: neighbours that sum to one number, those that a rule declares,
  * and those that nearly do, since their cells are rounded.
  */
 import type { Domain, DomainSpec } from "diffeo/domain";
@@ -98,8 +98,8 @@ function evidentSum(
 }
 
 /**
- * Half of the smallest share above 0, where there are parts of 0; undefined where that is no small
- * share.
+ * Half of the smallest share above 0, where there are parts of 0; undefined where that is not a
+ * small share.
  */
 function zeroShare(columns: readonly (readonly number[])[], total: number): number | undefined {
   const least = columns.reduce(
@@ -117,8 +117,8 @@ interface Whole {
 }
 
 /**
- * Neighbouring columns of numbers of at least 0, three or more, that are evidently parts of one sum:
- * the longest such runs.
+ * Neighbouring columns of numbers of at least 0, three or more, that are evidently parts of one
+ * sum: the longest such runs.
  */
 export function wholes(
   table: CellTable,
@@ -174,7 +174,7 @@ function roundingOf(table: CellTable, columns: readonly string[], total: number)
 }
 
 /**
- * A whole that was said to be one, with its zeros where the table has some and nothing was said of
+ * A whole that a rule declares, with its zeros where the table has some and the rule does not set
  * them; sums of parts that are written with few digits may be as far off as rounding takes them.
  */
 export function saidWhole(

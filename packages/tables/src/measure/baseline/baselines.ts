@@ -1,17 +1,17 @@
 /**
- * Three distributions that every model of a table should beat, over the same domains and with the same base
- * measure as the model has. With z = φ⁻¹(y) the coordinates of the domains' maps, in which all
- * numbers are allowed:
+ * Three distributions that every model of a table should beat, over the same domains and with the
+ * same base measure as the model has. With z = φ⁻¹(y) the coordinates of the domains' maps, in
+ * which all numbers are allowed:
  *
  *   Gaussian      z ~ N(μ, Σ); labels by their frequencies, apart from it        log q = log N(z) − log|det J_φ|
  *   copula        sⱼ = Φ⁻¹(Fⱼ(zⱼ)), s ~ N(0, R)                                    log q = Σⱼ log fⱼ + log c_R(s) − log|det J_φ|
  *   independent   the copula with R = I
  *
- * Fⱼ is the kernel law of coordinate j (`marginal.ts`), on the line that the domain's map makes of
- * the column: no baseline puts mass where the domain has none. A label or a whole number k is an
- * interval of length P(k) of (0, 1), from which u is drawn; what is drawn so, as for a Gaussian's
- * whole numbers, is averaged over: q = E_u q(y(u)). Missing cells are passed over, in fitting as in
- * scoring: q of a row is that of its other cells.
+ * Fⱼ is the kernel distribution of coordinate j (`marginal.ts`), on the line that the domain's map
+ * makes of the column: no baseline puts mass where the domain has none. A label or an integer k is
+ * an interval of length P(k) of (0, 1), from which u is drawn; what is drawn so, as for a
+ * Gaussian's integers, is averaged over: q = E_u q(y(u)). Missing cells are passed over, in fitting
+ * as in scoring: q of a row is that of its other cells.
  */
 import type { Cell, Product, ProductPart } from "diffeo/domain";
 import { lowerSolve, normalPoint, normalShare } from "diffeo/host";
@@ -41,7 +41,7 @@ const isCategory = ({ domain }: ProductPart): boolean => domain.kind === "catego
 const isInteger = ({ domain }: ProductPart): boolean => domain.kind === "integer";
 const isCounted = (part: ProductPart): boolean => isCategory(part) || isInteger(part);
 
-/** A column of labels or whole numbers. */
+/** A column of labels or integers. */
 interface Counted {
   readonly at: number;
   readonly law: Discrete<Cell>;
@@ -117,8 +117,8 @@ function gaussianBaseline(domain: Product, rows: readonly OpenCells[]): TableLaw
 }
 
 /**
- * What copula and independence share: laws of the coordinates, of the counted columns, and scores
- * of rows under them.
+ * What copula and independence share: distributions of the coordinates, of the counted columns, and
+ * scores of rows under them.
  */
 interface Marginals {
   readonly parts: Parts;

@@ -1,15 +1,15 @@
 /**
- * Laws of what is counted: labels by frequencies that are a little evened out, whole numbers by
- * frequencies that lean on a smooth law,
+ * Distributions of what is counted: labels by frequencies that are a little evened out, integers by
+ * frequencies that lean on a smooth distribution,
  *
- *   P(k) = (n_k + a P̃(k))/(N + a),     P̃(k) = F(z(k + 1)) − F(z(k)),   F the kernel law of spread numbers
+ *   P(k) = (n_k + a P̃(k))/(N + a),     P̃(k) = F(z(k + 1)) − F(z(k)),   F the kernel distribution of spread numbers
  *
  * with the a under which each number is most likely given the others: little where few numbers come
  * often, much where most come once.
  */
 import { kernelMarginal } from "./marginal.ts";
 
-/** A law on an ordered list of values. */
+/** A distribution on an ordered list of values. */
 export interface Discrete<T> {
   readonly logProbability: (value: T) => number;
   /** P(values before it) and P(values after it). */
@@ -42,10 +42,10 @@ export function labelLaw<T>(labels: readonly T[], values: readonly T[]): Discret
   };
 }
 
-/** Weights of the smooth law that are tried, in numbers seen. */
+/** Weights of the smooth distribution that are tried, in numbers seen. */
 const WEIGHTS = [0.5, 2, 8, 32, 128, 512, 2048, 1e9];
 
-/** Whole numbers with bounds that belong to them. */
+/** Integers with bounds that belong to them. */
 export interface NumberBounds {
   readonly least?: number;
   readonly most?: number;
@@ -59,7 +59,7 @@ function coordinateOf({ least, most }: NumberBounds): (y: number) => number {
   return most !== undefined ? (y) => -Math.log(most + 1 - y) : (y) => y;
 }
 
-/** The least whole number of [low, high] at which something holds that holds from there on. */
+/** The least integer of [low, high] at which something holds that holds from there on. */
 function firstWhere(low: number, high: number, holds: (k: number) => boolean): number {
   let [from, to] = [low, high];
   while (from < to) {
@@ -71,8 +71,8 @@ function firstWhere(low: number, high: number, holds: (k: number) => boolean): n
 }
 
 /**
- * Whole numbers, leaning on the law of the coordinate of k + u, u uniform; `noise` are the u of the
- * values.
+ * Integers, leaning on the distribution of the coordinate of k + u, u uniform; `noise` are the u of
+ * the values.
  */
 export function numberLaw(
   values: readonly number[],

@@ -1,5 +1,5 @@
 /**
- * A Gaussian law of vectors, by mean and the Cholesky factor of its covariance:
+ * A Gaussian distribution of vectors, by mean and the Cholesky factor of its covariance:
  *
  *   log N(z) = −½‖L⁻¹(z − μ)‖² − log|L| − (n/2) log 2π        Σ = LLᵀ = D((1 − γ)R + γI)D,   γ = (n + 1)/(N + n + 1)
  *
@@ -46,8 +46,7 @@ export function gaussianOf(rows: Float64Array, n: number, nameOf: (i: number) =>
   const { mean, covariance } = momentsOf(rows, n);
   const least = mean.map((m, i) => covariance[i * (n + 1)] - (1e-12 * m) ** 2);
   const flat = least.findIndex((v) => !(v > 0));
-  if (flat >= 0)
-    fail("data", `${nameOf(flat)} varies too little to be told from rounding`, "leave it out");
+  if (flat >= 0) fail("data", `${nameOf(flat)} varies no more than rounding`, "leave it out");
   const kept = 1 - (n + 1) / (count + n + 1);
   for (let i = 0; i < n; i++) for (let j = 0; j < i; j++) covariance[i * n + j] *= kept;
   return {
@@ -57,7 +56,8 @@ export function gaussianOf(rows: Float64Array, n: number, nameOf: (i: number) =>
 }
 
 /**
- * L of a covariance of pairs, which need not be positive: correlations are made smaller until it is.
+ * L of a covariance of pairs, which need not be positive: correlations are made smaller until it
+ * is.
  */
 function nearFactor(covariance: Float64Array, n: number): Float64Array {
   const own = covariance.slice();

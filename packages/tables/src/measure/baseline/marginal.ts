@@ -1,6 +1,6 @@
 /**
- * The law of one coordinate, estimated from N values of it by kernels that are wider where values
- * are rare (I. Abramson, 1982), with a tail that no outlier falls out of:
+ * The distribution of one coordinate, estimated from N values of it by kernels that are wider where
+ * values are rare (I. Abramson, 1982), with a tail that no outlier falls out of:
  *
  *   p(z) = (1 − ε) Σᵢ wᵢ k((z − cᵢ)/sᵢ)/sᵢ + ε Cauchy(z)        k logistic, sᵢ = s (g/p̃(cᵢ))^½,   ε = 1/(N + 1)
  *
@@ -81,20 +81,20 @@ interface Spread {
 }
 
 /**
- * Middle and scale: the smaller of the standard deviation and that of a normal law with the same
- * quartiles.
+ * Middle and scale: the smaller of the standard deviation and that of a normal distribution with
+ * the same quartiles.
  */
 function spreadOf(values: Float64Array): Spread {
   const [lower, centre, upper] = quantiles(values, [0.25, 0.5, 0.75]);
   const mean = values.reduce((s, v) => s + v / values.length, 0);
   const deviation = Math.sqrt(values.reduce((s, v) => s + (v - mean) ** 2 / values.length, 0));
   const robust = (upper - lower) / 1.349;
-  // What rounding leaves of equal values is no spread, but a law it must have.
+  // What rounding leaves of equal values is not a spread, but a distribution it must have.
   const least = Math.max(1e-12 * Math.abs(centre), Number.MIN_VALUE * 2 ** 60);
   return { centre, scale: Math.max(robust > 0 ? Math.min(deviation, robust) : deviation, least) };
 }
 
-/** Silverman's width; a logistic law of scale 1 has the standard deviation π/√3. */
+/** Silverman's width; a logistic distribution of scale 1 has the standard deviation π/√3. */
 const silverman = (scale: number, count: number): number =>
   (0.9 * scale * count ** -0.2 * Math.sqrt(3)) / Math.PI;
 
@@ -136,7 +136,7 @@ function chosenFactor(values: Float64Array, scale: number, tail: (z: number) => 
   return found.reduce((best, next) => (next.value > best.value ? next : best)).factor;
 }
 
-/** The law of a coordinate from at least two values of it. */
+/** The distribution of a coordinate from at least two values of it. */
 export function kernelMarginal(values: Float64Array): Marginal {
   const { centre, scale } = spreadOf(values);
   const share = 1 / (values.length + 1);
