@@ -95,12 +95,8 @@ export {
   type LabelCompletion,
   type TableCompletion,
 } from "./measure/completion.ts";
-export {
-  type Evaluated,
-  type EvaluateOptions,
-  evaluateTable,
-  type TableEvaluation,
-} from "./measure/evaluate.ts";
+export { evaluateTable } from "./measure/evaluate.ts";
+export type { Evaluated, EvaluateOptions, TableEvaluation } from "./measure/evaluation.ts";
 export {
   type Cells,
   type ModelLawOptions,

@@ -111,10 +111,10 @@ describe("a record", () => {
     [
       "a dataset of ../../evil",
       { ...own, dataset: "../../evil" },
-      /"dataset" is no dataset of a study, it is "..\/..\/evil"/,
+      /"dataset" is not a dataset of a study, it is "..\/..\/evil"/,
     ],
-    ["a dataset of toString", { ...own, dataset: "toString" }, /"dataset" is no dataset/],
-    ["a loss of its own", { ...own, loss: "mine" }, /"loss" is no loss of a study/],
+    ["a dataset of toString", { ...own, dataset: "toString" }, /"dataset" is not a dataset/],
+    ["a loss of its own", { ...own, loss: "mine" }, /"loss" is not a loss of a study/],
     ["no curve", { ...own, curve: undefined }, /"curve" is missing/],
     ["a curve of text", { ...own, curve: "long" }, /"curve" is no object/],
     [
@@ -122,15 +122,15 @@ describe("a record", () => {
       { ...own, chosen: { ...own.chosen, annealed: { logZ: 1 } } },
       /"chosen.annealed.effectiveSamples" is missing/,
     ],
-    ["a seed of 0.5", { ...own, seed: 0.5 }, /"seed" is no whole number, it is "0.5"/],
+    ["a seed of 0.5", { ...own, seed: 0.5 }, /"seed" is not an integer, it is "0.5"/],
     [
       "points of −1",
       { ...own, points: { ...own.points, train: -1 } },
       /"points.train" is negative/,
     ],
     ["something more", { ...own, more: 1 }, /"more" belongs to no record/],
-    ["a number instead", 5, /it is no object/],
-    ["a list in a list", [[own]], /record 1, is no record of a run/],
+    ["a number instead", 5, /it is not an object/],
+    ["a list in a list", [[own]], /record 1, is not a record of a run/],
   ])("is refused with %s", (_, value, message) => {
     expect(() => parseRecords(JSON.stringify(value), "r.json")).toThrow(message);
   });

@@ -104,7 +104,7 @@ describe("the file of a model", () => {
     [
       "another format",
       (file) => ({ ...file, metadata: { format: "x" } }),
-      /is no density of diffeo/,
+      /is not a density of diffeo/,
     ],
     ["no settings", (file) => ({ ...file, metadata: { format: file.metadata.format } }), settings],
     [
@@ -115,7 +115,7 @@ describe("the file of a model", () => {
     ["no whitening", withSpec({ whitening: undefined }), settings],
     ["a short mean", withSpec({ whitening: { ...whitening, mean: [0] } }), settings],
     ["a short matrix", withSpec({ whitening: { ...whitening, matrix: [1, 0, 1] } }), settings],
-    ["a normaliser that is no number", withSpec({ logZ: null }), settings],
+    ["a normaliser that is not a number", withSpec({ logZ: null }), settings],
     ["a name that is none", withSpec({ columns: ["a", 2] }), settings],
     ["a short α", withArray("alpha", [5]), /alpha has shape \[5\], all else says \[6\].*fit again/],
     [

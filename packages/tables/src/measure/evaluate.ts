@@ -4,129 +4,29 @@
  * mass is; how near they are to the rows of training. Whatever a measure shows is a number next to
  * what chance makes of it, and compared with what a baseline has.
  */
+
 import type { Product } from "diffeo/domain";
-import { fail, type NdArray } from "diffeo/graph";
-import { pickRows } from "diffeo/host";
+import { fail } from "diffeo/graph";
 import { fold, key as keyOf, permutation } from "diffeo/random";
 import { pauses } from "diffeo/sampler";
-import { energyDistance } from "diffeo/two-sample";
 import { wholeRows } from "../diffusion/encode/index.ts";
-import { type Attributes, attributesOf } from "./attributes.ts";
-import { someRows, tableBaselines } from "./baseline/baselines.ts";
-import { type Calibration, calibrationOf, rankedAmong } from "./calibration.ts";
-import { type Auc, rowsAuc } from "./classifier.ts";
-import { type Clusters, clusterMasses } from "./clusters.ts";
-import type { TableCompletion } from "./completion.ts";
-import {
-  type ColumnDistance,
-  type CorrelationDifferences,
-  columnDistances,
-  correlationDifferences,
-  type SlicedDistance,
-  slicedDistance,
-} from "./distances.ts";
-import { type Features, featuresOf } from "./features.ts";
+import { tableBaselines } from "./baseline/baselines.ts";
+import { calibrationOf, rankedAmong } from "./calibration.ts";
+import { clusterMasses } from "./clusters.ts";
+import type { Evaluated, EvaluateOptions, Likelihood, TableEvaluation } from "./evaluation.ts";
+import { featuresOf } from "./features.ts";
 import type { Cells, OpenCells, TableLaw } from "./law.ts";
-import { cellMarks } from "./marks.ts";
-import { type Mean, meanOf } from "./mean.ts";
-import { type Privacy, privacyOf } from "./neighbours.ts";
-
-export interface BaselineLikelihood extends Mean {
-  readonly name: string;
-  /** What the model has more, row by row. */
-  readonly gain: Mean;
-}
-
-/** Means are over the rows that have a chance under the model, and of baselines over the same. */
-interface Likelihood extends Mean {
-  readonly rows: number;
-  /** Rows that have none: an integer of theirs is beyond all that the model knows. */
-  readonly noChance: number;
-  /** Random directions by which the model's are estimated; absent where they are exact. */
-  readonly probes?: number;
-  readonly baselines: readonly BaselineLikelihood[];
-}
-
-/** What samples of a distribution look like compared with rows. */
-interface SampleMeasures {
-  readonly auc?: Auc;
-  readonly columns: readonly ColumnDistance[];
-  readonly correlations: CorrelationDifferences;
-  readonly sliced: SlicedDistance;
-  readonly energy: SlicedDistance;
-}
-
-/** What a model of a table is like, compared with data and baselines. */
-export interface TableEvaluation {
-  /**
-   * Rows that it was measured on, those of them that have missing cells, rows of training that were
-   * at hand, and rows drawn.
-   */
-  readonly rows: number;
-  readonly torn: number;
-  readonly training: number;
-  readonly samples: number;
-  readonly likelihood: Likelihood;
-  readonly calibration: Calibration;
-  readonly model: SampleMeasures;
-  /** The same of the baselines' samples. */
-  readonly baselines: readonly (SampleMeasures & { readonly name: string })[];
-  readonly clusters: Clusters;
-  /** Absent where the rows of training were not at hand. */
-  readonly privacy?: Privacy;
-  /** What samples tell of single cells of the rows of training, where these were at hand. */
-  readonly attributes?: Attributes;
-  /** How well hidden cells are known, where that was measured (`completionOf`). */
-  readonly completion?: TableCompletion;
-}
-
-/** Which rows a model is measured on, and compared with. */
-export interface EvaluateOptions {
-  /**
-   * Rows that were not trained on. Where cells are missing likelihoods are those of the others, and
-   * rows that are held against samples have them filled in by the model; a model that completes no
-   * rows is measured on those without missing cells.
-   */
-  readonly rows: readonly OpenCells[];
-  /**
-   * Those that were. Without them baselines are fitted to nine tenths of the rows at a time and
-   * tried on the tenth.
-   */
-  readonly training?: readonly OpenCells[];
-  /** Rows to draw. Default five a row, from 300 to 5,000. */
-  readonly samples?: number;
-  /** Rows whose likelihood is taken at most. Default 1,000. */
-  readonly scored?: number;
-  /**
-   * About how long it may take: fewer rows are scored where there is less time. Default: no end.
-   */
-  readonly minutes?: number;
-  readonly seed?: number;
-  readonly signal?: AbortSignal;
-  /** Called with what is measured next, and with how much of all is done. */
-  readonly onStage?: (what: string, share: number) => void;
-}
-
-/** What evaluation found, with the rows that pictures need. */
-export interface Evaluated {
-  readonly evaluation: TableEvaluation;
-  readonly drawn: readonly Cells[];
-  /** The rows that samples were held against, with missing cells filled in. */
-  readonly compared: readonly Cells[];
-}
-
-const LEAST_ROWS = 2;
-const FOLDS = 10;
-/** The least rows for folds, and for a classifier. */
-const LEAST_FOLDED = 20;
-const LEAST_TOLD = 8;
-/**
- * Rows of each kind that a classifier sees, that distances are between, and that are looked at for
- * neighbours.
- */
-const MOST_TOLD = 2000;
-const MOST_APART = 3000;
-const MOST_NEAR = 20_000;
+import { meanOf } from "./mean.ts";
+import {
+  type Compared,
+  FOLDS,
+  filledRows,
+  LEAST_FOLDED,
+  LEAST_ROWS,
+  MOST_APART,
+  privacyBy,
+  sampleMeasures,
+} from "./sample-measures.ts";
 
 /** Scores of rows by baselines fitted to other rows: those of training, or the other folds. */
 async function baselineScores(
@@ -187,86 +87,6 @@ function likelihoodOf(
   };
 }
 
-const firstOf = (features: NdArray, most: number): NdArray =>
-  features.shape[0] <= most
-    ? features
-    : pickRows(
-        features,
-        Int32Array.from({ length: most }, (_, i) => i),
-      );
-
-/** Rows as they are, and with their missing cells filled in. */
-interface Compared {
-  readonly rows: readonly OpenCells[];
-  readonly filled: readonly Cells[];
-}
-
-function sampleMeasures(
-  domain: Product,
-  features: Features,
-  drawn: readonly Cells[],
-  { rows, filled }: Compared,
-  seed: number,
-): SampleMeasures {
-  const key = fold(keyOf(seed), "measures");
-  const [a, b] = [features.of(drawn), features.of(filled)];
-  const told = Math.min(MOST_TOLD, a.shape[0], b.shape[0]);
-  const [near, far] = [firstOf(a, MOST_APART), firstOf(b, MOST_APART)];
-  const { value, chance } = energyDistance(near, far, {
-    key: fold(key, "energy"),
-    permutations: 10,
-  });
-  return {
-    ...(told >= LEAST_TOLD && {
-      auc: rowsAuc(
-        firstOf(a, told),
-        firstOf(b, told),
-        fold(key, "auc"),
-        cellMarks(domain, [drawn.slice(0, told), filled.slice(0, told)]),
-      ),
-    }),
-    columns: columnDistances(domain, drawn, rows, filled),
-    correlations: correlationDifferences(domain, drawn, filled),
-    sliced: slicedDistance(near, far, { key: fold(key, "sliced") }),
-    energy: { value, floor: chance.mean },
-  };
-}
-
-/** Rows with their missing cells filled in, in their order. */
-async function filledRows(
-  { complete }: TableLaw,
-  rows: readonly OpenCells[],
-  seed: number,
-): Promise<readonly Cells[]> {
-  const whole = wholeRows(rows);
-  if (whole.length === rows.length || !complete) return whole;
-  return complete(rows, seed);
-}
-
-/** Rows below which copies are not reported. */
-const LEAST_NEAR = 10;
-
-/**
- * How near samples are to rows of training, and what they tell of single cells, by those rows that
- * have no missing cells; nothing where these are too few.
- */
-function privacyBy(
-  domain: Product,
-  features: Features,
-  drawn: readonly Cells[],
-  fresh: readonly OpenCells[],
-  training: readonly OpenCells[],
-): Pick<TableEvaluation, "privacy" | "attributes"> {
-  const [own, others] = [wholeRows(training), wholeRows(fresh)];
-  if (own.length < LEAST_NEAR || others.length < LEAST_ROWS) return {};
-  const among = someRows(own, MOST_NEAR);
-  const attributes = attributesOf(domain, drawn, others, among, features);
-  return {
-    privacy: privacyOf(drawn.slice(0, others.length), others, among, features.of),
-    ...(attributes && { attributes }),
-  };
-}
-
 /** Reports what is measured next, lets others run, and ends where that is wanted. */
 function stagesOf({ signal, onStage }: EvaluateOptions, stages: number) {
   const pause = pauses();
@@ -280,6 +100,7 @@ function stagesOf({ signal, onStage }: EvaluateOptions, stages: number) {
 
 /** Rows by which the time of a likelihood is known. */
 const TIMED = 20;
+
 /** The share of its time that an evaluation spends on likelihoods of rows. */
 const LIKELIHOOD_SHARE = 0.3;
 

@@ -2,7 +2,7 @@
 import type { Clusters } from "./clusters.ts";
 import type { ColumnCompletion } from "./completion.ts";
 import type { ColumnDistance } from "./distances.ts";
-import type { BaselineLikelihood, TableEvaluation } from "./evaluate.ts";
+import type { BaselineLikelihood, TableEvaluation } from "./evaluation.ts";
 
 /**
  * A difference counts beyond so many standard errors: of a few comparisons, and of several clusters

@@ -4,7 +4,8 @@ import { isHole, wholeRows } from "../diffusion/encode/index.ts";
 import { heldOut } from "../diffusion/fit/index.ts";
 import { takesGiven } from "../diffusion/network/index.ts";
 import type { TableModel } from "../diffusion/query/index.ts";
-import { type Evaluated, type EvaluateOptions, evaluateTable } from "./evaluate.ts";
+import { evaluateTable } from "./evaluate.ts";
+import type { Evaluated, EvaluateOptions } from "./evaluation.ts";
 import { modelLaw } from "./law.ts";
 
 /** Rows, held out and seen, below which there is nothing to measure on. */

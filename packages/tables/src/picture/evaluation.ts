@@ -3,7 +3,7 @@
  * how easily samples are separated from data.
  */
 import { chart, FAINT, type Panel, Plot } from "diffeo-picture/chart";
-import type { TableEvaluation } from "../measure/evaluate.ts";
+import type { TableEvaluation } from "../measure/evaluation.ts";
 import { DATA, SAMPLES } from "./marks.ts";
 
 interface Entry {

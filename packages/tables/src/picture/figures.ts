@@ -5,7 +5,7 @@
 import type { Product } from "diffeo/domain";
 import { stackedFigures } from "diffeo-picture";
 import type { Calibration } from "../measure/calibration.ts";
-import type { TableEvaluation } from "../measure/evaluate.ts";
+import type { TableEvaluation } from "../measure/evaluation.ts";
 import type { PairOptions, PairPlots, PairSets } from "./pairs.ts";
 
 export type { PairSets } from "./pairs.ts";

@@ -5,7 +5,7 @@
  */
 import { escapeText } from "diffeo-picture";
 import type { Attributes } from "../measure/attributes.ts";
-import type { TableEvaluation } from "../measure/evaluate.ts";
+import type { TableEvaluation } from "../measure/evaluation.ts";
 import { copyFaults, isBetter, isMisshapen, seenShare } from "../measure/faults.ts";
 import { completionSection } from "./completion.ts";
 import { figure, type Html, paragraph, plusMinus, section, table } from "./parts.ts";

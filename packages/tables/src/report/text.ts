@@ -1,7 +1,7 @@
 /**
  * An evaluation as a few lines of text, the last of which says what is wrong, or that nothing is.
  */
-import type { TableEvaluation } from "../measure/evaluate.ts";
+import type { TableEvaluation } from "../measure/evaluation.ts";
 import {
   baselineFaults,
   chanceFaults,

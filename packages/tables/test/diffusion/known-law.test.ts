@@ -31,7 +31,8 @@ import { fitTable } from "../../src/diffusion/fit/fit.ts";
 import { withGraphs } from "../../src/diffusion/network/graphs.ts";
 import { LAST_LEVEL, sideSize, tableSde } from "../../src/diffusion/network/model.ts";
 import type { Weights } from "../../src/diffusion/network/network.ts";
-import { type FlowOptions, logDensityOf } from "../../src/diffusion/query/likelihood.ts";
+import { logDensityOf } from "../../src/diffusion/query/likelihood.ts";
+import type { FlowOptions } from "../../src/diffusion/query/likelihood-types.ts";
 import { atomMass } from "../../src/diffusion/query/log-likelihood.ts";
 import { openTable, type TableModel } from "../../src/diffusion/query/table-model.ts";
 

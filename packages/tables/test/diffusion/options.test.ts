@@ -1,7 +1,8 @@
 /** Requests that a fit and a model refuse. */
 import { between, positive } from "diffeo/domain";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type FitTableOptions, fitTable } from "../../src/diffusion/fit/fit.ts";
+import { fitTable } from "../../src/diffusion/fit/fit.ts";
+import type { FitTableOptions } from "../../src/diffusion/fit/fit-table-options.ts";
 import type { DrawRows } from "../../src/diffusion/query/draw.ts";
 import type { TableModel } from "../../src/diffusion/query/table-model.ts";
 

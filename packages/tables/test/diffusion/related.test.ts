@@ -5,7 +5,9 @@
 import { category, derived, positive, product, real } from "diffeo/domain";
 import { fold, key, normal, uniform } from "diffeo/random";
 import { beforeAll, describe, expect, it } from "vitest";
-import { relatedColumns, resolvedCells, settledCells } from "../../src/diffusion/encode/related.ts";
+import { relatedColumns } from "../../src/diffusion/encode/related.ts";
+import { resolvedCells } from "../../src/diffusion/encode/related-resolved.ts";
+import { settledCells } from "../../src/diffusion/encode/related-settled.ts";
 import { rowsIn, rowsOf } from "../../src/diffusion/encode/rows.ts";
 import { parseTableModel, serializeTableModel } from "../../src/diffusion/file/model-bytes.ts";
 import { fitTable } from "../../src/diffusion/fit/fit.ts";

@@ -6,7 +6,7 @@ import { key, normal, uniform } from "diffeo/random";
 import { kolmogorovSmirnov } from "diffeo/two-sample";
 import { describe, expect, it } from "vitest";
 import { calibrationOf } from "../../src/measure/calibration.ts";
-import type { TableEvaluation } from "../../src/measure/evaluate.ts";
+import type { TableEvaluation } from "../../src/measure/evaluation.ts";
 import { rankFaults } from "../../src/measure/faults.ts";
 
 const normals = (name: string, count: number): Float64Array =>

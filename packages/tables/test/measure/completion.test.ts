@@ -10,7 +10,7 @@ import {
   placeAmong,
   type TableCompletion,
 } from "../../src/measure/completion.ts";
-import type { TableEvaluation } from "../../src/measure/evaluate.ts";
+import type { TableEvaluation } from "../../src/measure/evaluation.ts";
 import { completionFaults } from "../../src/measure/faults.ts";
 import { completionLines, completionSection } from "../../src/report/completion.ts";
 

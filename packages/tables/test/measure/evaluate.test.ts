@@ -93,7 +93,7 @@ describe("an evaluation of a table's model", () => {
     // The model is too sure of the left mode: rows of the right one rank too low.
     expect(rankFaults(evaluation)).toEqual([
       expect.stringMatching(
-        /^(39|40|41) % of the rows are no likelier than the least likely \d\.\d % of the samples$/,
+        /^(39|40|41) % of the rows are at most as likely as the least likely \d\.\d % of the samples$/,
       ),
     ]);
     expect(evaluation.calibration.distance).toBeGreaterThan(2 * evaluation.calibration.chance);

@@ -20,6 +20,7 @@ export {
 } from "./atoms.ts";
 export { bentParts, isBendable, withTails } from "./bend.ts";
 export { clusteredStandard } from "./clusters.ts";
+export { labelFinder } from "./label-finder.ts";
 export { mapRows } from "./map-rows.ts";
 export {
   addFree,
@@ -52,30 +53,28 @@ export {
   WHOLE_GROUPS,
 } from "./points.ts";
 export {
-  allowedLabels,
-  drawPart,
-  helperCells,
   isBlank,
-  isHelped,
   namedColumns,
-  openSums,
   type Related,
   type RelatedColumns,
   relatedColumns,
-  resolvedCells,
-  settledCells,
-  settleStates,
-  statesOfKnown,
-  withoutIdle,
   withParts,
 } from "./related.ts";
+export { resolvedCells } from "./related-resolved.ts";
+export {
+  allowedLabels,
+  helperCells,
+  openSums,
+  settledCells,
+  withoutIdle,
+} from "./related-settled.ts";
+export { drawPart, isHelped, settleStates, statesOfKnown } from "./related-states.ts";
 export { dateFormatOf, type RowsOptions, rowsIn, rowsOf, wholeRows } from "./rows.ts";
 export {
   type Bins,
   binCount,
   binsOfValues,
   cellFinder,
-  labelFinder,
   placeIn,
   placeOfShare,
   pointIn,

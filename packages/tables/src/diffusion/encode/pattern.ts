@@ -25,7 +25,9 @@ import type { Standard } from "./standard.ts";
 
 /** What a part of a row is. */
 export const DRAWN = 0;
+
 export const GIVEN = 1;
+
 export const HIDDEN = 2;
 
 /** Coordinates of x and z that the standard mixes with each other and with no others. */

@@ -7,7 +7,8 @@ import { quote } from "../../table/quote.ts";
 import { numberOf } from "../../table/table.ts";
 import { type Atoms, EMPTY_OR_DROP, strangers } from "./atoms.ts";
 import { isHole, type OpenCell, tornFault, WHOLE_GROUPS } from "./points.ts";
-import { type Related, relatedColumns, settledCells } from "./related.ts";
+import { type Related, relatedColumns } from "./related.ts";
+import { settledCells } from "./related-settled.ts";
 
 /** The label that a cell's text says: as it is, or as a number where labels are. */
 const labelOf = ({ domain }: ProductPart, text: string, commas?: boolean): OpenCell =>

@@ -8,6 +8,7 @@
  * Bins are some 64: with 512, in two digits, trees separated synthetic rows from real ones better
  * (Magic: a score of .858 instead of .944), since what is learned of neighbouring bins is chance.
  */
+
 import { empirical, type Product, type ProductPart } from "diffeo/domain";
 import { type Atoms, codesOf } from "./atoms.ts";
 import { mapRows } from "./map-rows.ts";
@@ -111,6 +112,7 @@ export const binCount = ({ edges }: Bins): number => edges.length + 1;
 
 /** Bins of a coordinate without heavy values at most, and rows of training in each at least. */
 const [MOST_BINS, LEAST_IN_BIN] = [64, 16];
+
 /** How far edges are apart at least: nearer ones differ by rounding. */
 const LEAST_WIDTH = 1e-6;
 
@@ -282,25 +284,3 @@ export function slopeIn(
 /** The place below which a share of a bin of slope s is: u (1 − s) + s u² is that share. */
 export const placeOfShare = (share: number, s: number): number =>
   Math.abs(s) < 1e-6 ? share : (2 * share) / (1 - s + Math.sqrt((1 - s) ** 2 + 4 * s * share));
-
-/** From z of a label to its place. */
-export function labelFinder({ codes, count, from, to }: LabelSite) {
-  const width = to - from;
-  const nameOf = (z: Float64Array): string => Array.from(z, (v) => v.toPrecision(9)).join();
-  const known = new Map(
-    Array.from({ length: count }, (_, k) => [
-      nameOf(codes.subarray(k * width, (k + 1) * width)),
-      k,
-    ]),
-  );
-  const nearest = (z: Float64Array): number => {
-    let [best, least] = [0, Infinity];
-    for (let k = 0; k < count; k++) {
-      let d = 0;
-      for (let i = 0; i < width; i++) d += (codes[k * width + i] - z[i]) ** 2;
-      if (d < least) [best, least] = [k, d];
-    }
-    return best;
-  };
-  return (z: Float64Array): number => known.get(nameOf(z)) ?? nearest(z);
-}

@@ -3,9 +3,9 @@
  * that is needed to use them. A custom domain is a function, which no file holds: the file
  * has its name, and who reads it gives the domain again.
  */
+
 import { type Domain, domainOf, domainSchema, type Product } from "diffeo/domain";
 import { DiffeoError, fail, isNdArray, mapTree, type NdArray } from "diffeo/graph";
-import { byName } from "diffeo/host";
 import { mapShapes, type NetworkSpec, networkOf } from "diffeo/model";
 import { parseSafetensors, serializeSafetensors } from "diffeo/train";
 import * as v from "valibot";
@@ -32,62 +32,11 @@ import {
   wordsOf,
 } from "../network/index.ts";
 import { openTable, type TableModel } from "../query/index.ts";
-
-const FORMAT = "diffeo-table-1";
-
-const finite = v.pipe(v.number(), v.finite());
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
-const whole = v.pipe(v.number(), v.safeInteger());
-const positive = v.pipe(finite, v.gtValue(0));
-const network = v.looseObject({ kind: v.string() });
-const part = v.union([
-  v.strictObject({ name: v.string(), domain: v.unknown() }),
-  v.strictObject({ name: v.string(), own: v.string() }),
-]);
-
-const filler = v.variant("kind", [
-  v.strictObject({ kind: v.literal("constant"), value: v.string() }),
-  v.strictObject({
-    kind: v.literal("numbered"),
-    before: v.string(),
-    next: count,
-    width: v.pipe(count, v.maxValue(20)),
-    after: v.string(),
-  }),
-  v.strictObject({
-    kind: v.literal("coded"),
-    pattern: v.pipe(v.array(v.pipe(v.string(), v.regex(/^([0fFAaXx]|=.)$/su))), v.maxLength(64)),
-  }),
-  v.strictObject({ kind: v.literal("omitted") }),
-]);
-
-const standard = v.strictObject({ mean: v.array(finite), matrix: v.array(finite) });
-
-const binsSchema = v.strictObject({
-  edges: v.pipe(v.array(finite), v.minLength(1), v.maxLength(10_000)),
-  tails: v.tuple([positive, positive]),
-});
-
-const specSchema = v.strictObject({
-  domain: v.strictObject({
-    kind: v.literal("product"),
-    parts: v.pipe(v.array(part), v.minLength(1)),
-  }),
-  standard,
-  atoms: v.optional(byName(v.tuple([whole, whole]))),
-  network,
-  flow: v.optional(v.looseObject({ kind: v.literal("couplings") })),
-  given: v.optional(network),
-  bins: v.optional(byName(binsSchema)),
-  givenStandard: v.optional(standard),
-  layout: v.optional(v.strictObject({ columns: v.array(v.string()), fillers: byName(filler) })),
-  training: v.strictObject({ seed: count, rows: count, step: count, validation: finite }),
-});
-
-type Spec = v.InferOutput<typeof specSchema>;
+import { FORMAT, type Spec, specSchema } from "./model-spec.ts";
 
 /** What the names of the weights of a flow and of given parts begin with. */
 const FLOW = "flow/";
+
 const GIVEN = "given/";
 
 function named({ parameters }: Weights, prefix: string): Record<string, NdArray> {

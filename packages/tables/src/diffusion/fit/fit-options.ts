@@ -2,7 +2,7 @@
 import type { Domain } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { type FlowKind, flowKinds, networkKinds } from "../network/index.ts";
-import type { TrainingOptions } from "./train.ts";
+import type { TrainingOptions } from "./training-options.ts";
 
 /** What weights may be chosen by, by name. */
 export const weightChoices = ["loss", "distance"] as const;

@@ -13,14 +13,11 @@
  * reasons that the rest of the row shows, completed rows have the distribution of the table; rows
  * without missing values alone would have another.
  */
-import type { Domain } from "diffeo/domain";
+
 import type { NdArray } from "diffeo/graph";
-import type { RunStore } from "diffeo/train";
-import { mapRows, namedColumns, type Row, type Standard, standardMap } from "../encode/index.ts";
-import type { TableLayout } from "../kinds/index.ts";
+import { mapRows, namedColumns, type Row, standardMap } from "../encode/index.ts";
 import {
   type Coordinates,
-  type EngineOptions,
   type FittedTable,
   type Flow,
   type FlowKind,
@@ -31,81 +28,22 @@ import {
   openedTable,
   withGraphs,
 } from "../network/index.ts";
-import {
-  completedPoints,
-  type DrawnRows,
-  type DrawRows,
-  drawRows,
-  openTable,
-  type RowObject,
-  sampleGiven,
-  type TableModel,
-} from "../query/index.ts";
-import { energyScores, rangesOf } from "./distance.ts";
-import { requireFit, type WeightChoice } from "./fit-options.ts";
+import { completedPoints, openTable, type RowObject, type TableModel } from "../query/index.ts";
+import { fitMasked } from "./fit-masked.ts";
+import { requireFit } from "./fit-options.ts";
+import { byDistance, clockOf, partOf, reportsOf, trainingOf } from "./fit-parts.ts";
+import type { FitTableOptions, Plans, RefitTableOptions } from "./fit-table-options.ts";
 import { trainGiven } from "./given.ts";
-import { binsOf, trainMasked } from "./masked.ts";
 import { type PreparedRows, preparedRows, type SplitPoints } from "./prepare.ts";
-import {
-  type NetworkTraining,
-  type TrainingOptions,
-  type TrainingProgress,
-  trainScore,
-} from "./train.ts";
+import { trainScore } from "./train.ts";
 import { trainFlow } from "./train-flow.ts";
-
-/** How far a fit is. */
-export interface TableProgress extends TrainingProgress {
-  /**
-   * What is trained: the network of rows with given cells and missing values, that of the whole
-   * table, or a flow before it.
-   */
-  readonly network: "given" | "whole" | "flow";
-}
-
-/** The domains of the columns, and how a table is fitted. */
-export interface FitTableOptions extends Omit<TrainingOptions, "onProgress" | "onWeights"> {
-  /** Domains by name: a column's, or that of a group of columns that the domain names itself. */
-  readonly columns: Readonly<Record<string, Domain>>;
-  /** The columns that rows are written with, where some of them have no domain (`layoutOf`). */
-  readonly layout?: TableLayout;
-  /**
-   * The share of rows that training does not see, of no more than 5,000 rows. Default 0.1, and 0.2
-   * where weights are chosen by distance.
-   */
-  readonly held?: number;
-  /**
-   * What the weights of the network of whole rows are chosen by: the loss on held-out rows, which
-   * bounds their likelihood, or the distance of sampled rows to them (`distance.ts`). Of a few
-   * hundred rows the loss is least after a few hundred steps, where samples are still too far
-   * spread; by distance likelihoods are worse and samples better, and nearer to rows of training.
-   * Default loss.
-   */
-  readonly choose?: WeightChoice;
-  /**
-   * Whether rows can be drawn given some of their cells, for which a second network is trained.
-   * Default true; where rows have missing values it is trained in any case.
-   */
-  readonly given?: boolean;
-  /**
-   * A flow of couplings as the last link of φ (`flow.ts`), to be trained or of another fit to these
-   * rows. Default none.
-   */
-  readonly flow?: FlowKind | Flow;
-  /** Where the runs of the second network and of the flow are kept. Default: memory. */
-  readonly givenStore?: RunStore;
-  readonly flowStore?: RunStore;
-  readonly onProgress?: (progress: TableProgress) => void;
-  /**
-   * Called at every measurement with a way to draw rows by the weights as they are by then, of the
-   * network that is being trained. Training waits for it.
-   */
-  readonly onMeasured?: (draw: (options: DrawRows) => Promise<DrawnRows>) => Promise<void> | void;
-}
+import type { NetworkTraining, TrainingOptions } from "./training-options.ts";
 
 /** Rows are completed as often as it takes to have so many, and at most four times. */
 const ENOUGH = 10_000;
+
 const DRAWS = 4;
+
 /** The share of its time that a network leaves to a flow. */
 const FLOW_SHARE = 0.25;
 
@@ -125,17 +63,6 @@ async function completed(
     completedPoints(openedTable(model, graphs), all, { seed, signal }),
   );
 }
-
-/** Options of one network: a share of the time, and a store of its own. */
-const partOf = (
-  { minutes, ...rest }: TrainingOptions,
-  share: number,
-  store: RunStore | undefined,
-): TrainingOptions => ({
-  ...rest,
-  minutes: minutes === undefined ? undefined : share * minutes,
-  store,
-});
 
 /**
  * Points in x: standardised, and taken through a flow, which is trained here unless it is given.
@@ -170,63 +97,6 @@ async function pointsInX(
       array((await intoFlow(flow, w, graphs)).x);
     return { seen: await through(inside), unseen: await through(outside), flow };
   });
-}
-
-/**
- * Samples rows by one of the networks: that of given cells is given none. Its weights are of the
- * moment, and so are the graphs.
- */
-const samplerOf =
-  (
-    coordinates: Coordinates & Pick<FittedTable, "flow" | "bins" | "related">,
-    network: TableProgress["network"],
-    weights: GivenWeights,
-    engine: EngineOptions,
-  ) =>
-  (options: DrawRows): Promise<DrawnRows> =>
-    withGraphs(engine, (graphs) =>
-      network === "given"
-        ? sampleGiven(
-            openedTable({ ...coordinates, given: weights } as FittedTable, graphs),
-            {},
-            options,
-          )
-        : drawRows(openedTable({ ...coordinates, ...weights } as FittedTable, graphs), options),
-    );
-
-/** What a network's training reports, and to whom. */
-const reportsOf = (
-  { onProgress, onMeasured, ...engine }: FitTableOptions,
-  coordinates: Coordinates & Pick<FittedTable, "flow" | "bins" | "related">,
-  network: TableProgress["network"],
-  standard?: Standard,
-): Pick<TrainingOptions, "onProgress" | "onWeights"> => ({
-  onProgress: onProgress && ((progress) => onProgress({ ...progress, network })),
-  onWeights:
-    onMeasured &&
-    ((weights) =>
-      onMeasured(
-        samplerOf(coordinates, network, { ...weights, ...(standard && { standard }) }, engine),
-      )),
-});
-
-/** Minutes of a fit that are left, of which the least is enough for one step. */
-function clockOf(minutes: number | undefined): () => number | undefined {
-  const began = performance.now();
-  return () =>
-    minutes === undefined
-      ? undefined
-      : Math.max(LEAST_MINUTES, minutes - (performance.now() - began) / 60_000);
-}
-
-const LEAST_MINUTES = 1e-4;
-
-/** What all networks of a fit are trained with. */
-function trainingOf(options: FitTableOptions): TrainingOptions {
-  const { columns, layout, held, given, choose, ...training } = options;
-  const { givenStore, flow, flowStore, onProgress, onMeasured, ...rest } = training;
-  const { seed = 0 } = rest;
-  return { ...rest, seed };
 }
 
 /** The network of given parts, with the standard that it works in. */
@@ -265,73 +135,6 @@ async function withoutMissing(
     seen: whole,
     unseen: unseen === seen ? whole : await completed(model, unseen, seed + 1, training),
   };
-}
-
-/** Measurements of a run whose weights are chosen by distance, and the rows that each samples. */
-const DISTANCES = 10;
-const COMPARED = 1024;
-/** Held-out rows that they are compared with at most. */
-const MOST_COMPARED = 512;
-/** Evaluations of the network per row of them. */
-const COARSE = 16;
-
-/** Weights by the distance of their samples to the rows held out. */
-function byDistance(
-  { coordinates, cells, held }: PreparedRows,
-  flow: Flow | undefined,
-  options: FitTableOptions,
-): Partial<NetworkTraining> {
-  const ranges = rangesOf(cells);
-  const unseen = Array.from(held, (row) => cells[row]).slice(0, MOST_COMPARED);
-  return {
-    measurements: DISTANCES,
-    patience: Number.POSITIVE_INFINITY,
-    score: async (weights) => {
-      const { rows } = await samplerOf(
-        { ...coordinates, flow },
-        "whole",
-        weights,
-        options,
-      )({
-        ...{ count: COMPARED, evaluations: COARSE, signal: options.signal },
-      });
-      return energyScores(unseen, rows, ranges);
-    },
-  };
-}
-
-/** What the training of each network has of its own. */
-interface Plans {
-  readonly given?: Partial<NetworkTraining>;
-  readonly whole?: Partial<NetworkTraining>;
-}
-
-/**
- * Trains a network of masked cells, and opens the model: one network, whatever is given or missing.
- */
-async function fitMasked(
-  prepared: PreparedRows,
-  rows: number,
-  options: FitTableOptions,
-  plans: Plans,
-): Promise<TableModel> {
-  const { coordinates, seen, unseen } = prepared;
-  const { seed = 0, layout } = options;
-  const training = trainingOf(options);
-  const own = { ...coordinates, bins: binsOf(coordinates, seen) };
-  const { network, parameters, best, validation } = await trainMasked(own, seen, unseen, {
-    ...{ ...training, ...reportsOf(options, own, "whole") },
-    ...(options.choose === "distance" &&
-      byDistance({ ...prepared, coordinates: own }, undefined, options)),
-    ...plans.whole,
-  });
-  return openTable(
-    {
-      ...{ ...own, related: prepared.wide?.related, network, parameters, layout },
-      training: { seed, rows, step: best, validation },
-    },
-    training,
-  );
 }
 
 /** Trains the networks of points, and opens the model. */
@@ -398,22 +201,6 @@ export async function fitTable<R extends Row>(
   const model: unknown = await fitPoints(prepared, rows.length, options);
   return model as TableModel<RowObject<R>>;
 }
-
-/** How a model is fitted again: its columns, layout and flow are those it has. */
-export type RefitTableOptions = Omit<
-  FitTableOptions,
-  | "columns"
-  | "layout"
-  | "flow"
-  | "held"
-  | "choose"
-  | "steps"
-  | "patience"
-  | "minutes"
-  | "store"
-  | "givenStore"
-  | "flowStore"
->;
 
 /**
  * Fits a model again to all rows, those that its fit held out among them, for as many steps as that

@@ -58,7 +58,8 @@ import {
 } from "../encode/index.ts";
 import { type Coordinates, headOf, noisedRows, sideSize } from "../network/index.ts";
 import { BATCH, LEVELS, levelsOf, ROWS } from "./loss.ts";
-import { type NetworkTraining, type Trained, trainTask } from "./train.ts";
+import { trainTask } from "./train.ts";
+import type { NetworkTraining, Trained } from "./training-options.ts";
 
 /** The share of levels in which parts are hidden that are there. */
 const HIDING = 0.25;

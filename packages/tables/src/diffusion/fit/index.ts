@@ -11,14 +11,9 @@ export {
   mapChoices,
   mapsFor,
 } from "./chosen.ts";
-export {
-  type FitTableOptions,
-  fitTable,
-  type RefitTableOptions,
-  refitTable,
-  type TableProgress,
-} from "./fit.ts";
+export { fitTable, refitTable } from "./fit.ts";
 export { type WeightChoice, weightChoices } from "./fit-options.ts";
+export type { FitTableOptions, RefitTableOptions, TableProgress } from "./fit-table-options.ts";
 export { type ChooseMapsOptions, type ChosenMaps, chooseMaps, type TriedMap } from "./maps.ts";
 export { chooseNetwork, type NetworkChoice } from "./network-choice.ts";
 export { heldOut } from "./prepare.ts";
@@ -29,4 +24,5 @@ export {
   isDrawnBySeed,
   type SeedsFit,
 } from "./seeds.ts";
-export { type TrainingOptions, type TrainingProgress, usualSteps } from "./train.ts";
+export type { TrainingOptions, TrainingProgress } from "./training-options.ts";
+export { usualSteps } from "./usual-steps.ts";

@@ -27,7 +27,8 @@ import { fold, key as keyOf, permutation } from "diffeo/random";
 import { bentParts, cellsOf, isBendable, plainSpec, pointsOf, type Row } from "../encode/index.ts";
 import { type FlowKind, flowKinds } from "../network/index.ts";
 import { energyScores, rangesOf } from "./distance.ts";
-import { type FitTableOptions, fitTable } from "./fit.ts";
+import { fitTable } from "./fit.ts";
+import type { FitTableOptions } from "./fit-table-options.ts";
 
 type Columns = FitTableOptions["columns"];
 

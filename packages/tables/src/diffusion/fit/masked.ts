@@ -37,7 +37,9 @@ import {
   wordsOf,
   writeInput,
 } from "../network/index.ts";
-import { MASKED_BATCH as BATCH, type NetworkTraining, type Trained, trainTask } from "./train.ts";
+import { trainTask } from "./train.ts";
+import type { NetworkTraining, Trained } from "./training-options.ts";
+import { MASKED_BATCH as BATCH } from "./usual-steps.ts";
 
 /** The share of rows that are masked from a place on, in the order of sampling. */
 const IN_ORDER = 0.5;

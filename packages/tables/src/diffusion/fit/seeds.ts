@@ -8,7 +8,8 @@ import { fail } from "diffeo/graph";
 import type { RunStore } from "diffeo/train";
 import { atomsOf, cellsOf, partCells, type Row } from "../encode/index.ts";
 import type { TableModel } from "../query/index.ts";
-import { type FitTableOptions, fitTable, type TableProgress } from "./fit.ts";
+import { fitTable } from "./fit.ts";
+import type { FitTableOptions, TableProgress } from "./fit-table-options.ts";
 
 /** How several seeds are fitted. */
 export interface FitSeedsOptions

@@ -17,7 +17,8 @@ import { fold, integers, type Key, normal } from "diffeo/random";
 import type { RunStore } from "diffeo/train";
 import { type Coordinates, type Flow, type FlowKind, flowing } from "../network/index.ts";
 import { BATCH } from "./loss.ts";
-import { type TrainingOptions, trainParameters } from "./train.ts";
+import { trainParameters } from "./train.ts";
+import type { TrainingOptions } from "./training-options.ts";
 
 const WIDTH = 64;
 const BINS = 8;

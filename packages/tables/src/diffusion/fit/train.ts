@@ -4,9 +4,10 @@
  * function of seed and step, and how many steps there are is settled before the first, so that the
  * same seed gives the same numbers, interrupted or not.
  */
+
 import { compile } from "diffeo/engine";
 import { isNdArray, mapTree, type NdArray, type Shape, sizeOf, type Tensor } from "diffeo/graph";
-import { mean, quantile, takeTurn } from "diffeo/host";
+import { mean, takeTurn } from "diffeo/host";
 import { type NetworkSpec, networkOf, type Parameters } from "diffeo/model";
 import { fold, type Key, key as keyOf } from "diffeo/random";
 import {
@@ -14,134 +15,27 @@ import {
   flatten,
   initialState,
   memoryStore,
-  type RunStore,
   rateAt,
   stateOf,
   train,
   unflatten,
 } from "diffeo/train";
-import {
-  type EngineOptions,
-  engineOf,
-  type Head,
-  type NetworkKind,
-  networkFor,
-  plainHead,
-  type Weights,
-} from "../network/index.ts";
+import { engineOf, type Head, networkFor, plainHead } from "../network/index.ts";
 import { choiceOf, keptIn } from "./choice.ts";
 import { BATCH, type Batch, batchOf, batchShapes, velocityLoss } from "./loss.ts";
+import { MEASUREMENTS, plannedSteps, VALIDATION_BATCHES } from "./pace.ts";
+import type {
+  NetworkTraining,
+  Trained,
+  TrainedParameters,
+  TrainingOptions,
+} from "./training-options.ts";
 
-/** A step of training with its losses. */
-export interface TrainingProgress {
-  readonly step: number;
-  readonly steps: number;
-  readonly loss: number;
-  /** The loss on rows held out, of the averaged weights; the last that was measured. */
-  readonly validation: number;
-  readonly seconds: number;
-  /** Until the last step, at the pace so far. */
-  readonly secondsLeft: number;
-}
-
-/** How long and on what a network is trained. */
-export interface TrainingOptions extends EngineOptions {
-  readonly seed?: number;
-  /**
-   * Which network whole rows are learned by; that of given cells is residual. One of masked cells
-   * is both. Default residual.
-   */
-  readonly network?: NetworkKind;
-  /**
-   * Default 128, or 256 for many rows and outputs, and 3; of a transformer 64 and 2, of masked
-   * cells
-   * 192 and 2.
-   */
-  readonly width?: number;
-  readonly blocks?: number;
-  /**
-   * Steps of 512 rows, of masked cells 256. Default: 400 passes over the rows, from 2,000 to 20,000
-   * steps; of masked cells 150 passes, from 1,000 to 40,000.
-   */
-  readonly steps?: number;
-  /**
-   * About how long training may take: steps are as many as fit at the pace it begins with. Default:
-   * as long as the steps take.
-   */
-  readonly minutes?: number;
-  /**
-   * Measurements, of 40, that are clearly worse than the best, in a row, after which training ends.
-   * Default 6.
-   */
-  readonly patience?: number;
-  /** The largest learning rate. Default 2e-3. */
-  readonly rate?: number;
-  /** Where the run is kept, and continued from if something is there. Default: memory. */
-  readonly store?: RunStore;
-  readonly onProgress?: (progress: TrainingProgress) => void;
-  /**
-   * Called after each measurement with the averaged weights as they are by then. Training waits for
-   * it.
-   */
-  readonly onWeights?: (weights: Weights) => Promise<void> | void;
-  readonly signal?: AbortSignal;
-}
-
-/** How a network of a table is trained, beyond what a user says. */
-export interface NetworkTraining extends TrainingOptions {
-  /** How often weights are measured on rows held out. Default 40. */
-  readonly measurements?: number;
-  /** What weights are chosen by, a number for each of some rows or batches. Default: the losses. */
-  readonly score?: (weights: Weights) => Promise<readonly number[]>;
-  /** Which weights are kept: the best that were measured, by default, or the last. */
-  readonly keep?: "best" | "last";
-}
-
-export interface TrainedParameters {
-  /** The averaged weights of the best measurement. */
-  readonly parameters: Parameters<NdArray>;
-  /** The step that they are of, the last one taken, and the one that was planned. */
-  readonly best: number;
-  readonly step: number;
-  readonly steps: number;
-  readonly validation: number;
-  readonly seconds: number;
-}
-
-export interface Trained extends TrainedParameters {
-  readonly network: NetworkSpec;
-}
-
-/** Measurements a run, unless specified. */
-const MEASUREMENTS = 40;
 /** Reports of progress a run. */
 const REPORTS = 400;
-/** Batches of held-out rows that a measurement sees, the same each time. */
-const VALIDATION_BATCHES = 16;
-/**
- * Where time is limited, this share of it goes to finding out how long a step takes; more, up to
- * another share, as long as the steps timed are fewer than `TIMED`; and in any case two steps.
- */
-const [PACED, MOST_OF_IT] = [0.02, 0.08];
-/** Milliseconds of it at most: by then the pace is known. */
-const MOST_PACED = 30_000;
-const [LEAST_TIMED, TIMED] = [2, 16];
+
 /** How far beyond its time a run may go whose steps turn out slower than at its beginning. */
 const OVERTIME = 1.15;
-
-/** Passes over the rows of training; a network of masked cells learns rows by heart in as many. */
-const [PASSES, MASKED_PASSES] = [400, 150];
-/**
- * Rows of a batch of masked cells: with 512, trees separated synthetic rows of Magic from real ones
- * more often after as many passes (scores of .808 and .842).
- */
-export const MASKED_BATCH = 256;
-
-/** Steps for so many rows of training: some passes, within bounds. */
-export const usualSteps = (rows: number, network: NetworkKind = "residual"): number =>
-  network === "masked"
-    ? Math.min(40_000, Math.max(1000, Math.ceil((MASKED_PASSES * rows) / MASKED_BATCH)))
-    : Math.min(20_000, Math.max(2000, Math.ceil((PASSES * rows) / BATCH)));
 
 /** Rows and outputs from which a residual network is wide. */
 const [MANY_ROWS, MANY_OUTPUTS] = [5000, 64];
@@ -216,73 +110,6 @@ function graphsOf(
     engine,
   );
   return { step, measure };
-}
-
-/**
- * The usual milliseconds of a task, by the latter half of the runs that so much time allows, or up
- * to `most` while they are few: the first wake what sleeps.
- */
-async function paceOf(
-  task: () => Promise<unknown>,
-  milliseconds: number,
-  most: number,
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  const paces: number[] = [];
-  const began = performance.now();
-  const isDue = (): boolean => {
-    const spent = performance.now() - began;
-    if (paces.length < LEAST_TIMED) return true;
-    return spent < Math.min(MOST_PACED, milliseconds) || (paces.length < TIMED && spent < most);
-  };
-  while (isDue()) {
-    signal?.throwIfAborted();
-    const from = performance.now();
-    await task();
-    paces.push(performance.now() - from);
-  }
-  return quantile(paces.slice(paces.length >> 1), 0.5);
-}
-
-/**
- * Steps that fit into so many minutes next to all measurements, of which no budget is too small for
- * one.
- */
-async function fitting(
-  minutes: number,
-  step: () => Promise<unknown>,
-  measure: () => Promise<unknown>,
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  const began = performance.now();
-  const budget = minutes * 60_000;
-  const most = MOST_OF_IT * budget;
-  const [a, b] = [
-    await paceOf(step, PACED * budget, most, signal),
-    await paceOf(measure, 0, most, signal),
-  ];
-  const left = budget - (performance.now() - began);
-  const whole = Math.floor((left - MEASUREMENTS * VALIDATION_BATCHES * b) / a);
-  // With fewer steps than measurements there is one after each.
-  return Math.max(
-    1,
-    whole >= MEASUREMENTS ? whole : Math.floor(left / (a + VALIDATION_BATCHES * b)),
-  );
-}
-
-/**
- * Steps of a run that begins: as many as were requested or are usual, and no more than fit into its
- * time.
- */
-async function plannedSteps(
-  rows: number,
-  { network, steps = usualSteps(rows, network), minutes, signal }: TrainingOptions,
-  step: () => Promise<unknown>,
-  measure: () => Promise<unknown>,
-): Promise<number> {
-  return minutes === undefined
-    ? steps
-    : Math.min(steps, await fitting(minutes, step, measure, signal));
 }
 
 /** Trains on points [rows, n] of about unit variance a column, and measures on others. */

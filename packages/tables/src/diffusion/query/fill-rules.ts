@@ -22,7 +22,7 @@ import {
 } from "../encode/index.ts";
 import type { OpenedTable } from "../network/index.ts";
 import type { DrawRows } from "./draw.ts";
-import { masses } from "./log-likelihood.ts";
+import { masses } from "./masked-likelihood.ts";
 import { type FillWordsOptions, filledWords } from "./words.ts";
 
 type Options = Omit<DrawRows, "count">;

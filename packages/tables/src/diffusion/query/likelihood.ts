@@ -19,6 +19,7 @@
  * many it takes depends on the model, so it is measured: a few rows are followed twice, and
  * evaluations are doubled until twice as many change log p by less than the tolerance on average.
  */
+
 import { type CompileOptions, compile } from "diffeo/engine";
 import {
   expand,
@@ -39,42 +40,16 @@ import { key, rademacher, sampleKeys } from "diffeo/random";
 import { logSnr, pauses } from "diffeo/sampler";
 import { addFree, freedomOf, type Pattern, writeBasis } from "../encode/index.ts";
 import { type Graphs, LAST_LEVEL, type Predictor, scalesAt, tableSde } from "../network/index.ts";
-
-/** v̂ of rows of n numbers, under a name of its own. */
-export interface Field {
-  readonly name: string;
-  readonly n: number;
-  /** Numbers next to each row that `predict` takes. Default none. */
-  readonly side?: number;
-  readonly predict: (x: Tensor, lambda: Tensor, beside?: Tensor) => Tensor;
-}
-
-/** Points x, row-major, with their patterns where these have missing values. */
-export interface FieldRows {
-  readonly x: Float64Array;
-  readonly patterns?: readonly Pattern[];
-}
-
-export interface FlowOptions {
-  /** Evaluations of the network a row. Default: 100, or as many more as the tolerance takes. */
-  readonly evaluations?: number;
-  /**
-   * The mean error of log p in nats that is allowed where evaluations are not set. Default 10⁻³.
-   */
-  readonly tolerance?: number;
-  /**
-   * Random directions per row that the divergence is estimated by, where a row has more
-   * coordinates: for wide tables, and not exact. Default: the divergence is exact.
-   */
-  readonly probes?: number;
-  readonly signal?: AbortSignal;
-}
+import { ADAMS, integrated, type Slope, STARTING } from "./flow-steps.ts";
+import type { Field, FieldRows, FlowOptions } from "./likelihood-types.ts";
 
 /** Rows that run at once, times the coordinates that each is differentiated by. */
 const BATCH = 20_000;
 
 const [CENTRE, WIDTH] = [1, 9];
+
 const levelAt = (u: number): number => CENTRE + WIDTH * Math.asinh(Math.tan(u));
+
 const placeOf = (level: number): number => Math.atan(Math.sinh((level - CENTRE) / WIDTH));
 
 /**
@@ -166,58 +141,11 @@ function heldBy(
   return { patterns, inputs };
 }
 
-/** s + Σ c k */
-function moved(
-  s: Float64Array,
-  ...terms: readonly (readonly [Float64Array, number])[]
-): Float64Array {
-  const out = s.slice();
-  for (const [k, c] of terms) for (let i = 0; i < out.length; i++) out[i] += c * k[i];
-  return out;
-}
-
-type Slope = (state: Float64Array, u: number) => Promise<Float64Array>;
-
-/** What the classical rule of order 4 makes of its first value and three more. */
-async function rungeKutta(field: Slope, s: Float64Array, k1: Float64Array, u: number, h: number) {
-  const k2 = await field(moved(s, [k1, h / 2]), u + h / 2);
-  const k3 = await field(moved(s, [k2, h / 2]), u + h / 2);
-  const k4 = await field(moved(s, [k3, h]), u + h);
-  return moved(s, [k1, h / 6], [k2, h / 3], [k3, h / 3], [k4, h / 6]);
-}
-
-/** Of the last four values, the newest first. */
-const ADAMS = [55 / 24, -59 / 24, 37 / 24, -9 / 24];
-/** Evaluations of three first steps beyond one a step. */
-const STARTING = 9;
-
 /** Evaluations that a row gets where that is enough, and the most it ever gets. */
 const [USUAL, MOST] = [100, 3200];
+
 /** Rows that are followed twice. */
 const FOLLOWED_TWICE = 32;
-
-async function integrated(
-  field: Slope,
-  start: Float64Array,
-  from: number,
-  to: number,
-  steps: number,
-) {
-  const h = (to - from) / steps;
-  const past: Float64Array[] = [];
-  let s = start;
-  for (let k = 0; k < steps; k++) {
-    const u = from + k * h;
-    const slope = await field(s, u);
-    past.unshift(slope);
-    if (past.length < ADAMS.length) s = await rungeKutta(field, s, slope, u, h);
-    else {
-      s = moved(s, ...ADAMS.map((c, j) => [past[j], c * h] as const));
-      past.pop();
-    }
-  }
-  return s;
-}
 
 type Flow = Awaited<ReturnType<typeof compiledFlow>>;
 

@@ -1,0 +1,86 @@
+/** How networks of tables are trained, and what training returns. */
+
+import type { NdArray } from "diffeo/graph";
+import type { NetworkSpec, Parameters } from "diffeo/model";
+import type { RunStore } from "diffeo/train";
+import type { EngineOptions, NetworkKind, Weights } from "../network/index.ts";
+
+/** A step of training with its losses. */
+export interface TrainingProgress {
+  readonly step: number;
+  readonly steps: number;
+  readonly loss: number;
+  /** The loss on rows held out, of the averaged weights; the last that was measured. */
+  readonly validation: number;
+  readonly seconds: number;
+  /** Until the last step, at the pace so far. */
+  readonly secondsLeft: number;
+}
+
+/** How long and on what a network is trained. */
+export interface TrainingOptions extends EngineOptions {
+  readonly seed?: number;
+  /**
+   * Which network whole rows are learned by; that of given cells is residual. One of masked cells
+   * is both. Default residual.
+   */
+  readonly network?: NetworkKind;
+  /**
+   * Default 128, or 256 for many rows and outputs, and 3; of a transformer 64 and 2, of masked
+   * cells
+   * 192 and 2.
+   */
+  readonly width?: number;
+  readonly blocks?: number;
+  /**
+   * Steps of 512 rows, of masked cells 256. Default: 400 passes over the rows, from 2,000 to 20,000
+   * steps; of masked cells 150 passes, from 1,000 to 40,000.
+   */
+  readonly steps?: number;
+  /**
+   * About how long training may take: steps are as many as fit at the pace it begins with. Default:
+   * as long as the steps take.
+   */
+  readonly minutes?: number;
+  /**
+   * Measurements, of 40, that are clearly worse than the best, in a row, after which training ends.
+   * Default 6.
+   */
+  readonly patience?: number;
+  /** The largest learning rate. Default 2e-3. */
+  readonly rate?: number;
+  /** Where the run is kept, and continued from if something is there. Default: memory. */
+  readonly store?: RunStore;
+  readonly onProgress?: (progress: TrainingProgress) => void;
+  /**
+   * Called after each measurement with the averaged weights as they are by then. Training waits for
+   * it.
+   */
+  readonly onWeights?: (weights: Weights) => Promise<void> | void;
+  readonly signal?: AbortSignal;
+}
+
+/** How a network of a table is trained, beyond what a user says. */
+export interface NetworkTraining extends TrainingOptions {
+  /** How often weights are measured on rows held out. Default 40. */
+  readonly measurements?: number;
+  /** What weights are chosen by, a number for each of some rows or batches. Default: the losses. */
+  readonly score?: (weights: Weights) => Promise<readonly number[]>;
+  /** Which weights are kept: the best that were measured, by default, or the last. */
+  readonly keep?: "best" | "last";
+}
+
+export interface TrainedParameters {
+  /** The averaged weights of the best measurement. */
+  readonly parameters: Parameters<NdArray>;
+  /** The step that they are of, the last one taken, and the one that was planned. */
+  readonly best: number;
+  readonly step: number;
+  readonly steps: number;
+  readonly validation: number;
+  readonly seconds: number;
+}
+
+export interface Trained extends TrainedParameters {
+  readonly network: NetworkSpec;
+}

@@ -1,0 +1,116 @@
+/** What samples look like compared with rows, and how near they are to training rows. */
+
+import type { Product } from "diffeo/domain";
+import type { NdArray } from "diffeo/graph";
+import { pickRows } from "diffeo/host";
+import { fold, key as keyOf } from "diffeo/random";
+import { energyDistance } from "diffeo/two-sample";
+import { wholeRows } from "../diffusion/encode/index.ts";
+import { attributesOf } from "./attributes.ts";
+import { someRows } from "./baseline/baselines.ts";
+import { rowsAuc } from "./classifier.ts";
+import { columnDistances, correlationDifferences, slicedDistance } from "./distances.ts";
+import type { SampleMeasures, TableEvaluation } from "./evaluation.ts";
+import type { Features } from "./features.ts";
+import type { Cells, OpenCells, TableLaw } from "./law.ts";
+import { cellMarks } from "./marks.ts";
+import { privacyOf } from "./neighbours.ts";
+
+export const LEAST_ROWS = 2;
+
+export const FOLDS = 10;
+
+/** The least rows for folds, and for a classifier. */
+export const LEAST_FOLDED = 20;
+
+const LEAST_TOLD = 8;
+
+/**
+ * Rows of each kind that a classifier sees, that distances are between, and that are looked at for
+ * neighbours.
+ */
+const MOST_TOLD = 2000;
+
+export const MOST_APART = 3000;
+
+const MOST_NEAR = 20_000;
+
+const firstOf = (features: NdArray, most: number): NdArray =>
+  features.shape[0] <= most
+    ? features
+    : pickRows(
+        features,
+        Int32Array.from({ length: most }, (_, i) => i),
+      );
+
+/** Rows as they are, and with their missing cells filled in. */
+export interface Compared {
+  readonly rows: readonly OpenCells[];
+  readonly filled: readonly Cells[];
+}
+
+export function sampleMeasures(
+  domain: Product,
+  features: Features,
+  drawn: readonly Cells[],
+  { rows, filled }: Compared,
+  seed: number,
+): SampleMeasures {
+  const key = fold(keyOf(seed), "measures");
+  const [a, b] = [features.of(drawn), features.of(filled)];
+  const told = Math.min(MOST_TOLD, a.shape[0], b.shape[0]);
+  const [near, far] = [firstOf(a, MOST_APART), firstOf(b, MOST_APART)];
+  const { value, chance } = energyDistance(near, far, {
+    key: fold(key, "energy"),
+    permutations: 10,
+  });
+  return {
+    ...(told >= LEAST_TOLD && {
+      auc: rowsAuc(
+        firstOf(a, told),
+        firstOf(b, told),
+        fold(key, "auc"),
+        cellMarks(domain, [drawn.slice(0, told), filled.slice(0, told)]),
+      ),
+    }),
+    columns: columnDistances(domain, drawn, rows, filled),
+    correlations: correlationDifferences(domain, drawn, filled),
+    sliced: slicedDistance(near, far, { key: fold(key, "sliced") }),
+    energy: { value, floor: chance.mean },
+  };
+}
+
+/** Rows with their missing cells filled in, in their order. */
+export async function filledRows(
+  { complete }: TableLaw,
+  rows: readonly OpenCells[],
+  seed: number,
+): Promise<readonly Cells[]> {
+  const whole = wholeRows(rows);
+  if (whole.length === rows.length || !complete) return whole;
+  return complete(rows, seed);
+}
+
+/** Rows below which copies are not reported. */
+const LEAST_NEAR = 10;
+
+/**
+ * How near samples are to rows of training, and what they tell of single cells, by those rows that
+ * have no missing cells; nothing where these are too few.
+ */
+export function privacyBy(
+  domain: Product,
+  features: Features,
+  drawn: readonly Cells[],
+  fresh: readonly OpenCells[],
+  training: readonly OpenCells[],
+): Pick<TableEvaluation, "privacy" | "attributes"> {
+  const [own, others] = [wholeRows(training), wholeRows(fresh)];
+  if (own.length < LEAST_NEAR || others.length < LEAST_ROWS) return {};
+  const among = someRows(own, MOST_NEAR);
+  const attributes = attributesOf(domain, drawn, others, among, features);
+  return {
+    privacy: privacyOf(drawn.slice(0, others.length), others, among, features.of),
+    ...(attributes && { attributes }),
+  };
+}
