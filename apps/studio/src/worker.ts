@@ -14,6 +14,7 @@ const modules: Readonly<Record<string, () => Promise<Tasks>>> = {
   paths: () => import("./pages/paths/tasks.ts"),
   posterior: () => import("./pages/posterior/tasks.ts"),
   table: () => import("./pages/table/tasks.ts"),
+  parquet: () => import("./pages/table/parquet.ts"),
   densities: () => import("./pages/table/densities/tasks.ts"),
 };
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fold, key, normal } from "diffeo/random";
 import { type CellTable, parseCells, parseTableModel, rowsIn, serializeCells } from "diffeo-tables";
-import { loadTableModel } from "diffeo-tables/node";
+import { loadTableModel, parquetBytes } from "diffeo-tables/node";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
@@ -263,6 +263,26 @@ else
         .poll(() => page.getByLabel("Kind of aboard").inputValue(), SOON)
         .toBe("empirical");
       await expect.poll(() => hash(page), SOON).not.toContain("drop");
+    });
+
+    it("reads Parquet, and says why a damaged file cannot be read", async () => {
+      await page.goto(`${url}#/table`);
+      const whole = await parquetBytes(
+        ["size", "kind"],
+        [
+          [1.5, "a"],
+          [2.5, "b, c"],
+          [4, "a"],
+        ],
+      );
+      const file = (name: string, from: Uint8Array) => ({
+        ...{ name, mimeType: "application/octet-stream", buffer: Buffer.from(from) },
+      });
+      const choose = page.getByLabel("Choose a file");
+      await choose.setInputFiles(file("few.parquet", whole));
+      await page.getByText("3 rows, 2 columns").waitFor(SOON);
+      await choose.setInputFiles(file("cut.parquet", whole.subarray(0, 40)));
+      await page.getByText("cut.parquet cannot be read as Parquet").waitFor(SOON);
     });
 
     it("stops a fit, continues it at the same step, and samples rows with a given cell", async () => {

@@ -168,3 +168,5 @@ export { parseDate } from "./table/dates.ts";
 export { isLiteral, jsonLiteral, literalOf } from "./table/literal.ts";
 /** @internal */
 export { numberColumns } from "./table/number-columns.ts";
+/** @internal */
+export { parquetText } from "./table/parquet-text.ts";
