@@ -57,17 +57,22 @@ export function logUnitIn(
   );
 }
 
-/** The product of domains; none may itself be one. */
-export function product(domains: Readonly<Record<string, Domain>>): Product {
-  const parts = laidOut(domains);
+/** Refuses an empty product, one within another, and columns of one name. */
+function requireParts(parts: readonly ProductPart[], columns: readonly string[]): void {
   if (parts.length === 0) fail("usage", "product: no domains", "give at least one by name");
   const inner = parts.find((part) => "parts" in part.domain);
   if (inner)
     fail("usage", `product: "${inner.name}" is a product itself`, "give its domains one by one");
-  const columns = parts.flatMap((part) => part.columns);
   const twice = columns.find((name, i) => columns.indexOf(name) !== i);
   if (twice !== undefined)
     fail("usage", `product: two columns are called "${twice}"`, "give other names");
+}
+
+/** The product of domains; none may itself be one. */
+export function product(domains: Readonly<Record<string, Domain>>): Product {
+  const parts = laidOut(domains);
+  const columns = parts.flatMap((part) => part.columns);
+  requireParts(parts, columns);
   const cellsOf = ({ domain: own, at }: ProductPart, cells: readonly Cell[]): readonly Cell[] =>
     cells.slice(at.cells, at.cells + own.cells);
   const specs = parts.flatMap(({ name, domain: own }) =>

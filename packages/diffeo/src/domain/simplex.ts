@@ -65,6 +65,24 @@ function restOf(parts: number | readonly string[], n: number, rest: string | num
   return at;
 }
 
+/** What is wrong with the parts of a row, as text. */
+function faultOf(
+  cells: readonly number[],
+  { total, zeros, tolerance }: Readonly<Record<"total" | "zeros" | "tolerance", number>>,
+): string | undefined {
+  const wrong = cells.find((v) => !(v > 0 || (v === 0 && zeros > 0)));
+  if (wrong === 0)
+    return (
+      "a part is 0, the bound itself; say by zeros below which share of the total a part is " +
+      "called 0"
+    );
+  if (wrong !== undefined) return `the part ${wrong} is not above 0`;
+  const sum = cells.reduce((a, b) => a + b, 0);
+  return Math.abs(sum / total - 1) <= tolerance
+    ? undefined
+    : `the parts sum to ${sum}, not to ${total}`;
+}
+
 /** Parts that sum to a constant, by number or by name. */
 export function simplex(parts: number | readonly string[], options: SimplexOptions = {}): Domain {
   const n = partCount(parts, 2, "simplex");
@@ -76,16 +94,8 @@ export function simplex(parts: number | readonly string[], options: SimplexOptio
   const rest = restOf(parts, n, options.rest ?? n - 1);
   const logUnit = -(n - 1) * Math.log(total);
 
-  const fault = (cells: readonly number[]): string | undefined => {
-    const wrong = cells.find((v) => !(v > 0 || (v === 0 && zeros > 0)));
-    if (wrong === 0)
-      return "a part is 0, the bound itself; say by zeros below which share of the total a part is called 0";
-    if (wrong !== undefined) return `the part ${wrong} is not above 0`;
-    const sum = cells.reduce((a, b) => a + b, 0);
-    return Math.abs(sum / total - 1) <= tolerance
-      ? undefined
-      : `the parts sum to ${sum}, not to ${total}`;
-  };
+  const fault = (cells: readonly number[]): string | undefined =>
+    faultOf(cells, { total, zeros, tolerance });
   const encode = (cells: readonly Cell[], u: ArrayLike<number>): number[] => {
     const spread = (cells as readonly number[]).map((v, i) => (v === 0 ? u[i] * zeros * total : v));
     const sum = spread.reduce((a, b) => a + b, 0);

@@ -11,55 +11,26 @@
  *     const approximation = await approximate(model, { key: key(1), data });
  *     const posterior = await samplePosterior(model, { key: key(2), data, start: approximation });
  */
-import { type CompileOptions, compile } from "../engine/index.ts";
+import { compile } from "../engine/index.ts";
 import { fail, gradEach, type Tensor } from "../graph/index.ts";
 import { mean, moveOtherRows, requireIndependentRows, sumOfSquares } from "../host/index.ts";
 import { fold, type Key, normal } from "../random/index.ts";
-import { pauses } from "../sampler/pauses.ts";
-import { type Data, dataArrays } from "./data.ts";
+import {
+  type ApproximateOptions,
+  climb,
+  type FitName,
+  fits,
+  type Look,
+  matchScores,
+} from "./approximate-fits.ts";
+import { dataArrays } from "./data.ts";
 import type { Summary } from "./diagnostics.ts";
-import {
-  climbEvidence,
-  covarianceOf,
-  type Gaussian,
-  matchBatch,
-  matchEach,
-  matchedNormals,
-  pointFrom,
-  type Slopes,
-} from "./gaussian-fit.ts";
-import {
-  type BoundModel,
-  boundModel,
-  type PosteriorDraws,
-  type PosteriorModel,
-  placeInWords,
-} from "./model.ts";
+import { covarianceOf, type Gaussian, matchedNormals, pointFrom } from "./gaussian-fit.ts";
+import { type BoundModel, boundModel, type PosteriorDraws, type PosteriorModel } from "./model.ts";
 import { paretoShape } from "./pareto.ts";
 import { pathfinder, resampled } from "./pathfinder.ts";
-import { type Start, summaryOf } from "./sample-posterior.ts";
-
-/** The ways to fit an approximation, by name. */
-export const fits = ["batchAndMatch", "scoreMatching", "evidence", "pathfinder"] as const;
-/** The name of a way to fit an approximation. */
-export type FitName = (typeof fits)[number];
-
-/** How a Gaussian approximation is fitted and judged. */
-export interface ApproximateOptions extends Pick<CompileOptions, "device" | "threads"> {
-  readonly key: Key;
-  readonly data?: Data;
-  /** Default evidence, the surest from far away. */
-  readonly fit?: FitName;
-  /** Steps of the fit. Default 200. */
-  readonly iterations?: number;
-  /** Points a step. Default 32 or 4n, whichever is more. */
-  readonly batch?: number;
-  /** Paths of `pathfinder`, each from a point of its own. Default 8. */
-  readonly paths?: number;
-  /** Draws to judge it by, and to give. Default 2,000. */
-  readonly draws?: number;
-  readonly signal?: AbortSignal;
-}
+import { summaryOf } from "./sample-posterior.ts";
+import type { Start } from "./starting-points.ts";
 
 /** A Gaussian approximation of a posterior, with what tells how good it is. */
 export interface Approximation extends Start, Gaussian {
@@ -80,106 +51,6 @@ export interface Approximation extends Start, Gaussian {
 /** Above it no usual number of draws corrects what q misses; fewer draws can tell less. */
 const worst = (draws: number): number => Math.min(0.7, 1 - 1 / Math.log10(draws));
 
-type Look = (x: readonly Float64Array[]) => Promise<{ value: Float64Array; slope: Float64Array[] }>;
-
-/**
- * Steps along the evidence bound before scores are matched: from far away matching is ever slower.
- */
-const NEAR = 100;
-
-/** q after step t of matching scores, where it can be taken. */
-function matched(fit: FitName, q: Gaussian, slopes: Slopes, t: number): Gaussian | undefined {
-  if (fit === "scoreMatching") return matchEach(q, slopes);
-  return matchBatch(q, slopes, (slopes.x.length * q.mean.length) / (t + 1));
-}
-
-/**
- * A batch of points of q, those where log p and its slope are finite, and what the evidence bound
- * is from them.
- */
-async function points(look: Look, q: Gaussian, key: Key, batch: number) {
-  const n = q.mean.length;
-  const z = matchedNormals(key, batch, n);
-  const x = z.map((each) => pointFrom(q, each));
-  const { value, slope } = await look(x);
-  const kept = x.flatMap((_, b) =>
-    Number.isFinite(value[b]) && slope[b].every(Number.isFinite) ? [b] : [],
-  );
-  const pick = <T>(rows: ArrayLike<T>): T[] => kept.map((b) => rows[b]);
-  const values = pick(value);
-  const centre = mean(values);
-  const spread = sumOfSquares(values, centre) / values.length;
-  const volume = q.mean.reduce((total, _, i) => total + Math.log(q.factor[i * (n + 1)]), 0);
-  return {
-    slopes: { z: pick(z), x: pick(x), slope: pick(slope) } satisfies Slopes,
-    evidence: centre + volume,
-    error: Math.sqrt(spread / values.length),
-  };
-}
-
-type Points = Awaited<ReturnType<typeof points>>;
-
-const LOST = 50;
-
-const lostFit = async (model: BoundModel, { mean }: Gaussian, t: number): Promise<never> =>
-  fail(
-    "numerical",
-    `the fit is lost after ${t} steps: the log-density or its slope is not finite around ${await placeInWords(model, mean)}`,
-    "see that it is finite inside the parameters' domains, or use samplePosterior",
-  );
-
-/**
- * Climbs the evidence bound: whole steps at first, smaller ones later, which average over the noise
- * of points. A step to where log p is not finite, or that falls by more than chance, is taken back
- * and tried half as long.
- */
-async function climb(look: Look, model: BoundModel, options: Settings): Promise<Gaussian> {
-  const { key, iterations, batch, signal } = options;
-  const pause = pauses();
-  let q = standard(model.space.dimension);
-  let [before, from]: [Points | undefined, Gaussian] = [undefined, q];
-  let [share, lost] = [1, 0];
-  for (let t = 0; t < iterations; t++) {
-    signal?.throwIfAborted();
-    await pause();
-    const here = await points(look, q, fold(fold(key, "fit"), t), batch);
-    const fallen =
-      before && !(here.evidence > before.evidence - 1 - 4 * (here.error + before.error));
-    if (here.slopes.x.length < batch || fallen) {
-      if (++lost > LOST) await lostFit(model, q, t);
-      share /= 2;
-      if (!before) from = { mean: q.mean, factor: q.factor.map((v) => v / 2) };
-    } else {
-      [before, from] = [here, q];
-      share = Math.min(1, 1.5 * share);
-    }
-    const rate = share * Math.min(1, (20 / (t + 1)) ** 0.7);
-    q = (before && climbEvidence(from, before.slopes, rate)) ?? from;
-  }
-  // The last step has not been looked at; the one before it has.
-  return from;
-}
-
-/**
- * Matches scores from near. Points where log p is not finite are left out; where too many are, q is
- * drawn together.
- */
-async function matchScores(look: Look, model: BoundModel, options: Settings): Promise<Gaussian> {
-  const { key, fit, iterations, batch, signal } = options;
-  let q = await climb(look, model, { ...options, iterations: NEAR });
-  const pause = pauses();
-  let lost = 0;
-  for (let t = 0; t < iterations; t++) {
-    signal?.throwIfAborted();
-    await pause();
-    const { slopes } = await points(look, q, fold(fold(key, "fit"), t), batch);
-    const next = slopes.x.length > 1 ? matched(fit, q, slopes, t) : undefined;
-    if (!next && ++lost > LOST) await lostFit(model, q, t);
-    q = next ?? { mean: q.mean, factor: q.factor.map((v) => v / 2) };
-  }
-  return q;
-}
-
 /** Points of n numbers after each other. */
 function flat(points: readonly Float64Array[]): Float64Array {
   const [{ length: n }] = points;
@@ -189,14 +60,6 @@ function flat(points: readonly Float64Array[]): Float64Array {
   });
   return rows;
 }
-
-const standard = (n: number): Gaussian => ({
-  mean: new Float64Array(n),
-  factor: Float64Array.from({ length: n * n }, (_, i) => (i % (n + 1) === 0 ? 1 : 0)),
-});
-
-type Settings = Required<Pick<ApproximateOptions, "key" | "fit" | "iterations" | "batch">> &
-  Pick<ApproximateOptions, "signal">;
 
 /** log q at m + L z. */
 const logDensityOf = ({ mean, factor }: Gaussian, z: Float64Array): number => {
@@ -231,42 +94,21 @@ function described(
   };
 }
 
-/**
- * Fits a Gaussian in free coordinates to a posterior and judges it by k̂ and the evidence.
- *
- * @throws DiffeoError of kind `numerical` where the fit does not stay finite
- */
-export async function approximate(
-  model: PosteriorModel,
-  options: ApproximateOptions,
-): Promise<Approximation> {
-  const {
-    key,
-    data = {},
-    draws = 2000,
-    iterations = 200,
-    device,
-    threads = 1,
-    fit = "evidence",
-    paths = 8,
-    signal,
-  } = options;
-  if (!fits.includes(fit))
-    fail("usage", `there is no \`fit\` "${fit}"`, `use one of ${fits.join(", ")}`);
-  const bound = boundModel(model, data, dataArrays(data, model.data), false, {
-    ...options,
-    row: "draw",
-  });
-  const n = bound.space.dimension;
-  const { batch = 2 * Math.ceil(Math.max(32, 4 * n) / 2) } = options;
-  if (!(Number.isSafeInteger(batch) && batch % 2 === 0 && batch >= 2 * n + 2))
+/** The batch size of a fit in n coordinates. */
+function batchOf({ batch }: ApproximateOptions, n: number): number {
+  const size = batch ?? 2 * Math.ceil(Math.max(32, 4 * n) / 2);
+  if (!(Number.isSafeInteger(size) && size % 2 === 0 && size >= 2 * n + 2))
     fail(
       "usage",
-      `\`batch\` is ${batch} for ${n} coordinates`,
+      `\`batch\` is ${size} for ${n} coordinates`,
       `give an even number, at least ${2 * n + 2}`,
     );
-  if (!(Number.isSafeInteger(draws) && draws >= 100))
-    fail("usage", `\`draws\` is ${draws}`, "give at least 100: fewer tell nothing of tails");
+  return size;
+}
+
+/** The log-density and its gradient, compiled. */
+function compiledLook(bound: BoundModel, { device, threads = 1 }: ApproximateOptions) {
+  const n = bound.space.dimension;
   const f = (x: Tensor): Tensor => bound.target.logDensity(x, {});
   const run = compile((x: Tensor) => ({ value: f(x), slope: gradEach(f)(x) }), [[null, n]], {
     type: "float64",
@@ -281,50 +123,100 @@ export async function approximate(
       slope: x.map((_, b) => rows.slice(b * n, (b + 1) * n)),
     };
   };
-  try {
+  /** Refuses a log-density that mixes the points of a batch. */
+  const requireSeparate = async (key: Key, batch: number): Promise<void> => {
     const rows = flat(matchedNormals(fold(key, "apart"), batch, n));
     const of = async (x: Float64Array) => ({
       "the log-density": (await run(x)).value.data as Float64Array,
     });
     const [some, others] = moveOtherRows(rows, n);
     requireIndependentRows(await of(rows), [await of(some), await of(others)], batch, "draw");
-    if (fit === "pathfinder") {
-      if (!(Number.isSafeInteger(paths) && paths >= 1))
-        fail("usage", `\`paths\` is ${paths}`, "give an integer from 1");
-      const found = await pathfinder(look, n, { key, paths, iterations, draws, signal });
-      if (!found)
-        return fail(
-          "numerical",
-          "no path of pathfinder has found a Gaussian",
-          "see that the log-density is finite and smooth inside the parameters' domains",
-        );
-      const { best, khat, evidence, evidenceError } = found;
-      const shown = await bound.show([flat(resampled(found, fold(key, "draws"), draws))]);
-      const point: Start["point"] = (own) => resampled(found, own, 1)[0];
-      return described(best, { khat, evidence, evidenceError }, shown, point);
-    }
-    const q = await (fit === "evidence" ? climb : matchScores)(look, bound, {
-      ...options,
-      fit,
-      iterations,
-      batch,
-    });
-    const noise = normal(fold(key, "draws"), [draws, n], { dtype: "float64" }).data;
-    const z = Array.from({ length: draws }, (_, i) => noise.subarray(i * n, (i + 1) * n));
-    const x = z.map((each) => pointFrom(q, each));
-    const { value } = await look(x);
-    const ratios = value.map((p, i) => p - logDensityOf(q, z[i]));
-    const khat = paretoShape(ratios.map((r) => (Number.isNaN(r) ? Number.NEGATIVE_INFINITY : r)));
-    const evidence = mean(ratios);
-    const spread = Math.sqrt(sumOfSquares(ratios, evidence) / (draws - 1));
-    return described(
-      q,
-      { khat, evidence, evidenceError: spread / Math.sqrt(draws) },
-      await bound.show([flat(x)]),
-      (own) => pointFrom(q, normal(own, [n], { dtype: "float64" }).data),
+  };
+  return { look, requireSeparate, dispose: () => run.dispose() };
+}
+
+type Fitting = ApproximateOptions & { readonly draws: number; readonly iterations: number };
+
+/** The best of several paths of an optimiser, as Pathfinder has them. */
+async function byPathfinder(
+  look: Look,
+  bound: BoundModel,
+  { key, paths = 8, iterations, draws, signal }: Fitting,
+): Promise<Approximation> {
+  if (!(Number.isSafeInteger(paths) && paths >= 1))
+    fail("usage", `\`paths\` is ${paths}`, "give an integer from 1");
+  const found = await pathfinder(look, bound.space.dimension, {
+    key,
+    paths,
+    iterations,
+    draws,
+    signal,
+  });
+  if (!found)
+    return fail(
+      "numerical",
+      "no path of pathfinder has found a Gaussian",
+      "check that the log-density is finite and smooth inside the parameters' domains",
     );
+  const { best, khat, evidence, evidenceError } = found;
+  const shown = await bound.show([flat(resampled(found, fold(key, "draws"), draws))]);
+  const point: Start["point"] = (own) => resampled(found, own, 1)[0];
+  return described(best, { khat, evidence, evidenceError }, shown, point);
+}
+
+/** A Gaussian fitted by scores or by the evidence bound, judged by draws from it. */
+async function byGaussian(
+  look: Look,
+  bound: BoundModel,
+  options: Fitting & { readonly fit: FitName; readonly batch: number },
+): Promise<Approximation> {
+  const { key, draws, fit } = options;
+  const n = bound.space.dimension;
+  const q = await (fit === "evidence" ? climb : matchScores)(look, bound, options);
+  const noise = normal(fold(key, "draws"), [draws, n], { dtype: "float64" }).data;
+  const z = Array.from({ length: draws }, (_, i) => noise.subarray(i * n, (i + 1) * n));
+  const x = z.map((each) => pointFrom(q, each));
+  const { value } = await look(x);
+  const ratios = value.map((p, i) => p - logDensityOf(q, z[i]));
+  const khat = paretoShape(ratios.map((r) => (Number.isNaN(r) ? Number.NEGATIVE_INFINITY : r)));
+  const evidence = mean(ratios);
+  const spread = Math.sqrt(sumOfSquares(ratios, evidence) / (draws - 1));
+  return described(
+    q,
+    { khat, evidence, evidenceError: spread / Math.sqrt(draws) },
+    await bound.show([flat(x)]),
+    (own) => pointFrom(q, normal(own, [n], { dtype: "float64" }).data),
+  );
+}
+
+/**
+ * Fits a Gaussian in free coordinates to a posterior and judges it by k̂ and the evidence.
+ *
+ * @throws DiffeoError of kind `numerical` where the fit does not stay finite
+ */
+export async function approximate(
+  model: PosteriorModel,
+  options: ApproximateOptions,
+): Promise<Approximation> {
+  const { key, data = {}, draws = 2000, iterations = 200, fit = "evidence" } = options;
+  if (!fits.includes(fit))
+    fail("usage", `there is no \`fit\` "${fit}"`, `use one of ${fits.join(", ")}`);
+  const bound = boundModel(model, data, dataArrays(data, model.data), false, {
+    ...options,
+    row: "draw",
+  });
+  const batch = batchOf(options, bound.space.dimension);
+  if (!(Number.isSafeInteger(draws) && draws >= 100))
+    fail("usage", `\`draws\` is ${draws}`, "give at least 100: fewer say nothing about tails");
+  const { look, requireSeparate, dispose } = compiledLook(bound, options);
+  try {
+    await requireSeparate(key, batch);
+    const fitting = { ...options, draws, iterations };
+    return fit === "pathfinder"
+      ? await byPathfinder(look, bound, fitting)
+      : await byGaussian(look, bound, { ...fitting, fit, batch });
   } finally {
-    await run.dispose();
+    await dispose();
     await bound.dispose();
   }
 }

@@ -26,7 +26,7 @@ import { type Data, dataArrays } from "./data.ts";
 import { formOf, inverseShape, type MetricForm } from "./metric.ts";
 import { boundModel, type PosteriorModel } from "./model.ts";
 import { isModule, readModuleFile, writeModuleFile } from "./module-file.ts";
-import { startingPoints } from "./sample-posterior.ts";
+import { startingPoints } from "./starting-points.ts";
 
 /** The chains that a file of `carriedStep` is for. */
 export interface CarryOptions extends Pick<OpenChainsOptions, "block" | "metric"> {

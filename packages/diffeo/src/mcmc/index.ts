@@ -1,10 +1,6 @@
 /** diffeo/mcmc: Markov chains that leave a log-density as it is, many of them in one graph. */
-export {
-  type ApproximateOptions,
-  type Approximation,
-  approximate,
-  type FitName,
-} from "./approximate.ts";
+export { type Approximation, approximate } from "./approximate.ts";
+export type { ApproximateOptions, FitName } from "./approximate-fits.ts";
 export { type CalibrateOptions, type Calibration, calibrate, type Ranks } from "./calibrate.ts";
 export type { CarryOptions } from "./carried.ts";
 export type { Chain, ChainState } from "./chain-state.ts";
@@ -17,6 +13,7 @@ export {
   chainsKind,
 } from "./chains-job.ts";
 export type { Data, DataShapes } from "./data.ts";
+export type { Limits, ParameterOptions, Program, Statements } from "./declarations.ts";
 export { bulkEss, rhat, type Summary, summarise, tailEss } from "./diagnostics.ts";
 export type { ChainStore } from "./draw-options.ts";
 export { type Compared, compare, type Loo, type LooOptions, loo } from "./loo.ts";
@@ -50,15 +47,14 @@ export {
   type PosteriorSampler,
   type PosteriorSamplerOptions,
   type SamplePosteriorOptions,
-  type Start,
   samplePosterior,
 } from "./sample-posterior.ts";
-export type { Limits, ParameterOptions, Program, Statements } from "./statements.ts";
+export type { Start } from "./starting-points.ts";
 
 // For other packages of this repository; published types leave them out.
 
 /** @internal */
-export { fits } from "./approximate.ts";
+export { fits } from "./approximate-fits.ts";
 /** @internal */
 export { carriedStep, chainBlock, drawCarried } from "./carried.ts";
 /** @internal */

@@ -12,9 +12,8 @@ import { mapValues, moveOtherRows, requireIndependentRows } from "../host/index.
 import { callModel } from "./call-model.ts";
 import type { ChainTarget } from "./chain-step.ts";
 import type { Data, DataShapes } from "./data.ts";
+import { derivedValues, freeLogDensity } from "./free-log-density.ts";
 import {
-  derivedValues,
-  freeLogDensity,
   type Parameter,
   type ParameterSpace,
   parameterSpace,

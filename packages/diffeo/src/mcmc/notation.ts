@@ -29,18 +29,17 @@ import {
 import { asTensor } from "../graph/tensor.ts";
 import { mapValues } from "../host/index.ts";
 import { type Data, type DataShapes, dataArrays } from "./data.ts";
+import type {
+  Declaration,
+  DeclaredParameter,
+  Limits,
+  Program,
+  Run,
+  Statements,
+} from "./declarations.ts";
 import type { PosteriorModel } from "./model.ts";
 import type { Parameter, Values } from "./parameters.ts";
-import {
-  type Declaration,
-  type DeclaredParameter,
-  isDomain,
-  type Limits,
-  type Program,
-  type Run,
-  run,
-  type Statements,
-} from "./statements.ts";
+import { isDomain, run } from "./statements.ts";
 
 /** A model that was written as statements. */
 export interface StatementModel extends PosteriorModel {

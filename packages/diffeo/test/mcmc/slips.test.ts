@@ -9,8 +9,8 @@ import {
   zeroInflated,
 } from "../../src/distribution/index.ts";
 import { add, at, sub, type Tensor, take } from "../../src/graph/index.ts";
+import type { Program, Statements } from "../../src/mcmc/declarations.ts";
 import { type Data, model, samplePosterior } from "../../src/mcmc/index.ts";
-import type { Program, Statements } from "../../src/mcmc/statements.ts";
 import { key } from "../../src/random/index.ts";
 
 const x = Array.from({ length: 24 }, (_, i) => i - 12);
