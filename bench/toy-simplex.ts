@@ -7,10 +7,12 @@
  *
  * Two models: the exact posterior, which leaves only the error of map, process and steps, and a
  * transformer trained on data (`--steps`, 0 for none). N samples of the distribution itself are
- * 4 (K − 1)/(2N) away on average, the floor.
+ * 4 (K − 1)/(2N) away on average, the floor. `--fitted` fits the times of the sampler to the model's
+ * error by time, which needs fewer evaluations.
  */
 import { parseArgs } from "node:util";
 import {
+  errorsByTime,
   freshModel,
   type Model,
   openGrids,
@@ -28,6 +30,7 @@ const { values } = parseArgs({
     evaluations: { type: "string", default: "25,100" },
     maps: { type: "string", default: "additiveLogistic,isometricLogRatio,stickBreaking" },
     steps: { type: "string", default: "2000" },
+    fitted: { type: "boolean", default: false },
     threads: { type: "string", default: "1" },
   },
 });
@@ -36,7 +39,7 @@ const count = Number(values.count);
 const threads = Number(values.threads);
 
 /** The distributions of the sites, uniform on the simplex: exponential numbers over their sum. */
-function lawsOf(classes: number, own: Key): number[][] {
+function distributionsOf(classes: number, own: Key): number[][] {
   const { data } = uniform(own, [SITES, classes], { dtype: "float64" });
   return Array.from({ length: SITES }, (_, s) => {
     const weights = Array.from(
@@ -49,27 +52,27 @@ function lawsOf(classes: number, own: Key): number[][] {
 }
 
 /** Samples classes of the sites. */
-function drawn(laws: readonly (readonly number[])[], rows: number, own: Key): Uint8Array {
+function drawn(distributions: readonly (readonly number[])[], rows: number, own: Key): Uint8Array {
   const { data } = uniform(own, [rows * SITES], { dtype: "float64" });
   return Uint8Array.from(data, (u, i) => {
-    const law = laws[i % SITES];
-    let [k, sum] = [0, law[0]];
-    while (sum < Number(u) && k < law.length - 1) sum += law[++k];
+    const shares = distributions[i % SITES];
+    let [k, sum] = [0, shares[0]];
+    while (sum < Number(u) && k < shares.length - 1) sum += shares[++k];
     return k;
   });
 }
 
 /** Σ over sites of KL(empirical ‖ true). */
-function divergence(laws: readonly (readonly number[])[], samples: Uint8Array): number {
+function divergence(distributions: readonly (readonly number[])[], samples: Uint8Array): number {
   const rows = samples.length / SITES;
-  const counts = laws.map((law) => new Float64Array(law.length));
+  const counts = distributions.map((shares) => new Float64Array(shares.length));
   samples.forEach((k, i) => {
     counts[i % SITES][k]++;
   });
-  return laws.reduce(
-    (sum, law, s) =>
+  return distributions.reduce(
+    (sum, shares, s) =>
       sum +
-      law.reduce((kl, p, k) => {
+      shares.reduce((kl, p, k) => {
         const q = counts[s][k] / rows;
         return q === 0 ? kl : kl + q * Math.log(q / p);
       }, 0),
@@ -78,9 +81,11 @@ function divergence(laws: readonly (readonly number[])[], samples: Uint8Array): 
 }
 
 /** The posterior of independent sites: their distributions; the model adds the likelihoods. */
-function exactModel(laws: readonly (readonly number[])[], map: SimplexMap): Model {
-  const classes = laws[0].length;
-  const shares = laws[0].map((_, k) => laws.reduce((sum, law) => sum + law[k] / SITES, 0));
+function exactModel(distributions: readonly (readonly number[])[], map: SimplexMap): Model {
+  const classes = distributions[0].length;
+  const shares = distributions[0].map((_, k) =>
+    distributions.reduce((sum, shares) => sum + shares[k] / SITES, 0),
+  );
   const model = freshModel(
     {
       parameterisation: "posterior",
@@ -95,10 +100,23 @@ function exactModel(laws: readonly (readonly number[])[], map: SimplexMap): Mode
     key(0),
   );
   const apply = (_: unknown, x: Tensor): Tensor =>
-    expand(constant([laws.map((law) => law.map(Math.log))], x.dtype), x.shape);
+    expand(constant([distributions.map((shares) => shares.map(Math.log))], x.dtype), x.shape);
   return {
     ...model,
     denoiser: { ...model.denoiser, network: { ...model.denoiser.network, apply } },
+  };
+}
+
+/** The model with its error by time, to which the times of the sampler are then fitted. */
+async function withErrors(
+  model: Model,
+  distributions: readonly number[][],
+  own: Key,
+): Promise<Model> {
+  const classes = drawn(distributions, 2000, fold(own, "classes"));
+  return {
+    ...model,
+    errors: await errorsByTime(model, classes, { key: own, batch: 500, threads }),
   };
 }
 
@@ -109,25 +127,33 @@ const row = (...cells: readonly (string | number)[]): void =>
 row("model", "map", "classes", "evaluations", "KL", "floor");
 for (const classes of numbers(values.classes)) {
   const own = fold(key("toy"), classes);
-  const laws = lawsOf(classes, fold(own, "laws"));
+  const distributions = distributionsOf(classes, fold(own, "distributions"));
   const floor = (SITES * (classes - 1)) / (2 * count);
   const say = (name: string, map: string, evaluations: number | string, kl: number): void =>
     row(name, map, classes, evaluations, kl.toFixed(5), floor.toFixed(5));
-  say("samples of the truth", "", "", divergence(laws, drawn(laws, count, fold(own, "fresh"))));
-  const measure = async (name: string, map: string, model: Model): Promise<void> => {
+  say(
+    "samples of the truth",
+    "",
+    "",
+    divergence(distributions, drawn(distributions, count, fold(own, "fresh"))),
+  );
+  const measure = async (name: string, map: string, plain: Model): Promise<void> => {
+    const model = values.fitted
+      ? await withErrors(plain, distributions, fold(own, "errors"))
+      : plain;
     const draw = await openGrids(model, { solver: "dpmSolver2MSde", threads });
     for (const evaluations of numbers(values.evaluations)) {
       const call = { count, batch: 5000, steps: evaluations - 1, key: fold(own, "samples") };
-      say(name, map, evaluations, divergence(laws, await draw(call)));
+      say(name, map, evaluations, divergence(distributions, await draw(call)));
     }
     await draw.dispose();
   };
   for (const map of values.maps.split(",") as SimplexMap[])
-    await measure("exact posterior", map, exactModel(laws, map));
+    await measure("exact posterior", map, exactModel(distributions, map));
   const steps = Number(values.steps);
   if (steps === 0) continue;
   const rows = 100_000;
-  const data = drawn(laws, rows, fold(own, "data"));
+  const data = drawn(distributions, rows, fold(own, "data"));
   const learned = await trainGrid(data, { classes, grid: [SITES], steps, batch: 512, threads });
   await measure(`learned, ${steps} steps`, "additiveLogistic", learned);
 }

@@ -168,12 +168,12 @@ describe("rejection", () => {
     });
     expect(positions.count).toBe(5);
     expect(drawn).toBe(tries);
-    // 100 for each, where nothing is said of it.
+    // 100 per board requested, by default.
     const never = [parseCondition("pieces=33")];
     expect((await drawAccepted(draw, { count: 3, conditions: never, batch: 50 })).drawn).toBe(300);
   });
 
-  it("draws as many as are wanted where nothing is asked of them", async () => {
+  it("samples the requested number where there are no conditions", async () => {
     const { positions, drawn, exits } = await drawAccepted(draw, {
       count: 9,
       conditions: [],

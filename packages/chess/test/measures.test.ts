@@ -188,7 +188,7 @@ describe("nearest neighbours", () => {
 });
 
 describe("the two-sample test", () => {
-  it("cannot tell two samples of one law apart, and tells independent squares", () => {
+  it("cannot separate two samples of one distribution, but separates independent squares", () => {
     const [a, b] = [range(games, 0, 1000), range(games, 1000, 2000)];
     expect(Math.abs(twoSampleAuc(materialOf(a), materialOf(b), key(1)) - 0.5)).toBeLessThan(0.05);
     const drawn = independentSquares(squareMarginals(games), 1000, key(2));
@@ -290,7 +290,7 @@ describe("all measures", () => {
     expect(measureAll(samples, range(games, 0, 30), { key: key(0) }).real.count).toBe(15);
   });
 
-  it("stand beside real positions and independent squares, the same every time", async () => {
+  it("are reproducible, with those of real positions and independent squares", async () => {
     const positions = await somePositions(6000);
     const options = { key: key("columns"), neighbours: 100 };
     const [samples, real] = [range(positions, 0, 1000), range(positions, 1000, 6000)];
@@ -319,8 +319,8 @@ describe("all measures", () => {
 
 describe("standard errors", () => {
   /**
-   * The spread of a figure over many samples of a law, to 1/√(2·2,000) of itself: the errors are
-   * held to three times that.
+   * The spread of a figure over many samples of a distribution, to 1/√(2·2,000) of itself: the
+   * errors are held to three times that.
    */
   const spread = (
     figure: (sample: number[]) => number,
@@ -347,7 +347,7 @@ describe("standard errors", () => {
     );
   });
 
-  it("of an AUC are those of scores whose law the formula is made for", () => {
+  it("of an AUC are those of scores with the distribution that the formula assumes", () => {
     // Exponential scores with means 1 and 3: A = 3/4.
     const area = (v: readonly number[]): number => areaUnderCurve(v.slice(0, 100), v.slice(100));
     const scores = (u: Float32Array): number[] =>

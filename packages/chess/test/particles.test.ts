@@ -45,7 +45,7 @@ describe("completeByParticles", () => {
     await expect(complete(board, call)).rejects.toThrow("these particles were disposed");
   });
 
-  it("moves boards as strongly as it is told, uphill and by the drift", async () => {
+  it("moves boards by the guidance and the drift scale that are set", async () => {
     const plain = await completeByParticles(tinyModel(), board, options);
     for (const how of [{ guidance: 4 }, { driftScale: 1.3 }])
       expect(

@@ -56,7 +56,7 @@ describe("an SVG of boards", () => {
     ).toHaveLength(8);
   });
 
-  it("refuses what is no board", () => {
+  it("refuses arrays that are not boards", () => {
     expect(() => boardSvg({ board: new Uint8Array(63) })).toThrow("a board of 63 numbers");
     expect(() => sheetSvg([])).toThrow("a sheet without boards");
   });

@@ -127,7 +127,7 @@ describe("the Kaggle CSV", () => {
 });
 
 describe("lists", () => {
-  it("of FEN and of EPD are told by their first line; blank lines and comments are passed over", async () => {
+  it("of FEN and of EPD are recognised by their first line; empty lines and comments are skipped", async () => {
     const text = `# a list\n\n${fens[0]}\n${formatFen(boardAt(positions, 1))}\n${formatFen(boardAt(positions, 2))} w - - bm e4; id "3";\n`;
     const { positions: read, sides } = await readPositions(await file("list", text));
     expect(read.bytes).toEqual(positions.bytes.slice(0, 96));
@@ -275,7 +275,7 @@ describe("PGN", () => {
     if (place) expect(problems[0]).toContain(`line ${place} that begins on line 1`);
   });
 
-  it("that is not standard chess is said to be that, where it cannot be replayed", async () => {
+  it("that is not standard chess is named as such if it cannot be replayed", async () => {
     const tags =
       '[Event "A"]\n[Variant "Chess960"]\n[FEN "bqnbrkrn/pppppppp/8/8/8/8/PPPPPPPP/BQNBRKRN w KQkq - 0 1"]\n';
     const path = await file("960.pgn", game("1. e4 e5 2. O-O", tags));
@@ -311,7 +311,7 @@ describe("PGN", () => {
     const text = openings
       .flatMap((o) => replies.map((r) => game(`1. ${o} ${r} 2. Na3 Na6`)))
       .join("");
-    // A list beside the games leaves them whole; its rows are games of their own.
+    // A list in addition to the games does not split them; each of its rows is its own game.
     const list = await file("d.fen", fens.slice(0, 500).join("\n"));
     const alone = await readPositions(await file("d.pgn", text));
     const read = await readPositions([join(folder, "d.pgn"), list]);
@@ -359,7 +359,7 @@ describe("a split without games", () => {
 });
 
 describe("a file of packed positions", () => {
-  it("gives back what was written, and is told by its first bytes", async () => {
+  it("returns what was written, and is recognised by its first bytes", async () => {
     const path = join(folder, "a.positions");
     await writeDataset(path, positions);
     expect((await readFile(path)).length).toBe(32 + 32 * positions.count);
@@ -445,7 +445,7 @@ describe("lines", () => {
     );
   });
 
-  it("that have no end are refused before they fill the memory, in time that grows with them alone", async () => {
+  it("that do not end are refused before they fill the memory, in linear time", async () => {
     const piece = Buffer.alloc(1 << 16, "x");
     let asked = 0;
     const endless = function* (): Generator<Uint8Array> {
@@ -455,7 +455,7 @@ describe("lines", () => {
       /^f: line 1 is longer than 4194304 characters/,
     );
     expect(asked).toBeLessThan(80);
-    // A line of 4 MB in pieces of 100 bytes: joining them anew at each would take minutes.
+    // A line of 4 MB in pieces of 100 bytes: joining them again at each would take minutes.
     const letters = Array.from({ length: 40_000 }, () => Buffer.alloc(100, "y"));
     const began = performance.now();
     expect((await linesOf([...letters, Buffer.from("\nz\n")])).map(({ length }) => length)).toEqual(

@@ -77,7 +77,7 @@ describe("diffeo chess data", () => {
     expect(existsSync(join(folder, "y.bin"))).toBe(false);
   });
 
-  it("counts bad rows where it is asked to, and shows the first", async () => {
+  it("counts bad rows with --skip-bad, and shows the first", async () => {
     const path = join(folder, "c.fen");
     await writeFile(path, "4k3/8/8/8/8/8/8/4K3\nnonsense\n");
     await expect(run("data", path)).rejects.toThrow("line 2, column 2");

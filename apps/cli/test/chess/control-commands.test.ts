@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** What a command prints and says; where it fails, an error with what it said. */
+/** The output of a command; where it fails, an error with its messages. */
 async function run(...words: string[]): Promise<{ readonly out: string; readonly err: string }> {
   const { stdout: out, stderr: err, code } = await diffeo("chess", ...words, "--threads", "1");
   if (code !== 0) throw new Error(err);
@@ -300,7 +300,7 @@ describe("diffeo chess complete", () => {
     expect(new Set(found).size).toBe(ways.length);
   });
 
-  it("keeps the fields that are given beside the placement", async () => {
+  it("keeps the fields that follow the placement", async () => {
     const words = ["--count", "2", "--method", "replacement", "--format"];
     const after = (fen: string): string => fen.slice(fen.indexOf(" "));
     const { out } = await complete(`${given} b - - 3 20`, ...words, "fen");
@@ -386,7 +386,7 @@ describe("diffeo chess complete", () => {
     );
   });
 
-  it("is measured on real boards beside plain replacement", async () => {
+  it("is measured on real boards and compared with plain replacement", async () => {
     await writeDataset(at("real.positions"), playouts(30, key("real")));
     const words = ["--evaluate", at("real.positions"), "--hide", "0.25", "--count", "5"];
     const json = JSON.parse((await complete(...words, "--json")).out);

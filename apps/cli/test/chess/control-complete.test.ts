@@ -1,5 +1,5 @@
 /**
- * Completion: where the joint law is known exactly, so that the right conditional is too, and on
+ * Completion: where the joint distribution is known exactly, so that the conditional is too, and on
  * whole boards.
  */
 
@@ -48,8 +48,8 @@ const CLASSES = 3;
 const N = CLASSES - 1;
 
 /**
- * A law over the classes of a few sites in a row, with its exact score and exact posteriors at
- * every time.
+ * A distribution over the classes of a few sites in a row, with its exact score and exact
+ * posteriors at every time.
  */
 async function exactLaw(sites: number, weightOf: (classes: readonly number[]) => number) {
   const states = Array.from({ length: CLASSES ** sites }, (_, s) =>
@@ -138,13 +138,13 @@ async function exactLaw(sites: number, weightOf: (classes: readonly number[]) =>
 const transposed = (rows: readonly (readonly number[])[]): number[][] =>
   rows[0].map((_, j) => rows.map((row) => row[j]));
 
-describe("sites of a law that is known exactly", () => {
+describe("sites of a distribution that is known exactly", () => {
   const count = 2000;
   // A share of 2,000 draws has a standard deviation of at most 0.011, and TV is at most the sum of
   // two such errors.
   const chance = 0.035;
 
-  it("follow the conditional law in one guided pass, where one other is known", async () => {
+  it("follow the conditional distribution in one guided pass, where one other is known", async () => {
     const { compare, dispose } = await exactLaw(
       2,
       ([a, b]) => (a === b ? 0.8 : 0.1) * [3, 2, 1][a],
@@ -153,7 +153,7 @@ describe("sites of a law that is known exactly", () => {
     const naive = await compare([2, UNKNOWN], { strength: 0, resample: 1 }, count);
     const repeated = await compare([2, UNKNOWN], { strength: 0, resample: 5 }, count);
     console.log(
-      `distance from the conditional law: guided ${guided}, repeated ${repeated}, replacement ${naive}`,
+      `distance from the conditional distribution: guided ${guided}, repeated ${repeated}, replacement ${naive}`,
     );
     await dispose();
     expect(guided).toBeLessThan(chance);

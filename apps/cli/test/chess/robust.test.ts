@@ -165,7 +165,7 @@ describe("a checkpoint of another architecture", () => {
 });
 
 describe("other data", () => {
-  it("are told apart from those a run was begun with, also where their number and the encoding are the same", async () => {
+  it("differ from those a run was begun with, even if their number and the encoding are the same", async () => {
     const init = join(folder, "whole", "model.safetensors");
     const run = join(folder, "from-init");
     const small = ["--batch", "2", "--focus", "0.2,0.5"];

@@ -49,7 +49,7 @@ describe("diffeo chess train", () => {
     expect(steps(stopped)).toEqual(steps(whole));
   });
 
-  it("draws boards of the averaged weights beside the checkpoints asked for, and at the end", () => {
+  it("samples boards of the averaged weights with the requested checkpoints, and at the end", () => {
     const sheetsOf = (out: string): string[] =>
       readdirSync(join(folder, out))
         .filter((name) => name.startsWith("samples"))

@@ -1,4 +1,6 @@
-/** The bound on bits is the entropy where the posterior is the true one, and more where it is not. */
+/**
+ * The bound on bits is the entropy where the posterior is the true one, and more where it is not.
+ */
 import { expect, it } from "vitest";
 import { bitsPerGrid, freshModel, type Model, standardise } from "../../src/categorical/index.ts";
 import { constant, expand, type Tensor } from "../../src/graph/index.ts";
@@ -10,7 +12,10 @@ const LAWS = [
   [0.1, 0.1, 0.8],
 ];
 
-/** The exact posterior of two independent sites with these laws: the model adds the likelihoods. */
+/**
+ * The exact posterior of two independent sites with these distributions: the model adds the
+ * likelihoods.
+ */
 function exact(laws: number[][], map: "additiveLogistic" | "isometricLogRatio"): Model {
   const model = freshModel(
     {
@@ -44,7 +49,7 @@ const classes = Uint8Array.from(u, (v, i) => {
   const [a, b] = LAWS[i % 2];
   return Number(v) < a ? 0 : Number(v) < a + b ? 1 : 2;
 });
-/** Bits of the very grids under a law of its own for each site. */
+/** Bits of the same grids under a separate distribution for each site. */
 const bitsUnder = (laws: number[][]): number =>
   mean(
     Array.from({ length: COUNT }, (_, i) =>
@@ -63,7 +68,7 @@ it.each(["additiveLogistic", "isometricLogRatio"] as const)("under %s", async (m
   const own = await bits(LAWS);
   expect(own.spread).toBeLessThan(0.05);
   expect(Math.abs(own.middle - bitsUnder(LAWS))).toBeLessThan(4 * own.spread);
-  // Of another law: that law's own code length, which is longer.
+  // Under another distribution the code length is longer.
   const other = LAWS.toReversed();
   const wrong = await bits(other);
   expect(Math.abs(wrong.middle - bitsUnder(other))).toBeLessThan(4 * wrong.spread);

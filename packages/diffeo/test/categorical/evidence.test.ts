@@ -157,7 +157,7 @@ it("is shown known sites without their noise: the score of the others does not s
   expect(a.slice(0, 15)).not.toEqual(b.slice(0, 15));
 });
 
-it("keeps known sites in samples, and takes one evaluation a step for it", async () => {
+it("keeps known sites in samples, with one evaluation per step", async () => {
   const classes = Uint8Array.from({ length: 48 }, (_, i) => (i % 3 === 0 ? i % 4 : 255));
   const drawn = await sampleGrids(model, { count: 3, key: key(3), steps: 5, known: { classes } });
   classes.forEach((k, i) => {

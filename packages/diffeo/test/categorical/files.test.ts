@@ -1,5 +1,5 @@
 /**
- * A model of a grid of one's own as a file, and files that are none. The way there and back to
+ * A model of a custom grid as a file, and files that are not models. The way there and back to
  * samples is examples/grids.ts.
  */
 import { mkdtempSync, rmSync } from "node:fs";

@@ -35,7 +35,7 @@ function posterior(sharpness: number): { shape: number[]; dtype: "float64"; data
   return { shape: [1, 4, 4, 4], dtype: "float64", data };
 }
 
-/** The law of the sum of independent sites, by adding them one after another. */
+/** The distribution of the sum of independent sites, by adding one site after another. */
 function lawOf(data: Float64Array): Map<number, number> {
   let law = new Map([[0, 1]]);
   for (let site = 0; site < 16; site++) {
@@ -89,8 +89,8 @@ describe("a process led by a sum over sites", () => {
     return div(sub(mul(matmul(exp(logPosterior(x, t)), codes), m), x), square(sigma));
   };
 
-  it("gives grids whose sum is as asked, and whose sites have their law given that", async () => {
-    // How many of the first class: 2.4 in the mean, and 6, which 1.6 % have, asked for; each site
+  it("gives grids with the requested sum, and sites with their conditional distribution", async () => {
+    // How many of the first class: 2.4 in the mean, and 6, which 1.6 % have, requested; each site
     // then has it half of the time.
     const sum: SiteSum = { values: [1, 0, 0], least: 6, most: 6 };
     const process = reversePush(sde, encoding.phi, score);
@@ -110,7 +110,7 @@ describe("a process led by a sum over sites", () => {
       (_, i) => classes.subarray(12 * i, 12 * i + 12).filter((k) => k === 0).length,
     );
     expect(sums.filter((s) => s === 6).length / count).toBeGreaterThan(0.8);
-    // Of the others 3 of 8 are of the second class, whatever was asked of the first.
+    // Of the others 3 of 8 are of the second class, whatever bound the first has.
     const others = classes.filter((k) => k > 0);
     const second = others.filter((k) => k === 1).length / others.length;
     expect(Math.abs(second - 0.375)).toBeLessThan(4 * Math.sqrt((0.375 * 0.625) / others.length));
@@ -134,7 +134,7 @@ describe("a sum over sites", () => {
   ];
 
   it.each(cases)(
-    "that %s has the likelihood of the normal law of its mean and variance",
+    "that %s has the likelihood of the normal distribution with its mean and variance",
     async (_, sum) => {
       for (const sharpness of [0.5, 8]) {
         const p = posterior(sharpness);
@@ -180,7 +180,7 @@ describe("a sum over sites", () => {
     }
   });
 
-  it("pulls towards what is asked for, with a gradient that is finite wherever it is", async () => {
+  it("pulls towards the bounds, with a gradient that is finite everywhere", async () => {
     for (const [, sum] of cases) {
       const p = posterior(8);
       const slope = await evaluate(

@@ -68,7 +68,7 @@ describe("training", () => {
     expect(losses.at(-1)).toBeLessThan(0.8 * losses[0]);
   });
 
-  it("chooses what is not said from the data", () => {
+  it("chooses what is not set from the data", () => {
     const { network, encoding } = gridSpec(data, { classes: 3, grid: [LENGTH] });
     expect(network).toEqual({
       kind: "transformer",

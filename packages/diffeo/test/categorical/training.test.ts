@@ -70,7 +70,7 @@ describe("the batch of a step", () => {
     expect(least).toBeLessThan(0.0011);
   });
 
-  it("draws the share asked for from the focus, evenly, and the rest from everywhere", () => {
+  it("samples the given share from the focus, uniformly, and the rest from everywhere", () => {
     const focus = { from: 0.2, to: 0.5, share: 0.85 };
     const t = timesOf(1, 4000, focus);
     const within = (from: number, to: number): number =>
