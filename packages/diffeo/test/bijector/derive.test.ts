@@ -104,7 +104,7 @@ describe("a map of three functions", () => {
     expect(distance(full, trace([14, 77]))).toBeLessThan(1e-12);
   });
 
-  it("is told which function it lacks", () => {
+  it("names the function that is missing", () => {
     const half = {
       name: "half",
       forward: sinh.forward,

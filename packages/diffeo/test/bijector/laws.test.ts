@@ -3,7 +3,7 @@ import * as bijectors from "../../src/bijector/index.ts";
 import { catalogue, mapNamed } from "../../src/bijector/index.ts";
 import { checkMap } from "../../src/check/index.ts";
 
-describe("every map of the catalogue keeps every law, at the points that are drawn when nothing is said", () => {
+describe("every map of the catalogue has every property, at the default points", () => {
   for (const { name, map, event, from } of catalogue)
     it(`${name}`, async () => {
       const report = await checkMap(map, { event, from });

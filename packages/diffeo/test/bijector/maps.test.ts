@@ -223,7 +223,7 @@ describe("combinators", () => {
   it("leave coordinates outside a mask alone, and do not spread NaN from them", async () => {
     const phi = whereMask([1, 0], sigmoidMap());
     expect(distance(await forward(phi, [0, 7]), [0.5, 7])).toBeLessThan(1e-15);
-    // 7 is no value of the sigmoid: the branch not taken must not poison the derivative.
+    // 7 is not a value of the sigmoid: the branch not taken must not poison the derivative.
     const gradient = await run(
       grad((y: Tensor) => sum(phi.inverse(y))),
       [0.5, 7],
@@ -370,7 +370,7 @@ describe("permutations", () => {
 });
 
 describe("a diffusion coefficient as a matrix", () => {
-  it("is gI, diag(g) or itself, for each of a batch", async () => {
+  it("is gI, diag(g) or itself, for every element of a batch", async () => {
     const dense = (
       kind: Diffusion["kind"],
       event: readonly number[],

@@ -39,7 +39,7 @@ const logistic = {
 const wrong = (changes: object) => checkMap(bijector({ ...logistic, ...changes }), { event: [3] });
 
 describe("checkMap", () => {
-  it("accepts a map of three functions at typical points, and says where it needs log space", async () => {
+  it("accepts a map of three functions at typical points, and reports where it needs log space", async () => {
     const report = await checkMap(bijector(logistic), { event: [3] });
     // φ(20) rounds to 1 in float32, from where no inverse leads back: only a closed form of J⁻¹
     // helps there.
@@ -51,7 +51,7 @@ describe("checkMap", () => {
     expect((await checkMap(sigmoidMap(), { event: [3] })).pass).toBe(true);
   });
 
-  it("catches a wrong inverse, and tells where", async () => {
+  it("catches a wrong inverse, and reports where", async () => {
     const report = await wrong({ inverse: (y: Tensor) => sub(log(y), log(sub(1.0001, y))) });
     expect(report.pass).toBe(false);
     const [law] = report.laws;
@@ -94,7 +94,7 @@ describe("checkMap", () => {
     expect(failed(report)).toContain("φ⁻¹(φ(x)) = x");
   });
 
-  it("catches a wrong closed form, each by its own law", async () => {
+  it("catches each wrong closed form by the property of that form", async () => {
     const ball = unitBall();
     const twice =
       (f: ((...args: never[]) => Tensor) | undefined) =>
@@ -179,7 +179,7 @@ describe("checkMap", () => {
   });
 });
 
-it("holds a map to laws of the caller's besides its own", async () => {
+it("checks properties of the caller as well", async () => {
   const oddness: Law = {
     law: "φ(−x) = −φ(x)",
     sides: (phi, { x, t }) => [phi.forward(neg(x), t), neg(phi.forward(x, t))],

@@ -1,6 +1,6 @@
 /**
- * Every closed form of every map, made wrong in every way that is easy to make: each is caught, and
- * by its own law.
+ * Every closed form of every map, with each common mistake: each mistake is caught by the property of
+ * that form.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -79,7 +79,7 @@ const formsOf = (phi: Bijector): ClosedForm[] => {
     (form) => phi[form] !== undefined && (form !== "timeDerivative" || phi.timeDependent),
   );
 };
-/** Three mistakes of a number, and beside them what may be wrong with `contains`. */
+/** Three mistakes of a number, and the mistakes of `contains`. */
 const mistakes: readonly {
   what: string;
   wrong: (y: Tensor) => Tensor;
@@ -106,8 +106,7 @@ const spoilt = (phi: Bijector, { wrong, inside }: (typeof mistakes)[number]): Bi
 });
 
 /**
- * For each wrong map, the laws of closed forms whose closed form is really another one: 0 scaled is
- * still 0.
+ * For each wrong map, the properties of the closed forms whose values changed: 0 times a factor is still 0.
  */
 async function changed(
   { map, event, from }: MapEntry,
@@ -137,7 +136,7 @@ async function changed(
   );
 }
 
-describe("a composition keeps every law", () => {
+describe("a composition has every property", () => {
   it.each(composed)("$name", async ({ map, event, from }) => {
     const report = await checkMap(map, { device, count: 4, event, from });
     expect(report.laws.filter((law) => !law.pass)).toEqual([]);
@@ -150,7 +149,7 @@ describe("a wrong closed form does not pass", () => {
     expect([...new Set(maps.flatMap(({ map }) => formsOf(map)))].sort()).toEqual([...all].sort());
   });
 
-  it("nor does one that is left out: what autodiff finds is said here, and at a boundary it finds less", () => {
+  it("lets maps omit only the closed forms listed here, whose autodiff is accurate at a boundary", () => {
     const all = [...new Set(laws.flatMap((law) => law.of ?? []))].filter(
       (form) => form !== "contains",
     );

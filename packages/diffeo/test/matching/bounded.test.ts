@@ -56,7 +56,7 @@ function quadrature(low: number, high: number, logDensity: (x: number) => number
 const bounded = (low: number, high: number, power: number): Objective =>
   gssmVr(boundedSlices({ low, high, power }));
 
-/** Laws on (0, 1) that do not vanish at the faces, or are not bounded there. */
+/** Distributions on (0, 1) that do not vanish at the faces, or are not bounded there. */
 const laws: readonly {
   readonly name: string;
   readonly score: (x: Tensor) => Tensor;

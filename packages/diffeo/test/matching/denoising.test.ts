@@ -93,7 +93,7 @@ describe("the loss through a map is the loss in y", () => {
       inY += (v * (half ? 0.5 : 1)) / cells ** n;
     });
 
-    // In x: λ = 1 and ε on a fine grid of its own law.
+    // In x: λ = 1 and ε on a fine grid with its distribution.
     const steps = n === 1 ? 4001 : 241;
     const width = 14 / steps;
     const noise: number[] = [];

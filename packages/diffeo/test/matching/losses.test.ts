@@ -88,7 +88,7 @@ describe("normalised GSSM", () => {
     }),
     value: (x, { a, b }) => add(dot(mul(a, x), mul(x, x)), mul(dot(b, x), dot(b, x))),
   });
-  /** v = ½a(x₁² − x₂²): H_v∇v = a²(x₁, x₂, 0) and Δv = 0, which is not said. */
+  /** v = ½a(x₁² − x₂²): H_v∇v = a²(x₁, x₂, 0) and Δv = 0, which the family omits. */
   const harmonic: SliceFamily = {
     name: "harmonic",
     draws: () => ({ a: { distribution: "normal", shape: [1] } }),
@@ -97,7 +97,7 @@ describe("normalised GSSM", () => {
       hvp: mul(mul(x, [1, 1, 0]), mul(a, a)),
     }),
   };
-  /** v = a‖x − b‖ with ‖∇v‖ = |a| everywhere, so that H_v∇v = ½∇‖∇v‖² = 0, which is not said. */
+  /** v = a‖x − b‖ with ‖∇v‖ = |a| everywhere, so that H_v∇v = ½∇‖∇v‖² = 0, which it omits. */
   const eikonal: SliceFamily = {
     name: "eikonal",
     draws: (n) => ({
@@ -114,7 +114,7 @@ describe("normalised GSSM", () => {
     },
   };
 
-  it.each([harmonic, eikonal])("takes what is not said for zero: $name", async (family) => {
+  it.each([harmonic, eikonal])("takes what a family omits as zero: $name", async (family) => {
     const said: SliceFamily = {
       ...family,
       slice: (x, d) => {
@@ -308,11 +308,7 @@ it.each([
   ["no hidden units", () => networkSlices(0), /hidden units is 0/],
   ["a frequency of 0", () => fourierSlices(0), /frequency of Fourier slices is 0/],
   ["a negative variance", () => quadraticSlices({ varOffDiagonal: -1 }), /varOffDiagonal is -1/],
-  [
-    "a variance that is no number",
-    () => quadraticSlices({ varLinear: Number.NaN }),
-    /varLinear is NaN/,
-  ],
+  ["a variance of NaN", () => quadraticSlices({ varLinear: Number.NaN }), /varLinear is NaN/],
   ["a step of 0", () => finiteDifference(ssm(), 0), /step of finite differences is 0/],
 ])("refuses %s", (_, make, message) => {
   expect(make).toThrow(message);

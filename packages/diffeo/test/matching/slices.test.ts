@@ -246,7 +246,7 @@ it("has in closed form the E[ddᵀ] of normalised quadratic slices, and its dive
   });
 });
 
-it("has the protocol's laws unless told otherwise: σ₁² = 2/√n, σ₂² = 1/√n, σ₃² = 1, all else Rademacher", async () => {
+it("has the protocol's variances by default: σ₁² = 2/√n, σ₂² = 1/√n, σ₃² = 1, all else Rademacher", async () => {
   const n = 5;
   const plain = quadraticSlices();
   const said = quadraticSlices({

@@ -1,5 +1,5 @@
 /**
- * What the laws of the losses share: a score that is no gradient, dense forms of C, and means with
+ * Shared by the tests of losses: a score that is not a gradient, dense forms of C, and means with
  * their errors.
  */
 import { evaluate } from "../../src/engine/index.ts";

@@ -132,7 +132,7 @@ describe("Theorem 1", () => {
       [0.2, 0.9],
     );
     expect(distance(back, scores)).toBeLessThan(1e-14);
-    // As functions of a point: the law of y taken as this one, and the other way round.
+    // As functions of a point: with the distribution first as that of x, then as that of y.
     const there = await run(
       (z, t) => pulledScore(map, pushedScore(map, law.score))(z, t),
       x,

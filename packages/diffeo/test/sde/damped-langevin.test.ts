@@ -1,4 +1,4 @@
-/** Critically damped Langevin diffusion: its transition, its stationary law, and its reversal. */
+/** Critically damped Langevin diffusion: its transition, its stationary distribution, and its reversal. */
 import { describe, expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";
 import {

@@ -1,4 +1,4 @@
-/** Laws of reversal and of maps, over every SDE and every map. */
+/** Properties of reversal and of maps, over every SDE and every map. */
 import { describe, expect, it } from "vitest";
 import { columnsOf } from "../../src/bijector/coefficient.ts";
 import {

@@ -1,4 +1,4 @@
-/** Processes seen through maps that forget: their drift and covariance, their reversal, their law. */
+/** Processes through maps that are not invertible: drift, covariance, reversal and distribution. */
 import { describe, expect, it } from "vitest";
 import { expMap, invert } from "../../src/bijector/index.ts";
 import {
@@ -182,14 +182,14 @@ describe("the reverse of a process that forgets", () => {
       ...y.map((v, i) => Math.abs(distribution(v, noise) - (i + 0.5) / count)),
     );
     console.log(`Kolmogorov–Smirnov distance of the reversed flow: ${distance.toFixed(4)}`);
-    // 5 % of samples of the law itself are beyond 1.36/√n = 0.030.
+    // 5 % of samples of the distribution itself exceed 1.36/√n = 0.030.
     expect(distance).toBeLessThan(0.03);
   });
 
   it.each([absoluteValues(), orderStatistics()])(
     "of a quotient is that of X with the lifted score: $name",
     (v) => {
-      // A law of X that forgets nothing of v: the score is the same in y, and turned back in x.
+      // The distribution of X is invariant under the group: one score in y, transformed back in x.
       const even = (y: Tensor, t: Tensor): Tensor =>
         gradEach((p: Tensor) => sum(log(add(square(square(sub(p, 0.3))), 1)), -1))(
           mul(y, expandDims(add(t, 1), -1)),

@@ -1,5 +1,5 @@
 /**
- * The SDEs over which the laws run: those the library names, and general ones whose diffusion
+ * The SDEs over which the tests run: those the library names, and general ones whose diffusion
  * depends on x.
  */
 import { batchOf, eventOf, flattenEvent } from "../../src/bijector/event.ts";
@@ -127,7 +127,7 @@ export function relativeError(a: ArrayLike<number>, b: ArrayLike<number>): numbe
   return a.length === b.length ? difference / Math.max(size, 1e-300) : Number.NaN;
 }
 
-/** A smooth vector field that is no gradient of anything: the laws of this folder hold for any. */
+/** A smooth vector field that is not a gradient: the properties of this folder hold for any field. */
 export const field =
   (eventRank: number) =>
   (x: Tensor, t: Tensor): Tensor => {
