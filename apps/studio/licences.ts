@@ -1,7 +1,6 @@
 /**
- * The licences of the packages whose code, styles or fonts are in the built studio, as one text.
- * The build writes it to `licences.txt`; `apps/studio/licences.txt` is the copy that the tests
- * compare.
+ * The licences of the packages whose code, styles or fonts are in the built studio. The build writes
+ * them to `licences.txt`; a test compares that with `apps/studio/licences.txt`.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,7 +17,7 @@ interface Licensed {
   readonly text: string;
 }
 
-/** The folder of the package in node_modules that a module belongs to. */
+/** The folder in node_modules of the package that a module belongs to. */
 function packageFolder(module: string): string | undefined {
   const path = module.replace(/^\0/, "").replace(/\?.*$/, "");
   if (!path.includes("/node_modules/")) return undefined;
@@ -45,7 +44,7 @@ NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FO
 DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT
 OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 
-/** Packages under the MIT licence that come without its text, and who holds the copyright. */
+/** The copyright holders of packages under the MIT licence that do not contain its text. */
 const holders: Readonly<Record<string, string>> = {
   "onnxruntime-common": "Microsoft Corporation",
   "onnxruntime-web": "Microsoft Corporation",
@@ -62,7 +61,7 @@ function licenceOf(folder: string): Licensed {
   return { name, license, text: `MIT License\n\nCopyright (c) ${holders[name]}\n\n${MIT}` };
 }
 
-/** The text for the packages in some folders, each once, by name. */
+/** The licences of the packages in some folders as one text, sorted by name. */
 function licencesOf(folders: Iterable<string>): string {
   const found = [...new Set(folders)]
     .map(licenceOf)
@@ -75,14 +74,14 @@ function licencesOf(folders: Iterable<string>): string {
   return `${[opening, ...texts].join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
 }
 
-/** Two plugins that share what they find: one for the page, one for each of its workers. */
+/** Plugins for the page and for its workers, which collect packages in one set. */
 export function licences(): { readonly page: Plugin; readonly worker: () => Plugin } {
   const folders = new Set<string>();
   const add = (module: string): void => {
     const folder = packageFolder(module);
     if (folder) folders.add(folder);
   };
-  // Modules of which nothing is left in the build are not counted, files that are copied are.
+  // Counts copied files, and modules with code in the build.
   const collect: Plugin["generateBundle"] = (_, bundle) => {
     for (const file of Object.values(bundle))
       if (file.type === "chunk")

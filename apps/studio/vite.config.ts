@@ -1,7 +1,6 @@
 /**
- * The studio as static files: relative addresses, so that any host and any folder of it will do,
- * and everything it needs among them, the ONNX Runtime and the shipped model too. Packages are read
- * from their sources.
+ * Builds the studio as static files, with ONNX Runtime and the shipped models. Addresses are
+ * relative, so that it works in any folder of any host. Packages are read from their sources.
  */
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { renderToString } from "katex";
@@ -9,10 +8,7 @@ import type { PreprocessorGroup } from "svelte/compiler";
 import { defaultClientConditions, defineConfig, type Plugin } from "vite";
 import { licences } from "./licences.ts";
 
-/**
- * Equations as KaTeX sets them, once and for all: what a reader fetches has their marks, and not
- * what makes them.
- */
+/** Renders equations by KaTeX during the build, so that the browser does not load KaTeX itself. */
 const equations: PreprocessorGroup = {
   name: "equations",
   markup: ({ content }) => ({
@@ -20,7 +16,7 @@ const equations: PreprocessorGroup = {
       const [all, plain, raw] =
         /\btex=(?:"([^"]*)"|\{String\.raw`([^`]*)`\})/.exec(attributes) ?? [];
       if (all === undefined)
-        throw new Error(`an equation whose TeX is not written beside it: ${attributes}`);
+        throw new Error(`an <Equation> needs its TeX as a literal: ${attributes}`);
       const displayMode = !/\binline\b/.test(attributes.replace(all, ""));
       const html = renderToString(plain ?? raw, { displayMode, output: "htmlAndMathml" });
       return `<Equation ${attributes.replace(all, () => `html={${JSON.stringify(html)}}`)}/>`;
@@ -28,10 +24,7 @@ const equations: PreprocessorGroup = {
   }),
 };
 
-/**
- * KaTeX's style sheet names every font in three formats; all browsers that run the studio read the
- * first.
- */
+/** Keeps the first of three formats of each font in KaTeX's style sheet: all supported browsers read it. */
 const woff2Only: Plugin = {
   name: "woff2-only",
   enforce: "pre",
@@ -41,26 +34,26 @@ const woff2Only: Plugin = {
       : undefined,
 };
 
-/** What charts ask for of the functions that the files below take from d3. */
-const ASKED_OF_D3 = ["creator", "select", "curveLinear", "curveStep"];
+/** The functions of d3 that charts use, among those that the files below import. */
+const USED_OF_D3 = ["creator", "select", "curveLinear", "curveStep"];
 
 /**
- * Plot can draw maps of the earth, colours by dozens of schemes with ramps to explain them, and
- * curves of twenty kinds; charts here ask for two of the last, and the rest is a quarter of it.
+ * Removes map projections, colour schemes, ramps and most curves from Plot, a quarter of its size,
+ * because the charts do not use them.
  */
-const onlyWhatChartsAsk: Plugin = {
-  name: "only-what-charts-ask",
+const withoutUnusedPlot: Plugin = {
+  name: "without-unused-plot",
   transform: (code, id) =>
     /\/plot\/src\/(?:plot|projection|scales\/schemes|legends\/ramp|curve)\.js$/.test(id)
       ? code.replace(/import\s*\{([^}]*)\}\s*from "d3";/, (_, list: string) => {
           const names = list.split(",").map((name) => name.trim());
-          const isKept = (name: string): boolean => ASKED_OF_D3.includes(name);
+          const isKept = (name: string): boolean => USED_OF_D3.includes(name);
           const kept = names.filter(isKept);
-          // Functions that do nothing: one of the files calls one as it is loaded.
-          const gone = names
+          // Functions that do nothing: a file calls one of them when it is loaded.
+          const removed = names
             .filter((name) => !isKept(name))
             .map((name) => `${name} = () => undefined`);
-          return `import { ${kept.join(", ")} } from "d3"; const ${gone.join(", ")};`;
+          return `import { ${kept.join(", ")} } from "d3"; const ${removed.join(", ")};`;
         })
       : undefined,
 };
@@ -68,8 +61,8 @@ const onlyWhatChartsAsk: Plugin = {
 const INTERNAL = '(() => { throw new Error("internal: a worker in a worker"); })()';
 
 /**
- * The library can put its sessions into a worker; the studio's are in one already. Without this its
- * script and a second copy of the runtime's would be built and served for nobody.
+ * Removes the library's own worker for sessions, because the studio already runs them in a worker.
+ * Otherwise the build would contain a second, unused copy of the runtime.
  */
 const noWorkerInWorker: Plugin = {
   name: "no-worker-in-worker",
@@ -82,13 +75,13 @@ const noWorkerInWorker: Plugin = {
       : undefined,
 };
 
-/** What threads of WebAssembly need: a page that shares memory with nobody else. */
+/** Headers that isolate the page, which threads of WebAssembly need. */
 const headers = {
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-embedder-policy": "require-corp",
 };
 
-/** Of comments only licences are served: marks for bundlers are nothing to a browser. */
+/** Keeps comments with licences and removes annotations for bundlers. */
 const rolldownOptions = {
   checks: { pluginTimings: false },
   output: { comments: { legal: true, annotation: false, jsdoc: false } },
@@ -99,12 +92,12 @@ const { page, worker } = licences();
 export default defineConfig({
   root: import.meta.dirname,
   base: "./",
-  plugins: [woff2Only, onlyWhatChartsAsk, svelte({ preprocess: equations }), page],
+  plugins: [woff2Only, withoutUnusedPlot, svelte({ preprocess: equations }), page],
   worker: { format: "es", plugins: () => [noWorkerInWorker, worker()], rolldownOptions },
   resolve: { conditions: ["diffeo-source", ...defaultClientConditions] },
   build: {
     target: "es2022",
-    // Every file under its own address: `diffeo studio` lets a page read from its server alone.
+    // No data: addresses: the policy of `diffeo studio` allows files of its server only.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1000,

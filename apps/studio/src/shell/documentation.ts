@@ -9,10 +9,19 @@ export const documents = {
   start: { page: "start/index.html", title: "Install diffeo and get a first result" },
   lemma: { page: "explanation/reverse-time-ito.html", title: "The reverse-time Itô lemma" },
   theorem: { page: "explanation/theorem.html", title: "The theorem" },
-  results: { page: "results/paper.html", title: "Results on the claims of the paper" },
+  training: { page: "explanation/where-to-train.html", title: "Where to train the score" },
+  losses: { page: "explanation/score-matching.html", title: "Score matching losses" },
+  pictures: { page: "tutorials/paper-in-ten-pictures.html", title: "The paper in ten pictures" },
+  chess: { page: "how-to/chess-positions.html", title: "Generate chess positions" },
+  control: { page: "how-to/control-samples.html", title: "Control samples" },
+  completion: { page: "how-to/complete-grids.html", title: "Complete grids" },
+  grid: { page: "tutorials/grid.html", title: "Tutorial: a custom grid" },
+  densities: { page: "how-to/densities.html", title: "Fit densities" },
+  studio: { page: "how-to/studio.html", title: "Use and host the studio" },
+  results: { page: "results/paper.html", title: "Results for each claim of the paper" },
 } as const;
 
-type DocumentName = keyof typeof documents;
+export type DocumentName = keyof typeof documents;
 
 /** The address of the documentation site; undefined if the studio is served alone. */
 export const documentationAddress = (): string | undefined =>
