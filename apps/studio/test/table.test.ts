@@ -2,92 +2,24 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fold, key, normal } from "diffeo/random";
-import { type CellTable, parseCells, parseTableModel, rowsIn, serializeCells } from "diffeo-tables";
+import { parseCells, parseTableModel, rowsIn } from "diffeo-tables";
 import { loadTableModel, parquetBytes } from "diffeo-tables/node";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { leftOut } from "../../../packages/diffeo/test/engine/starts.ts";
 import { FROZEN, hash, longestTask, onWebAssembly, open, violations } from "./browser.ts";
 import { type OpenStudio, openStudio } from "./opened.ts";
+import {
+  farthest,
+  SOON,
+  saved,
+  smallTable,
+  stepsIn,
+  stepsUntilFitted,
+  stopAtOnce,
+} from "./table-page.ts";
 
-/** Long enough for a loaded machine. */
-const SOON = { timeout: 120_000 };
 const studio = inject("studio");
-
-/** Sixty rows of two kinds. */
-function smallTable(): string {
-  const z = normal(fold(key("studio"), "table"), [60, 2], { dtype: "float64" }).data;
-  const rows = Array.from({ length: 60 }, (_, i) => [
-    Number(Math.exp(0.4 * z[2 * i] + (i % 3 === 0 ? 1 : 0)).toFixed(4)),
-    i % 3 === 0 ? "big, b" : "small",
-    Number((1 / (1 + Math.exp(-z[2 * i + 1]))).toFixed(5)),
-  ]);
-  return serializeCells(["size", "kind", "share"], rows);
-}
-
-/** The largest relative difference of the numbers of two tables; all other cells must be equal. */
-function farthest(a: CellTable, b: CellTable): number {
-  expect([a.columns, a.rows.length]).toEqual([b.columns, b.rows.length]);
-  const gaps = a.rows.flatMap((row, i) =>
-    row.map((cell, j) =>
-      cell === b.rows[i][j] ? 0 : Math.abs(Number(cell) / Number(b.rows[i][j]) - 1),
-    ),
-  );
-  // Labels that differ have no relative difference.
-  return gaps.some(Number.isNaN)
-    ? Number.POSITIVE_INFINITY
-    : gaps.reduce((most, gap) => Math.max(most, gap), 0);
-}
-
-/** The name and the bytes of the file that a button downloads. */
-async function saved(
-  page: Page,
-  button: string,
-  folder: string,
-): Promise<readonly [name: string, bytes: Buffer]> {
-  const coming = page.waitForEvent("download", SOON);
-  await page.getByRole("button", { name: button }).click();
-  const download = await coming;
-  const path = join(folder, "saved");
-  await download.saveAs(path);
-  return [download.suggestedFilename(), readFileSync(path)];
-}
-
-/** Presses Stop after three steps, from inside the page, because a small table is fast. */
-const stopAtOnce = (): Promise<void> =>
-  new Promise((resolve) => {
-    new MutationObserver((_, observer) => {
-      const [button] = [...document.querySelectorAll("button")].filter(
-        ({ textContent }) => textContent === "Stop",
-      );
-      const said = document.querySelector(".fitting .status")?.textContent ?? "";
-      if (!button || !(Number(/step (\d+)/.exec(said)?.[1]) >= 3)) return;
-      observer.disconnect();
-      button.click();
-      resolve();
-    }).observe(document, { characterData: true, childList: true, subtree: true });
-  });
-
-/** The texts of the status until the fit has ended. */
-const stepsUntilFitted = (): Promise<string[]> =>
-  new Promise((resolve) => {
-    const said: string[] = [];
-    new MutationObserver((_, observer) => {
-      const text = document.querySelector(".fitting .status")?.textContent ?? "";
-      said.push(text);
-      if (!text.startsWith("Fitted.")) return;
-      observer.disconnect();
-      resolve(said);
-    }).observe(document, { characterData: true, childList: true, subtree: true });
-  });
-
-/** The steps of the first network in these texts. */
-const stepsIn = (said: readonly string[]): number[] =>
-  said.flatMap((text) => {
-    const found = /First of two networks, step (\d+)/.exec(text);
-    return found ? [Number(found[1])] : [];
-  });
 
 if ("why" in studio)
   describe("the page of tables", () => {

@@ -3,8 +3,8 @@
  * and the page may stop it:
  *
  *     // tasks.ts, in the worker               // in the page
- *     export const draw = task<Ask, Update, Answer>(     const worker = openWorker<typeof import("./tasks.ts")>("chess", threads);
- *       async (ask, { report, signal }) => …);           const answer = await worker.call("draw", ask, { onReport, signal });
+ *     export const draw = task<RunRequest, Update, Answer>(     const worker = openWorker<typeof import("./tasks.ts")>("chess", threads);
+ *       async (request, { report, signal }) => …);           const answer = await worker.call("draw", request, { onReport, signal });
  *
  * Arrays whose buffers are listed in `report(event, transfer)` move without a copy. Errors of the
  * library arrive with their full sentence.

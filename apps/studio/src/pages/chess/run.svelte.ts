@@ -5,10 +5,10 @@
 import { FrameRun } from "../../shell/frame-run.svelte.ts";
 import { type OpenWorker, openWorker } from "../../shell/rpc.ts";
 import { type Frame, type Reading, readingOf, withKnown } from "./frames.ts";
-import type { DrawAsk, Loaded } from "./tasks.ts";
+import type { DrawRequest, Loaded } from "./tasks.ts";
 
 /** The settings of a run, without the device. */
-export type Ask = Omit<DrawAsk, "device">;
+export type RunRequest = Omit<DrawRequest, "device">;
 
 type Tasks = typeof import("./tasks.ts");
 export type Source = { readonly url: string } | { readonly bytes: Uint8Array };
@@ -17,7 +17,7 @@ export class Run extends FrameRun<Frame> {
   model = $state.raw<Loaded>();
   readings = $state.raw<readonly Reading[]>([]);
   #worker: OpenWorker<Tasks> | undefined;
-  #last: Ask | undefined;
+  #last: RunRequest | undefined;
 
   /** Loads a model. */
   load(source: Source): Promise<void> {
@@ -31,23 +31,23 @@ export class Run extends FrameRun<Frame> {
    * Samples boards; stops the previous run.
    * @param stay the frame to show and stay at. Default: follow the run
    */
-  async start(ask: Ask, stay?: number): Promise<void> {
-    this.#last = ask;
+  async start(request: RunRequest, stay?: number): Promise<void> {
+    this.#last = request;
     await this.shoot(() => this.model !== undefined, {
-      steps: ask.steps,
+      steps: request.steps,
       stay,
       draw: async (device, signal, { take, prepare }) => {
         const readings: Reading[] = [];
         await this.#worker?.call(
           "draw",
-          { ...ask, device },
+          { ...request, device },
           {
             signal,
             onReport: (update) => {
               if (signal.aborted) return;
               if (update.kind !== "frame") return prepare();
-              const frame = withKnown(update, ask.known);
-              readings.push(readingOf(frame, ask.known));
+              const frame = withKnown(update, request.known);
+              readings.push(readingOf(frame, request.known));
               take(frame);
               this.readings = readings.slice();
             },
@@ -58,9 +58,11 @@ export class Run extends FrameRun<Frame> {
   }
 
   /** Compiles the graphs that such a call needs in advance. */
-  async prepare(ask: Ask): Promise<void> {
+  async prepare(request: RunRequest): Promise<void> {
     if (this.phase.kind === "done")
-      await this.#worker?.call("prepare", { ...ask, device: this.device }).catch(() => undefined);
+      await this.#worker
+        ?.call("prepare", { ...request, device: this.device })
+        .catch(() => undefined);
   }
 
   /** Repeats the last run. */

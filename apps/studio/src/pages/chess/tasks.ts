@@ -24,7 +24,7 @@ import {
 import { servedModel } from "../../shell/model-bytes.ts";
 import { task, turn } from "../../shell/rpc.ts";
 
-export interface DrawAsk {
+export interface DrawRequest {
   readonly device: string;
   readonly solver: SolverName;
   readonly seed: number;
@@ -84,7 +84,7 @@ export const load = task<{ readonly url: string } | { readonly bytes: Uint8Array
   },
 );
 
-async function samplerFor({ device, solver, boards }: DrawAsk): Promise<BoardSampler> {
+async function samplerFor({ device, solver, boards }: DrawRequest): Promise<BoardSampler> {
   if (!model) fail("usage", "no model is loaded", "load one first");
   const name = `${device} ${solver} ${boards}`;
   const opened = samplers.get(name) ?? openBoards(model, { device, solver });
@@ -123,10 +123,10 @@ async function allowance(signal: AbortSignal): Promise<void> {
 /** Samples boards from noise, or completes known squares. */
 function run(
   sampler: BoardSampler,
-  ask: DrawAsk,
+  request: DrawRequest,
   more: Pick<Parameters<BoardSampler>[0], "signal" | "onStep" | "grid">,
 ): Promise<Boards> {
-  const { seed, boards, steps, w, pieces, known, completion } = ask;
+  const { seed, boards, steps, w, pieces, known, completion } = request;
   const guide = pieces === 0 ? [] : [parseCondition(`pieces=${pieces}`)];
   const call = { key: key(seed), steps, driftScale: w, guide, frames: 2, ...more };
   if (known.every((k) => k === UNKNOWN)) return sampler({ ...call, count: boards });
@@ -135,29 +135,31 @@ function run(
   return completeBoards(sampler, partial, { ...call, completion });
 }
 
-export const draw = task<DrawAsk, Update, { readonly exits: number; readonly evaluations: number }>(
-  async (ask, { report, signal }) => {
-    report({ kind: "preparing" });
-    const sampler = await samplerFor(ask);
-    const { mixtureOfSimplex } = sampler.model.encoding;
-    const frame = (t: number, mixture: Uint8Array): void =>
-      report({ kind: "frame", t, mixture }, [mixture.buffer as ArrayBuffer]);
-    allowed = Number.POSITIVE_INFINITY;
-    const onStep = async ({ t, points }: Progress): Promise<void> => {
-      const { data } = await points();
-      frame(t, quantise(mixtureOfSimplex(data as Float32Array)));
-      await turn();
-      await allowance(signal);
-    };
-    const { trace, exits, scoreEvaluations } = await run(sampler, ask, { signal, onStep });
-    frame(0, trace?.frames.at(-1) as Uint8Array);
-    return { exits, evaluations: scoreEvaluations };
-  },
-);
+export const draw = task<
+  DrawRequest,
+  Update,
+  { readonly exits: number; readonly evaluations: number }
+>(async (request, { report, signal }) => {
+  report({ kind: "preparing" });
+  const sampler = await samplerFor(request);
+  const { mixtureOfSimplex } = sampler.model.encoding;
+  const frame = (t: number, mixture: Uint8Array): void =>
+    report({ kind: "frame", t, mixture }, [mixture.buffer as ArrayBuffer]);
+  allowed = Number.POSITIVE_INFINITY;
+  const onStep = async ({ t, points }: Progress): Promise<void> => {
+    const { data } = await points();
+    frame(t, quantise(mixtureOfSimplex(data as Float32Array)));
+    await turn();
+    await allowance(signal);
+  };
+  const { trace, exits, scoreEvaluations } = await run(sampler, request, { signal, onStep });
+  frame(0, trace?.frames.at(-1) as Uint8Array);
+  return { exits, evaluations: scoreEvaluations };
+});
 
 /** Compiles the graphs that such a call needs, by one tiny step. */
-export const prepare = task<DrawAsk, never, void>(async (ask, { signal }) => {
-  const sampler = await samplerFor(ask);
+export const prepare = task<DrawRequest, never, void>(async (request, { signal }) => {
+  const sampler = await samplerFor(request);
   const { horizon } = sampler.model.denoiser.sde;
-  await run(sampler, { ...ask, steps: 1 }, { signal, grid: [horizon, 0.999 * horizon] });
+  await run(sampler, { ...request, steps: 1 }, { signal, grid: [horizon, 0.999 * horizon] });
 });

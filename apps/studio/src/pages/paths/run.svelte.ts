@@ -1,6 +1,6 @@
 /** A run of the page: the forward path, then the reverse paths as they are computed. */
 import { WorkerRun } from "../../shell/worker-run.svelte.ts";
-import type { Ask, Back, Outward, Update, Way } from "./shapes.ts";
+import type { Back, Outward, RunRequest, Update, Way } from "./shapes.ts";
 
 /** The slope of log distance against log dt, by least squares. */
 export function slopeOf(
@@ -31,9 +31,9 @@ export class Paths extends WorkerRun<typeof import("./tasks.ts")> {
     super("paths");
   }
 
-  #show(ask: Ask, update: Update): void {
+  #show(request: RunRequest, update: Update): void {
     if (update.kind === "outward") {
-      const name = `${ask.space} ${ask.seed}`;
+      const name = `${request.space} ${request.seed}`;
       if (this.#shown === name) return;
       this.#shown = name;
       this.outward = update.outward;
@@ -42,18 +42,18 @@ export class Paths extends WorkerRun<typeof import("./tasks.ts")> {
     else this.backs = [...this.backs, update.back].sort((a, b) => a.steps - b.steps);
   }
 
-  async start(ask: Ask): Promise<void> {
+  async start(request: RunRequest): Promise<void> {
     this.done = false;
     await this.run(async (worker, signal) => {
-      await worker.call("run", ask, {
+      await worker.call("run", request, {
         signal,
         onReport: (update) => {
-          if (!signal.aborted) this.#show(ask, update);
+          if (!signal.aborted) this.#show(request, update);
         },
       });
       if (signal.aborted) return;
       this.done = true;
-      if (ask.w === 1) await worker.call("prepare", ask, { signal });
+      if (request.w === 1) await worker.call("prepare", request, { signal });
     });
   }
 }

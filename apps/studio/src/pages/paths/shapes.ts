@@ -12,7 +12,7 @@ export type SpaceName = (typeof SPACES)[number]["value"];
 /** Numbers of steps. Coarser time grids are parts of the finest one. */
 export const STEPS = [8, 16, 32, 64, 128, 256] as const;
 
-export interface Ask {
+export interface RunRequest {
   readonly space: SpaceName;
   readonly seed: number;
   readonly w: number;

@@ -13,10 +13,10 @@ import { BACK_TIMES, FINEST, numbers, type Opened, OUT_TIMES, openSpace, rows } 
 import { grounds } from "./ground.ts";
 import { endsOf, meanDistance, remembered, seenPath, take } from "./sampling.ts";
 import {
-  type Ask,
   type Back,
   COUNT,
   type Outward,
+  type RunRequest,
   type SpaceName,
   STEPS,
   T_END,
@@ -122,7 +122,7 @@ async function wayBack(
 }
 
 /** The forward path, then the reverse paths for each number of steps, the selected one first. */
-export const run = task<Ask, Update, null>(
+export const run = task<RunRequest, Update, null>(
   async ({ space: name, seed, w, first }, { report, signal }) => {
     const space = await open(name);
     signal.throwIfAborted();
@@ -140,7 +140,7 @@ export const run = task<Ask, Update, null>(
 );
 
 /** Compiles the graphs for other values of w, so that its slider responds at once: one step of each. */
-export const prepare = task<Pick<Ask, "space" | "seed">, never, null>(
+export const prepare = task<Pick<RunRequest, "space" | "seed">, never, null>(
   async ({ space: name, seed }, { signal }) => {
     if (openedName !== name) return null;
     const space = await open(name);

@@ -1,6 +1,6 @@
 /** A run of the page: chains while they are sampled, then warnings and predictions. */
 import { WorkerRun } from "../../shell/worker-run.svelte.ts";
-import type { Answer, Ask, Progress } from "./shapes.ts";
+import type { Answer, Progress, RunRequest } from "./shapes.ts";
 
 export class Run extends WorkerRun<typeof import("./tasks.ts")> {
   progress = $state.raw<Progress>();
@@ -17,11 +17,11 @@ export class Run extends WorkerRun<typeof import("./tasks.ts")> {
     [this.progress, this.answer, this.trouble] = [undefined, undefined, undefined];
   }
 
-  async start(ask: Ask): Promise<void> {
+  async start(request: RunRequest): Promise<void> {
     this.clear();
     this.running = true;
     const isLatest = await this.run(async (worker, signal) => {
-      this.answer = await worker.call("run", ask, {
+      this.answer = await worker.call("run", request, {
         onReport: (progress) => {
           if (!signal.aborted) this.progress = progress;
         },

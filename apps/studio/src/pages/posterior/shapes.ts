@@ -1,5 +1,5 @@
 /** The messages between the page of posteriors and its worker. */
-export interface Ask {
+export interface RunRequest {
   readonly model: string;
   readonly data: string;
   readonly seed: number;

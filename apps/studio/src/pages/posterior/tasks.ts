@@ -14,11 +14,11 @@ import { task } from "../../shell/rpc.ts";
 import { readData, readModel } from "./read.ts";
 import {
   type Answer,
-  type Ask,
   CHAINS,
   type Predicted,
   type Progress,
   type Quantity,
+  type RunRequest,
   STAGES,
   WARMUP,
 } from "./shapes.ts";
@@ -77,36 +77,38 @@ async function predictions(
   });
 }
 
-export const run = task<Ask, Progress, Answer>(async ({ model: text, data, seed }, context) => {
-  const begun = performance.now();
-  const [model, given] = [readModel(text), readData(data)];
-  let kept: readonly ChainState[] | undefined;
-  const store: ChainStore = {
-    load: async () => kept,
-    save: async (states) => {
-      kept = states;
-    },
-    every: Number.POSITIVE_INFINITY,
-  };
-  let posterior: Posterior | undefined;
-  // Each longer run resumes the chains of the one before.
-  for (const draws of STAGES) {
-    posterior = await samplePosterior(model, {
-      key: key(seed),
-      data: given,
-      chains: CHAINS,
-      warmup: WARMUP,
-      draws,
-      device: "wasm",
-      store,
-      signal: context.signal,
-    });
-    context.report(progressOf(posterior, draws));
-  }
-  const last = posterior as Posterior;
-  return {
-    warnings: last.warnings(),
-    predicted: await predictions(model, last, seed),
-    seconds: (performance.now() - begun) / 1000,
-  };
-});
+export const run = task<RunRequest, Progress, Answer>(
+  async ({ model: text, data, seed }, context) => {
+    const begun = performance.now();
+    const [model, given] = [readModel(text), readData(data)];
+    let kept: readonly ChainState[] | undefined;
+    const store: ChainStore = {
+      load: async () => kept,
+      save: async (states) => {
+        kept = states;
+      },
+      every: Number.POSITIVE_INFINITY,
+    };
+    let posterior: Posterior | undefined;
+    // Each longer run resumes the chains of the one before.
+    for (const draws of STAGES) {
+      posterior = await samplePosterior(model, {
+        key: key(seed),
+        data: given,
+        chains: CHAINS,
+        warmup: WARMUP,
+        draws,
+        device: "wasm",
+        store,
+        signal: context.signal,
+      });
+      context.report(progressOf(posterior, draws));
+    }
+    const last = posterior as Posterior;
+    return {
+      warnings: last.warnings(),
+      predicted: await predictions(model, last, seed),
+      seconds: (performance.now() - begun) / 1000,
+    };
+  },
+);

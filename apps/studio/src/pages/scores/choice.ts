@@ -6,7 +6,7 @@ import { type Expression, isMisread, type Misread, parseExpression } from "./exp
 import { maps, type PlaneMap, plane } from "./maps.ts";
 import type { DensityName, Field } from "./names.ts";
 import { ownMap } from "./own-map.ts";
-import type { Ask, Unread } from "./shapes.ts";
+import type { RunRequest, Unread } from "./shapes.ts";
 
 const densities: Readonly<Record<Exclude<DensityName, "own">, () => Density>> = {
   gaussian: () =>
@@ -61,7 +61,7 @@ export function readChoice({
   density: name,
   map,
   typed,
-}: Ask): { readonly density: Density; readonly map: PlaneMap } | Unread {
+}: RunRequest): { readonly density: Density; readonly map: PlaneMap } | Unread {
   const fields: Partial<Record<Field, Misread>> = {};
   const expression = (field: Field, names: readonly string[]): Expression => {
     const parsed = parseExpression(typed[field], names);

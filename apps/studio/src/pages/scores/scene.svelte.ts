@@ -4,7 +4,7 @@ import { WorkerRun } from "../../shell/worker-run.svelte.ts";
 import { lattice } from "../../view/frame.ts";
 import type { Misread } from "./expression.ts";
 import type { Field } from "./names.ts";
-import { type Ask, type Reading, type Scene, SHADES } from "./shapes.ts";
+import { type Reading, type RunRequest, type Scene, SHADES } from "./shapes.ts";
 
 type Tasks = typeof import("./tasks.ts");
 type Report = Extract<Awaited<ReturnType<Tasks["verdict"]>>, { readonly laws: unknown }>;
@@ -35,10 +35,10 @@ export class Scores extends WorkerRun<Tasks> {
     super("scores");
   }
 
-  async show(ask: Ask, x: readonly [number, number]): Promise<void> {
+  async show(request: RunRequest, x: readonly [number, number]): Promise<void> {
     this.busy = true;
     const isLatest = await this.run(async (worker, signal) => {
-      const scene = await worker.call("open", ask, { signal });
+      const scene = await worker.call("open", request, { signal });
       if (signal.aborted) return;
       this.unread = scene.kind === "unread" ? scene.fields : {};
       this.busy = false;
@@ -71,13 +71,13 @@ export class Scores extends WorkerRun<Tasks> {
   }
 
   /** Checks a typed map in a worker of its own, because it takes seconds. */
-  async check(ask: Ask): Promise<void> {
+  async check(request: RunRequest): Promise<void> {
     this.#checker?.close();
     this.verdict = "running";
     const checker = openWorker<Tasks>("scores", 1);
     this.#checker = checker;
     try {
-      const report = await checker.call("verdict", ask);
+      const report = await checker.call("verdict", request);
       if (this.#checker !== checker) return;
       this.verdict = "laws" in report ? report : undefined;
     } catch (error) {

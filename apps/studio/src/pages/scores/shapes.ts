@@ -3,7 +3,7 @@ import type { Frame } from "../../view/frame.ts";
 import type { Misread } from "./expression.ts";
 import type { DensityName, Field, MapName, Typed } from "./names.ts";
 
-export interface Ask {
+export interface RunRequest {
   readonly density: DensityName;
   readonly map: MapName;
   readonly typed: Typed;

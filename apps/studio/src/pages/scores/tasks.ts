@@ -15,9 +15,9 @@ import { type Graphs, openGraphs } from "./graphs.ts";
 import { errorOf, frameOf, gridY, lifted, numbers, panelX, points, seen } from "./panels.ts";
 import {
   ARROWS,
-  type Ask,
   type Panel,
   type Reading,
+  type RunRequest,
   type Scene,
   SHADES,
   type Unread,
@@ -26,11 +26,11 @@ import {
 let current: { readonly key: string; readonly t: number; readonly graphs: Graphs } | undefined;
 
 /** Both pictures. Another density or map replaces the graphs of the last one. */
-export const open = task<Ask, never, Scene | Unread>(async (ask, { signal }) => {
-  const { density, map: name, typed, t } = ask;
+export const open = task<RunRequest, never, Scene | Unread>(async (request, { signal }) => {
+  const { density, map: name, typed, t } = request;
   const key = JSON.stringify([density, name, (density === "own" || name === "own") && typed]);
   if (current?.key !== key) {
-    const choice = readChoice(ask);
+    const choice = readChoice(request);
     if ("kind" in choice) return choice;
     const last = current;
     current = { key, t, graphs: openGraphs(choice.density, choice.map) };
@@ -81,14 +81,16 @@ export const point = task<
   { readonly x: readonly number[] } | { readonly u: readonly number[] },
   never,
   Reading | undefined
->(async (ask) => {
+>(async (request) => {
   if (!current) return undefined;
   const { graphs, t } = current;
   const { map, dimension: m } = graphs;
   const x =
-    "x" in ask
-      ? Float64Array.from(ask.x)
-      : numbers(await graphs.inverse(points(lifted(map.image, Float64Array.from(ask.u)), m), t));
+    "x" in request
+      ? Float64Array.from(request.x)
+      : numbers(
+          await graphs.inverse(points(lifted(map.image, Float64Array.from(request.u)), m), t),
+        );
   if (!x.every(Number.isFinite)) return undefined;
   const found = await graphs.atX(points(x, 2), t);
   const of = (a: NdArray): [number, number] => seen(numbers(a), 0, m);
@@ -110,8 +112,8 @@ export const point = task<
 });
 
 /** The checks that every map must pass, on the chosen map. */
-export const verdict = task<Ask, never, MapReport | Unread>(async (ask) => {
-  const choice = readChoice(ask);
+export const verdict = task<RunRequest, never, MapReport | Unread>(async (request) => {
+  const choice = readChoice(request);
   if ("kind" in choice) return choice;
   const { phi, from } = choice.map;
   return checkMap(phi, { event: [2], from });

@@ -3,10 +3,10 @@ import sudoku from "diffeo-models/sudoku.safetensors?url";
 import { FrameRun } from "../../shell/frame-run.svelte.ts";
 import { type OpenWorker, openWorker } from "../../shell/rpc.ts";
 import { type Frame, SITES } from "./grid.ts";
-import type { DrawAsk } from "./tasks.ts";
+import type { DrawRequest } from "./tasks.ts";
 
 /** The settings of a run, without the device. */
-export type Ask = Omit<DrawAsk, "device">;
+export type RunRequest = Omit<DrawRequest, "device">;
 
 type Tasks = typeof import("./tasks.ts");
 
@@ -34,19 +34,19 @@ export class Run extends FrameRun<Frame> {
   }
 
   /** Samples grids; stops the previous run. */
-  async start(ask: Ask): Promise<void> {
+  async start(request: RunRequest): Promise<void> {
     await this.shoot(() => this.parameters > 0, {
-      steps: ask.steps,
+      steps: request.steps,
       draw: async (device, signal, { take, prepare }) => {
         this.known = 0;
         await this.#worker?.call(
           "draw",
-          { ...ask, device },
+          { ...request, device },
           {
             signal,
             onReport: (update) => {
               if (update.kind === "preparing") prepare();
-              else take(withClues(update, ask.clues));
+              else take(withClues(update, request.clues));
             },
           },
         );

@@ -11,7 +11,7 @@ import { servedModel } from "../../shell/model-bytes.ts";
 import { task, turn } from "../../shell/rpc.ts";
 import { DIGITS, SITES } from "./grid.ts";
 
-export interface DrawAsk {
+export interface DrawRequest {
   readonly device: string;
   readonly seed: number;
   readonly grids: number;
@@ -56,7 +56,7 @@ function certain(classes: Uint8Array): Uint8Array {
   return out;
 }
 
-export const draw = task<DrawAsk, Update, void>(
+export const draw = task<DrawRequest, Update, void>(
   async ({ device, seed, grids, steps, w, clues }, { report, signal }) => {
     report({ kind: "preparing" });
     const sample = await samplerFor(device);

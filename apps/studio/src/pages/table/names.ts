@@ -1,4 +1,5 @@
-/** Choices on the page of tables. */
+/** Choices on the page of tables, and settings in its address. */
+import type { Given } from "./shapes.ts";
 
 export const EXAMPLES = [
   { value: "soil", label: "Soil samples" },
@@ -37,3 +38,16 @@ export const KINDS = [
 /** The rules in the address, one per line. */
 export const linesOf = (text: string): string[] =>
   text.split("\n").filter((line) => line.trim() !== "");
+
+/** The given cells in the address; undefined if they cannot be read. */
+export function cellsIn(json: string): Given | undefined {
+  try {
+    const found: unknown = JSON.parse(json);
+    const isCell = (cell: unknown): boolean => typeof cell === "string" || Number.isFinite(cell);
+    return typeof found === "object" && found !== null && Object.values(found).every(isCell)
+      ? (found as Given)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

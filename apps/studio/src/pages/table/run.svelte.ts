@@ -10,8 +10,8 @@ import {
 } from "../../shell/rpc.ts";
 import type {
   Cell,
-  DrawAsk,
-  FitAsk,
+  DrawRequest,
+  FitRequest,
   InferredTable,
   Likelihood,
   OpenTable,
@@ -130,17 +130,17 @@ export class TableRun {
     this.phase = "read";
   }
 
-  async fit(ask: FitAsk): Promise<void> {
+  async fit(request: FitRequest): Promise<void> {
     if (!this.inferred || this.phase === "fitting") return;
     this.#leave();
-    if (ask.anew) this.#forget();
+    if (request.anew) this.#forget();
     this.phase = "fitting";
     this.trouble = undefined;
     const controller = new AbortController();
     this.#fit = controller;
     try {
       const worker = await this.#open();
-      const found = await worker.call("fit", ask, {
+      const found = await worker.call("fit", request, {
         signal: controller.signal,
         onReport: (update) => {
           if (this.#fit !== controller) return;
@@ -181,13 +181,13 @@ export class TableRun {
   }
 
   /** Samples rows for the page; a new request stops the previous one. */
-  async draw(ask: DrawAsk): Promise<void> {
+  async draw(request: DrawRequest): Promise<void> {
     this.#draw?.abort();
     const controller = new AbortController();
     this.#draw = controller;
     this.drawing = true;
     try {
-      const rows = await (await this.#open()).call("draw", ask, { signal: controller.signal });
+      const rows = await (await this.#open()).call("draw", request, { signal: controller.signal });
       if (!controller.signal.aborted) {
         this.samples = rows;
         if (this.trouble?.of === "use") this.trouble = undefined;
@@ -222,9 +222,9 @@ export class TableRun {
   }
 
   /** Rows as a file to download. */
-  async rowsFile(ask: DrawAsk): Promise<Blob | undefined> {
+  async rowsFile(request: DrawRequest): Promise<Blob | undefined> {
     return this.#file(
-      async (worker) => new Blob([await worker.call("drawFile", ask)], { type: "text/csv" }),
+      async (worker) => new Blob([await worker.call("drawFile", request)], { type: "text/csv" }),
     );
   }
 

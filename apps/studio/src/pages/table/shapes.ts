@@ -46,7 +46,7 @@ export interface InferredTable {
   readonly data: readonly (readonly Cell[])[];
 }
 
-export interface FitAsk {
+export interface FitRequest {
   readonly seed: number;
   /** Length of the fit, in minutes or in steps. */
   readonly minutes?: number;
@@ -89,7 +89,7 @@ export interface OpenTable {
 
 export type Given = Readonly<Record<string, Cell>>;
 
-export interface DrawAsk {
+export interface DrawRequest {
   readonly seed: number;
   readonly count: number;
   readonly evaluations: number;

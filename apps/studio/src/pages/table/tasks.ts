@@ -34,8 +34,8 @@ import { exampleTable } from "./examples.ts";
 import { givenParts } from "./given-columns.ts";
 import {
   type Cell,
-  type DrawAsk,
-  type FitAsk,
+  type DrawRequest,
+  type FitRequest,
   type FitUpdate,
   type InferredTable,
   LISTED,
@@ -144,11 +144,11 @@ const WATCHED = { count: 400, evaluations: 20, share: 0.15 } as const;
 /** The seed of samples during training and of those that a likelihood is compared with. */
 const LOOK = 0;
 
-export const fit = task<FitAsk, FitUpdate, OpenTable | "stopped">(
-  async (ask, { report, signal }) => {
+export const fit = task<FitRequest, FitUpdate, OpenTable | "stopped">(
+  async (request, { report, signal }) => {
     const { columns, layout, rows } =
       understood ?? fail("usage", "there is no table yet", "open one first");
-    const { anew, minutes, steps, ...options } = ask;
+    const { anew, minutes, steps, ...options } = request;
     if (anew || !kept) kept = { given: openStore(), whole: openStore(), stage: "given" };
     // The first network completes rows with missing values, on which the second is trained: until the
     // first has ended, the second has not begun.
@@ -223,7 +223,7 @@ export const modelFile = task<null, never, Uint8Array>(async () => {
   return concatArrays((length) => new Uint8Array(length), serializeTableModel(needModel()));
 });
 
-const drawn = async ({ seed, count, evaluations, given }: DrawAsk, signal: AbortSignal) => {
+const drawn = async ({ seed, count, evaluations, given }: DrawRequest, signal: AbortSignal) => {
   return needModel().sample({
     seed,
     count,
@@ -233,15 +233,15 @@ const drawn = async ({ seed, count, evaluations, given }: DrawAsk, signal: Abort
   });
 };
 
-export const draw = task<DrawAsk, never, readonly (readonly Cell[])[]>(
-  async (ask, { signal }) => (await drawn(ask, signal)).rows,
+export const draw = task<DrawRequest, never, readonly (readonly Cell[])[]>(
+  async (request, { signal }) => (await drawn(request, signal)).rows,
 );
 
 /** Samples as the text of a CSV file. */
-export const drawFile = task<DrawAsk, never, string>(async (ask, { signal }) => {
-  const { rows } = await drawn(ask, signal);
+export const drawFile = task<DrawRequest, never, string>(async (request, { signal }) => {
+  const { rows } = await drawn(request, signal);
   const of = needModel();
-  return serializeCells(writtenColumns(of), writtenRows(of, rows, { seed: ask.seed }));
+  return serializeCells(writtenColumns(of), writtenRows(of, rows, { seed: request.seed }));
 });
 
 /** The number of sampled rows that a likelihood is compared with. */

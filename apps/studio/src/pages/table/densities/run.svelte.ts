@@ -9,12 +9,12 @@ import {
 } from "../../../shell/rpc.ts";
 import type { Frame } from "../../../view/frame.ts";
 import {
-  type Ask,
   type Evaluation,
   type Field,
   LOSSES,
   type LossName,
   type Noise,
+  type RunRequest,
   type Step,
 } from "./shapes.ts";
 
@@ -40,7 +40,7 @@ export class DensityFits {
   running = $state(false);
   #workers: OpenWorker<Tasks>[] = [];
 
-  async start(ask: Omit<Ask, "loss">): Promise<void> {
+  async start(request: Omit<RunRequest, "loss">): Promise<void> {
     this.stop();
     this.fits = LOSSES.map(({ value }) => new DensityFit(value));
     this.running = true;
@@ -50,15 +50,19 @@ export class DensityFits {
     // Small graphs are faster on one thread, and there are three workers.
     this.#workers = LOSSES.map(() => openWorker<Tasks>("densities", 1));
     const workers = this.#workers;
-    await Promise.all(own.map((fit, i) => this.#fit(fit, workers[i], ask)));
+    await Promise.all(own.map((fit, i) => this.#fit(fit, workers[i], request)));
     if (this.#workers === workers) this.stop();
   }
 
-  async #fit(fit: DensityFit, worker: OpenWorker<Tasks>, ask: Omit<Ask, "loss">): Promise<void> {
+  async #fit(
+    fit: DensityFit,
+    worker: OpenWorker<Tasks>,
+    request: Omit<RunRequest, "loss">,
+  ): Promise<void> {
     try {
       fit.evaluation = await worker.call(
         "fit",
-        { ...ask, loss: fit.loss },
+        { ...request, loss: fit.loss },
         {
           onReport: (update) => {
             if (update.kind === "data") this.data = update;

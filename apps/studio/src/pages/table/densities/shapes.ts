@@ -15,7 +15,7 @@ export const LOSSES = [
 ] as const;
 export type LossName = (typeof LOSSES)[number]["value"];
 
-export interface Ask {
+export interface RunRequest {
   readonly set: SetName;
   readonly points: number;
   readonly seed: number;

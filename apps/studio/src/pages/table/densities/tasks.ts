@@ -23,9 +23,9 @@ import { task, turn } from "../../../shell/rpc.ts";
 import { type Frame, lattice } from "../../../view/frame.ts";
 import {
   ARROWS,
-  type Ask,
   type Evaluation,
   type Field,
+  type RunRequest,
   SHADES,
   type Step,
   type Update,
@@ -59,7 +59,7 @@ const tableOf = (frame: Frame, n: number): Table => ({
 /** log p̃ and ∇ log p̃ over the frame; the picture needs no normaliser. */
 async function fieldOf(
   { columns, whitening }: Prepared,
-  { loss, seed }: Ask,
+  { loss, seed }: RunRequest,
   fitted: Fitted,
   frame: Frame,
 ): Promise<Field> {
@@ -70,8 +70,8 @@ async function fieldOf(
   return { frame, shades, points: Float32Array.from(places.values), arrows };
 }
 
-export const fit = task<Ask, Update, Evaluation>(async (ask, { report, signal }) => {
-  const { set, points, seed, loss } = ask;
+export const fit = task<RunRequest, Update, Evaluation>(async (request, { report, signal }) => {
+  const { set, points, seed, loss } = request;
   const table = generate(set, points, fold(key(seed), set));
   const data = prepare(table, fold(key(seed), "data"));
   const frame = frameOf(table);
@@ -80,7 +80,7 @@ export const fit = task<Ask, Update, Evaluation>(async (ask, { report, signal })
   const options: FitOptions = { ...SIZES, loss, seed, signal, epochs };
   const gradients = openGradientNoise(data, options);
   const showField = async (fitted: Fitted): Promise<void> =>
-    report({ kind: "field", field: await fieldOf(data, ask, fitted, frame) });
+    report({ kind: "field", field: await fieldOf(data, request, fitted, frame) });
   let steps: Step[] = [];
   let [reported, shown, took] = [0, performance.now(), 0];
   const onStep = async ({
