@@ -151,7 +151,12 @@ export const declare: Declare = (command, io) => {
     .addArgument(new Argument("<name>", "the study").choices(Object.keys(studies)))
     .option("--out <folder>", "folder for records, table and figures (default: studies/NAME)")
     .option("--data <folder>", "folder of the UCI files; missing ones are fetched", "data")
-    .option("--model <file>", "the chess model that equal-pieces samples", shippedModel)
+    .addOption(
+      new Option("--model <file>", "the chess model that equal-pieces samples").default(
+        shippedModel,
+        "the shipped model",
+      ),
+    )
     .addOption(
       new Option("--device <name>", "where the network of equal-pieces runs")
         .choices(["cpu", "webgpu"])
