@@ -4,6 +4,7 @@ import { renderToString } from "katex";
 import { defineConfig } from "vitepress";
 import { bar, sidebar } from "./navigation.ts";
 import { copyLinkedFiles, linkToRepository } from "./repository.ts";
+import { nameColumns } from "./tables.ts";
 
 /** The names of headings in addresses, as GitHub makes them: links work in both places. */
 const slugify = (heading: string): string =>
@@ -36,9 +37,10 @@ export default defineConfig({
   vite: { plugins: [woff2Only], build: { chunkSizeWarningLimit: 3000 } },
   markdown: {
     anchor: { slugify },
-    theme: { light: "github-light-high-contrast", dark: "github-dark" },
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     config(md) {
       md.use(linkToRepository);
+      md.use(nameColumns);
       md.use(tex, {
         // v-pre: braces of TeX are not expressions of Vue.
         render: (content: string, displayMode: boolean) =>
@@ -57,6 +59,9 @@ export default defineConfig({
     docFooter: { prev: "Previous", next: "Next" },
     footer: { message: "MIT licence." },
   },
+  // The default theme marks the content as main on all pages but the first.
+  transformHtml: (code) =>
+    code.replace('class="VPContent is-home"', 'role="main" class="VPContent is-home"'),
   buildEnd({ outDir }) {
     copyLinkedFiles(outDir);
   },

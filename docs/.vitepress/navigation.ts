@@ -50,20 +50,18 @@ function pagesOf(folder: string): Item[] {
     .map(({ text, link }) => ({ text, link }));
 }
 
-/** The groups of the sidebar; long sections are folded until a page of theirs is open. */
+/** The groups of the sidebar: all sections, and beside pages of the reference those and the API. */
 export function sidebar(): DefaultTheme.SidebarMulti {
-  const groups = SECTIONS.map(([folder, text]) => ({
-    text,
-    items: pagesOf(folder),
-    collapsed: !["start", "tutorials"].includes(folder),
-  }));
-  const others = { text: "Guides", items: pagesOf("."), collapsed: false };
-  others.items = others.items.filter(({ link }) => link !== "/");
-  const api = { text: "API", items: pagesOf("reference/api"), collapsed: true };
-  const filled = [...groups.slice(0, 4), api, ...groups.slice(4), others].filter(
+  const groups = SECTIONS.map(([folder, text]) => ({ text, items: pagesOf(folder) }));
+  const others = pagesOf(".").filter(({ link }) => link !== "/");
+  const filled = [...groups, { text: "Guides", items: others }].filter(
     ({ items }) => items.length > 0,
   );
-  return { "/": filled };
+  const reference = filled.filter(({ text }) => text === "Reference");
+  return {
+    "/reference/": [...reference, { text: "API", items: pagesOf("reference/api") }],
+    "/": filled,
+  };
 }
 
 /** The bar at the top: a link per section that has a first page. */

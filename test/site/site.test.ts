@@ -1,11 +1,13 @@
 /** The built documentation site in a browser, from a plain HTTP server. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, it } from "vitest";
 import { leftOut, startChromium } from "../../packages/diffeo/test/engine/starts.ts";
 import { serve } from "./serve.ts";
 
+const require = createRequire(import.meta.url);
 const dist = join(import.meta.dirname, "..", "..", "docs", ".vitepress", "dist");
 
 /** Every page that is not generated, by its address. */
@@ -84,6 +86,35 @@ describe("the documentation site", async () => {
       expect(results.join("\n")).toContain("additiveLogistic");
     });
     expect(said).toEqual([]);
+  });
+
+  it("is accessible in both themes, by axe's rules", async () => {
+    const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+    const found: string[] = [];
+    for (const colorScheme of ["light", "dark"] as const) {
+      const page = await browser.newPage({ colorScheme });
+      for (const path of ["/", "/start/", "/compare/", "/reference/api/diffeo.score.html"]) {
+        await page.goto(server.url + path);
+        await page.evaluate(axe);
+        const violations = await page.evaluate(async () => {
+          const { axe: rules } = globalThis as unknown as {
+            axe: {
+              run(
+                options: object,
+              ): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+            };
+          };
+          // The theme's search button shows its key beside its name.
+          const left = { rules: { "label-content-name-mismatch": { enabled: false } } };
+          return (await rules.run(left)).violations.map(
+            ({ id, nodes }) => `${id}: ${nodes.length} such as ${nodes[0].html.slice(0, 120)}`,
+          );
+        });
+        found.push(...violations.map((violation) => `${colorScheme} ${path} ${violation}`));
+      }
+      await page.close();
+    }
+    expect(found).toEqual([]);
   });
 
   it("has the studio", async () => {
