@@ -116,7 +116,7 @@ describe("a record", () => {
     ["a dataset of toString", { ...own, dataset: "toString" }, /"dataset" is not a dataset/],
     ["a loss of its own", { ...own, loss: "mine" }, /"loss" is not a loss of a study/],
     ["no curve", { ...own, curve: undefined }, /"curve" is missing/],
-    ["a curve of text", { ...own, curve: "long" }, /"curve" is no object/],
+    ["a curve of text", { ...own, curve: "long" }, /"curve" is not an object/],
     [
       "no effective samples",
       { ...own, chosen: { ...own.chosen, annealed: { logZ: 1 } } },

@@ -366,10 +366,10 @@ describe("steps chosen by a tolerance", () => {
     );
   });
 
-  it("refuse what means nothing to them", async () => {
+  it("refuse what cannot be used with them", async () => {
     await expect(
       sample(process, { ...adaptive, solver: rungeKutta({ onExit: "hold" }) }),
-    ).rejects.toThrow(/onExit means nothing/);
+    ).rejects.toThrow(/onExit cannot be used/);
     await expect(
       sample(process, { ...adaptive, solver: rungeKutta({ tolerance: 0 }) }),
     ).rejects.toThrow(/tolerance is 0/);

@@ -115,11 +115,11 @@ describe("an open sampler", () => {
     await draw.dispose();
   });
 
-  it("refuses an energy or a likelihood that is not one number an event", async () => {
+  it("refuses an energy or a likelihood that is not one number per event", async () => {
     const process = reversePush(sde, sigmoidMap(), exactScore(sde, clusters(2)));
     const call = { key: key(1), count: 4, steps: 2, shape: [2] } as const;
     await expect(sample(process, { ...call, energy: square })).rejects.toThrow(
-      /the energy of a batch \[4\] has shape \[4, 2\].*one number an event/,
+      /the energy of a batch \[4\] has shape \[4, 2\].*one number per event/,
     );
     const event: NdArray = { shape: [2], dtype: "float32", data: Float32Array.of(0, 1) };
     const known = { mask: event, value: { ...event, data: Float32Array.of(0.5, 0.5) } };

@@ -459,7 +459,7 @@ describe("particles", () => {
     await run(condition(process, (y) => mul(sum(square(sub(y, own)), -1), -0.5)));
     const broken = condition(process, (y) => log(sub(at(y, 0, -1), 100)));
     await expect(run(broken)).rejects.toThrow(/log-likelihood of particle 0 is NaN/);
-    expect(() => condition(process, 3 as never)).toThrow(/no function/);
+    expect(() => condition(process, 3 as never)).toThrow(/not a function/);
     expect(() => condition({ ...process, transition: undefined } as never, seen)).toThrow(
       /no Gaussian transition/,
     );

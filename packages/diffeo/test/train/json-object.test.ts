@@ -9,7 +9,7 @@ const schema = jsonObject(
 it.each(["[]", "[1]", "null", "1", '"text"'])("takes no %s for an object", (text) => {
   const { success, issues } = v.safeParse(schema, JSON.parse(text));
   expect(success).toBe(false);
-  expect(issues).toMatchObject([{ expected: "Object", message: "is no object" }]);
+  expect(issues).toMatchObject([{ expected: "Object", message: "is not an object" }]);
 });
 
 it("takes an object by its own fields", () => {
