@@ -3,19 +3,21 @@ import { input, reference } from "diffeo/graph";
 import { key, normal } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import {
-  addFree,
-  addKnown,
   DRAWN,
-  freedomOf,
-  freeLayoutOf,
   GIVEN,
   HIDDEN,
-  logVolumeOf,
   type Pattern,
   patternsOf,
+} from "../../src/diffusion/encode/pattern.ts";
+import {
+  addFree,
+  addKnown,
+  freedomOf,
+  freeLayoutOf,
+  logVolumeOf,
   writeBasis,
   writeFree,
-} from "../../src/diffusion/encode/pattern.ts";
+} from "../../src/diffusion/encode/pattern-points.ts";
 import { standardOf } from "../../src/diffusion/encode/standard.ts";
 import { headOf } from "../../src/diffusion/network/head.ts";
 

@@ -22,22 +22,17 @@ export { bentParts, isBendable, withTails } from "./bend.ts";
 export { clusteredStandard } from "./clusters.ts";
 export { labelFinder } from "./label-finder.ts";
 export { mapRows } from "./map-rows.ts";
+export { DRAWN, GIVEN, HIDDEN, type Pattern, type Patterns, patternsOf } from "./pattern.ts";
 export {
   addFree,
   addKnown,
-  DRAWN,
   type FreeLayout,
   freedomOf,
   freeLayoutOf,
-  GIVEN,
-  HIDDEN,
   logVolumeOf,
-  type Pattern,
-  type Patterns,
-  patternsOf,
   writeBasis,
   writeFree,
-} from "./pattern.ts";
+} from "./pattern-points.ts";
 export {
   cellNoise,
   cellsOf,
