@@ -271,6 +271,14 @@ describe("a compressed file", () => {
     await expect(readCells(odd)).rejects.toThrow(/1 cell where 2 columns/);
   });
 
+  it("are refused where memory does not hold their rows", async () => {
+    const path = await fileOf("long.csv.gz", gzipSync(`a,b\n${"1,2\n".repeat(100)}`));
+    expect((await readCells(path, 2 * 100 * (64 + 2 * 48))).rows).toHaveLength(100);
+    await expect(readCells(path, 2 * 99 * (64 + 2 * 48))).rejects.toThrow(
+      /long\.csv\.gz has more than 99 rows, the most of 2 columns that memory holds/,
+    );
+  });
+
   it("may be a Parquet file whose pages gzip or Brotli compressed", async () => {
     const columnData = [{ name: "a", data: [1.5, 2.5], type: "DOUBLE" as const }];
     const written = {

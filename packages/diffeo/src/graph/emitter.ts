@@ -52,6 +52,8 @@ export interface OnnxModel {
   readonly bytes: Uint8Array;
   /** Every element type that occurs in it: not all devices know all. */
   readonly types: ReadonlySet<DType>;
+  /** How many nodes it has, where that is known. */
+  readonly nodes?: number;
   readonly inputs: readonly Port[];
   readonly outputs: readonly Port[];
 }

@@ -165,6 +165,7 @@ function writeGraph(
       metadata,
     ),
     types: new Set([...names.keys()].map((t) => t.dtype)),
+    nodes: nodes.length,
     inputs,
     outputs: made,
   };

@@ -108,6 +108,9 @@ function located(error: unknown, last: string): unknown {
   return error;
 }
 
+/** Statements of a model at most: each is several nodes of every graph. */
+const MOST_STATEMENTS = 5000;
+
 /**
  * Runs a program once.
  *
@@ -133,6 +136,12 @@ export function run(
     if (names.has(name) && kind !== "factor")
       fail("usage", `${what}: the name is taken`, "give each statement a name of its own");
     names.add(name);
+    if (names.size > MOST_STATEMENTS)
+      fail(
+        "usage",
+        `the model has more than ${MOST_STATEMENTS.toLocaleString("en")} statements`,
+        'declare vectors in place of loops: parameter("x", normal(0, 1), { shape: 10000 })',
+      );
     last = what;
     return what;
   };

@@ -301,6 +301,14 @@ describe("a wrong model", () => {
       'parameter("a"): the name is taken',
     ],
     [
+      "with more statements than a graph can hold",
+      ({ parameter }) => {
+        for (let i = 0; i < 5001; i++) parameter(`x${i}`, normal());
+      },
+      y,
+      "the model has more than 5,000 statements. Declare vectors in place of loops",
+    ],
+    [
       "that asks for data that are not there",
       (_, { x }) => {
         log(x);

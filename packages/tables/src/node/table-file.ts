@@ -1,6 +1,7 @@
 /** Tables from files: CSV, JSON lines, Parquet, each also compressed by gzip. */
 import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
+import { getHeapStatistics } from "node:v8";
 import { DiffeoError, fail } from "diffeo/graph";
 import { readBytes } from "diffeo/node";
 import { type CellTable, cellReader, joinTables } from "../table/cells.ts";
@@ -123,13 +124,37 @@ async function* cellPieces(path: string): AsyncGenerator<CellTable> {
   yield reader.end();
 }
 
+/** Bytes of memory that a row and a cell take as text, and the share of the heap that all may take. */
+const [ROW_BYTES, CELL_BYTES, MOST_SHARE] = [64, 48, 0.5];
+
+/** Rows of so many columns that fit into half of a heap. */
+const mostRows = (columns: number, heap: number): number =>
+  Math.floor((MOST_SHARE * heap) / (ROW_BYTES + CELL_BYTES * columns));
+
 /**
  * A file's cells as they are written: CSV, JSON lines, a list of objects as JSON, or Parquet, each
  * also compressed by gzip.
+ *
+ * @param heap bytes of memory, of which the table may take half
+ * @throws DiffeoError of kind `data` where the table is larger
  */
-export async function readCells(path: string): Promise<CellTable> {
+export async function readCells(
+  path: string,
+  heap = getHeapStatistics().heap_size_limit,
+): Promise<CellTable> {
   const pieces: CellTable[] = [];
-  for await (const piece of cellPieces(path)) pieces.push(piece);
+  let rows = 0;
+  for await (const piece of cellPieces(path)) {
+    rows += piece.rows.length;
+    const most = mostRows(piece.columns.length, heap);
+    if (rows > most)
+      fail(
+        "data",
+        `${path} has more than ${most.toLocaleString("en")} rows, the most of ${piece.columns.length} columns that memory holds`,
+        "give a sample of its rows, or more memory: NODE_OPTIONS=--max-old-space-size=16000",
+      );
+    pieces.push(piece);
+  }
   return joinTables(pieces);
 }
 
