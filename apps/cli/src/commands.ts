@@ -1,10 +1,12 @@
-/** Every command, what it does in a line, and where it is: its code is loaded when it is called. */
+/** All commands: what each does, examples, and the file that is loaded when it is called. */
 import type { Declare } from "./shell/io.ts";
 
 export interface Leaf {
   readonly about: string;
-  /** What it was called before: this name works for one release, with a notice. */
+  /** Its former name, which works for one release, with a notice. */
   readonly oldName?: string;
+  /** Calls that `--help` and the reference show, unless the command's own help has some. */
+  readonly examples?: readonly string[];
   readonly load: () => Promise<{ readonly declare: Declare }>;
 }
 
@@ -18,42 +20,63 @@ const chess: Group = {
   commands: {
     data: {
       about: "read positions (Kaggle CSV, FEN, EPD, PGN; plain or gzip), count them, pack them",
+      examples: [
+        "diffeo chess data games.pgn --format pgn",
+        "diffeo chess data positions.csv more.fen",
+      ],
       load: () => import("./chess/data.ts"),
     },
-    train: { about: "train a score on chess positions", load: () => import("./chess/train.ts") },
+    train: {
+      about: "train a score on chess positions",
+      examples: ["diffeo chess train --data positions.csv --out runs/chess"],
+      load: () => import("./chess/train.ts"),
+    },
     export: {
       about: "write a trained network as ONNX, and check it in ONNX Runtime",
+      examples: ["diffeo chess export --model unet --out chess.onnx"],
       load: () => import("./chess/export.ts"),
     },
     sample: {
-      about: "draw chess positions from a trained model",
+      about: "sample chess positions from a trained model",
+      examples: [
+        "diffeo chess sample --count 64 --format fen --out boards.fen",
+        "diffeo chess sample --count 1000000 --format fen --out boards.fen --queue redis://host:6379",
+      ],
       load: () => import("./chess/sample.ts"),
     },
     complete: {
-      about: "fill in the unknown squares of a position; known ones are always kept",
+      about: "fill in the unknown squares of a position; known squares stay as they are",
+      examples: ['diffeo chess complete "8/8/8/3?K3/8/8/8/7k" --count 4'],
       load: () => import("./chess/complete.ts"),
     },
     calibrate: {
-      about:
-        "measure how far a model is from the truth at which time, so that its time grid can be fitted to it",
+      about: "measure the errors of a model over time, so that its time grid can be fitted to them",
+      examples: [
+        "diffeo chess calibrate --model small --data held-out.csv --out calibrated.safetensors",
+      ],
       load: () => import("./chess/calibrate.ts"),
     },
     figure: {
-      about: "draw boards at several drift scales, in the terminal and as SVG and PNG",
+      about:
+        "sample boards at several drift scales, and show them in the terminal and as SVG and PNG",
+      examples: ["diffeo chess figure --out figure"],
       load: () => import("./chess/figure.ts"),
     },
     evaluate: {
       about:
-        "measure samples of a model, or positions of a file, beside real ones and beside independent squares",
+        "compare samples of a model, or positions of a file, with real positions and with independent squares",
+      examples: ["diffeo chess evaluate boards.fen", "diffeo chess evaluate --model small"],
       load: () => import("./chess/evaluate.ts"),
     },
     study: {
       about:
-        "w against pieces and legality, for steps in logits and on the simplex; continues where it was stopped",
+        "measure pieces and legality over w, for steps in logits and on the simplex; continues where it was stopped",
+      examples: ["diffeo chess study --out studies/drift-scale"],
       load: () => import("./chess/study.ts"),
     },
     report: {
-      about: "write table and figure anew from the records of a study",
+      about: "write the table and the figure of a study again, from its records",
+      examples: ["diffeo chess report studies/drift-scale"],
       load: () => import("./chess/report.ts"),
     },
   },
@@ -64,27 +87,39 @@ const density: Group = {
   commands: {
     fit: {
       about:
-        "fit a deep kernel exponential family to a table of numbers; interrupted, it keeps nothing",
+        "fit a deep kernel exponential family to a table of numbers; an interrupted fit is lost",
+      examples: ["diffeo density fit --data table.csv --out runs/density"],
       load: () => import("./density/fit.ts"),
     },
     score: {
-      about: "log density and score of every row of a table",
+      about: "write the log-density and the score of every row of a table",
+      examples: [
+        "diffeo density score --model runs/density/model.safetensors --data table.csv --out scores.csv",
+      ],
       load: () => import("./density/score.ts"),
     },
     sample: {
-      about: "rows drawn from a fitted density",
+      about: "sample rows from a fitted density",
+      examples: [
+        "diffeo density sample --model runs/density/model.safetensors --count 1000 --out rows.csv",
+      ],
       load: () => import("./density/sample.ts"),
     },
     picture: {
-      about: "densities of two columns and their scores beside the data, as SVG and PNG",
+      about: "draw the densities of two columns and their scores with the data, as SVG and PNG",
+      examples: [
+        "diffeo density picture --models runs/density/model.safetensors --data table.csv --out density",
+      ],
       load: () => import("./density/picture.ts"),
     },
     study: {
       about: "compare the losses over datasets and seeds; continues where it was stopped",
+      examples: ["diffeo density study --out studies/uci --workers 4"],
       load: () => import("./density/study.ts"),
     },
     report: {
-      about: "write table and figures anew from the records of a study",
+      about: "write the table and the figures of a study again, from its records",
+      examples: ["diffeo density report studies/uci"],
       load: () => import("./density/report.ts"),
     },
   },
@@ -92,41 +127,59 @@ const density: Group = {
 
 const table: Group = {
   about:
-    "models of tables whose columns live somewhere: positive, bounded, ordered, parts of a whole, categories",
+    "models of tables whose columns have domains: positive, bounded, ordered, parts of a whole, categories",
   commands: {
     fit: {
-      about: "fit a model to a CSV file; says which domain each column was taken to have, and why",
+      about: "fit a model to a table; prints the domain of each column, and why it was chosen",
+      examples: [
+        "diffeo table fit houses.csv --out houses.model",
+        "diffeo table fit houses.csv --out houses.model --minutes 10 --seeds 3",
+      ],
       load: () => import("./table/fit.ts"),
     },
     demo: {
-      about: "the whole round on a small table that comes with diffeo: a minute to a report",
+      about:
+        "fit, sample, complete and report on a small table that comes with diffeo; takes about a minute",
+      examples: ["diffeo table demo --out demo/"],
       load: () => import("./table/demo.ts"),
     },
     sample: {
-      about: "rows drawn from a model; all of them are inside its domains",
+      about: "sample rows from a model; all of them are inside of its domains",
+      examples: [
+        "diffeo table sample --model houses.model --count 1000 --out rows.csv",
+        "diffeo table sample --model houses.model --given ward=north --given rooms=4",
+      ],
       load: () => import("./table/sample.ts"),
     },
     complete: {
-      about: "fill the empty cells of a CSV file, several times",
+      about: "fill the empty cells of a table, several times",
+      examples: [
+        "diffeo table complete holes.csv --model houses.model --out completed.csv",
+        "diffeo table complete holes.csv --model houses.model --point --out completed.csv",
+      ],
       load: () => import("./table/complete.ts"),
     },
     likelihood: {
-      about: "the log-likelihood of every row of a CSV file",
+      about: "write the log-likelihood of every row of a table",
       oldName: "score",
+      examples: ["diffeo table likelihood new.csv --model houses.model --out likelihoods.csv"],
       load: () => import("./table/likelihood.ts"),
     },
     evaluate: {
       about:
-        "what a model is worth on rows it has not seen: beside baselines and the floor of chance",
+        "evaluate a model on rows that it was not fitted to, compared with baselines and with chance",
+      examples: ["diffeo table evaluate test.csv --model houses.model"],
       load: () => import("./table/evaluate.ts"),
     },
     picture: {
-      about: "columns of a table beside rows drawn from its model, as SVG or PNG",
+      about: "draw the columns of a table and of rows sampled from its model, as SVG or PNG",
+      examples: ["diffeo table picture --model houses.model --data houses.csv --out houses.svg"],
       load: () => import("./table/picture.ts"),
     },
     export: {
       about:
-        "write a model's score, or its map from x to rows, as ONNX, and check it in ONNX Runtime",
+        "write the score of a model, or its map from x to rows, as ONNX, and check it in ONNX Runtime",
+      examples: ["diffeo table export --model houses.model --out houses.onnx"],
       load: () => import("./table/export.ts"),
     },
   },
@@ -140,7 +193,11 @@ const grid: Group = {
       load: () => import("./grid/fit.ts"),
     },
     sample: {
-      about: "sample grids, led by rules, or complete grids of which some sites are known",
+      about: "sample grids, guided by rules, or complete grids of which some sites are known",
+      examples: [
+        "diffeo grid sample --model sudoku.model --count 8",
+        'diffeo grid sample --model sudoku.model --rules "sum (1, *) = 45" --count 4',
+      ],
       load: () => import("./grid/sample.ts"),
     },
   },
@@ -151,33 +208,46 @@ export const commands: Group = {
   commands: {
     check: {
       about:
-        "hold a map to its laws: round trip, Jacobians, log-determinant, scores, Itô terms, reversal",
+        "check the properties of a map: round trip, Jacobians, log-determinant, scores, Itô terms, reversal",
+      examples: ["diffeo check", "diffeo check --map my-map.mjs --event 3"],
       load: () => import("./check.ts"),
     },
     sample: {
-      about: "draw from a score network out of an ONNX file, through a map to where the data lives",
+      about: "sample from a score network in an ONNX file, through a map to the domain of the data",
+      examples: [
+        "diffeo sample --score net.onnx --predicts noise --map expMap --count 1000 --out samples.csv",
+      ],
       load: () => import("./sample.ts"),
     },
     worker: {
-      about: "do jobs of studies, draws and chains that commands with --queue put on a server",
+      about: "run the jobs that commands with --queue put on a server",
+      examples: [
+        "diffeo worker --queue redis://host:6379 --name lab",
+        "diffeo worker --queue redis://host:6379 --once --jobs 4 --threads 1",
+      ],
       load: () => import("./queue/serve.ts"),
     },
     queue: {
-      about: "list what is on a server: jobs, workers and failures",
+      about: "list the jobs, workers and failures on a server",
+      examples: ["diffeo queue --queue redis://host:6379"],
       load: () => import("./queue/list.ts"),
     },
     study: {
-      about: "run a study of what the paper claims; continues where it was stopped",
+      about: "run a study of claims of the paper; continues where it was stopped",
       load: () => import("./study/study.ts"),
     },
-    devices: { about: "list the devices that can run a graph", load: () => import("./devices.ts") },
+    devices: {
+      about: "list the devices that can run a graph",
+      examples: ["diffeo devices"],
+      load: () => import("./devices.ts"),
+    },
     studio: {
-      about: "serve the studio, the web app, to this machine's browsers",
+      about: "serve the studio, a web app, to browsers on this machine",
+      examples: ["diffeo studio", "diffeo studio --port 0"],
       load: () => import("./studio/studio.ts"),
     },
     infer: {
-      about:
-        "draws from a posterior on constrained parameters, by chains; continues where it was stopped",
+      about: "sample a posterior on constrained parameters by MCMC; continues where it was stopped",
       load: () => import("./infer/infer.ts"),
     },
     compare: {
@@ -185,7 +255,7 @@ export const commands: Group = {
       load: () => import("./infer/compare.ts"),
     },
     calibrate: {
-      about: "check a posterior model and its sampler by simulated data",
+      about: "check a posterior model and its sampler on simulated data",
       load: () => import("./infer/calibrate.ts"),
     },
     chess,

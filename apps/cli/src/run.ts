@@ -13,6 +13,11 @@ export type { Io, Output } from "./shell/io.ts";
 
 const isLeaf = (entry: Leaf | Group): entry is Leaf => "load" in entry;
 
+const examplesText = (examples: readonly string[]): string =>
+  [examples.length === 1 ? "Example:" : "Examples:", ...examples.map((one) => `  ${one}`)].join(
+    "\n",
+  );
+
 /**
  * Names every command, and gives the one that the words name its options: only its own code is
  * loaded.
@@ -32,6 +37,7 @@ async function declare(
       if (chosen) named = below;
     } else if (chosen) {
       (await entry.load()).declare(command, io);
+      if (entry.examples) command.addHelpText("after", `\n${examplesText(entry.examples)}`);
       named = command;
     }
   }

@@ -224,7 +224,10 @@ const real = (text: string): number => {
 
 const ofNetwork = (command: Command): Command =>
   command
-    .requiredOption("--score <file>", "an ONNX file with a network of x and t, from any exporter")
+    .requiredOption(
+      "--score <file>",
+      "an ONNX file with a network of x and t, from any exporter; as one file (PyTorch: torch.onnx.export(…, external_data=False))",
+    )
     .addOption(
       new Option("--predicts <what>", "what it predicts")
         .choices(predictions)

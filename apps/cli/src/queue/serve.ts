@@ -67,7 +67,12 @@ export const declare: Declare = (command, io) =>
   void acceptOldOption(
     command
       .addOption(queueOption().makeOptionMandatory())
-      .option("--name <text>", "what the worker is called in lists", hostname())
+      .addOption(
+        new Option("--name <text>", "name of the worker in lists").default(
+          hostname(),
+          "the name of the machine",
+        ),
+      )
       .addOption(
         new Option("--device <name>", "whose jobs to take")
           .choices(["cpu", "webgpu", "cuda"])
@@ -91,7 +96,12 @@ export const declare: Declare = (command, io) =>
         integer(1, 86_400),
         20,
       )
-      .option("--cache <folder>", "where models and tables are kept", cacheFolder())
+      .addOption(
+        new Option("--cache <folder>", "where models and tables are kept").default(
+          cacheFolder(),
+          "~/.cache/diffeo/inputs",
+        ),
+      )
       .option("--cache-size <gb>", "the most that is kept there", positive, 10)
       .option("--once", "end when no job waits"),
     io,

@@ -174,7 +174,7 @@ function requireShapes(phi: Bijector, event: Shape, from?: Bijector): boolean {
       if (!(error instanceof DiffeoError)) throw error;
       throw new DiffeoError(
         error.kind,
-        `${part} of "${phi.name}" failed on a batch of [2, 3]: ${error.message}`,
+        `${part} of "${phi.name}" failed on a batch of [2, 3]: ${error.problem}`,
         error.remedy,
         { cause: error },
       );

@@ -3,6 +3,7 @@
  * its libraries are. Where the native runtime is not installed, or would send telemetry, its
  * WebAssembly build runs instead: on the processor alone, and slower.
  */
+import { isMainThread } from "node:worker_threads";
 import type { InferenceSession } from "onnxruntime-common";
 import {
   type Guard,
@@ -69,6 +70,18 @@ const wasmDevices: readonly Device[] = [
 const oneAtATime = serialiser();
 const atOnce: Guard = (task) => task();
 
+let warned = native;
+
+/** A warning, once per process, that sessions run in WebAssembly, which is slower. */
+function warnOfWasm(): void {
+  if (warned || !isMainThread) return;
+  warned = true;
+  process.emitWarning(
+    `${wasmDevices[0].description}. Sessions take about twice the time.`,
+    "diffeo",
+  );
+}
+
 /** Starts a session on some thread. */
 type Start = (model: OnnxModel, options: InferenceSession.SessionOptions) => Promise<Session>;
 
@@ -83,6 +96,7 @@ const createWith =
   async (model, device, options) => {
     const guard = device === "webgpu" || !native ? oneAtATime : atOnce;
     const provider = !native ? "wasm" : device === "onnxruntime" ? "cpu" : device;
+    warnOfWasm();
     const open = (m: OnnxModel): Promise<Session> =>
       guard(() => start(m, sessionOptions(m, provider, options)));
     try {
