@@ -30,7 +30,7 @@ export interface Outcome {
 export interface How {
   readonly input?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
-  /** After which the command counts as one without an end, times `patience`. Default 60. */
+  /** Time limit of the command, multiplied by `patience`. Default 60. */
   readonly seconds?: number;
   /** Called when the process is there. */
   readonly meanwhile?: (child: ChildProcess) => void | Promise<void>;

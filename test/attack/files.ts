@@ -22,7 +22,7 @@ export async function makeModel(): Promise<void> {
 const utf16 = (text: string): Buffer => Buffer.from(`\ufeff${text}`, "utf16le");
 const deep = (n: number): string => `${"[".repeat(n)}${"]".repeat(n)}`;
 
-/** Texts that are no table, or one that is hard to read. */
+/** Texts that are not tables, or hard to read. */
 const texts: Readonly<Record<string, string | Uint8Array>> = {
   "utf16.csv": utf16(plain),
   "utf16be.csv": utf16(plain).swap16(),
@@ -109,7 +109,7 @@ async function parquets(): Promise<Record<string, Uint8Array>> {
     Array.from({ length: 30 }, (_, i) => [i, "xy"[i % 2]]),
   );
   const out: Record<string, Uint8Array> = { "good.parquet": good };
-  // Runs of 0xff are varints without an end; of 0x80, of 2³¹ and more.
+  // Runs of 0xff are endless varints; runs of 0x80 are varints of 2³¹ and more.
   for (const [value, step] of [
     [0xff, 11],
     [0x80, 13],

@@ -67,7 +67,7 @@ export interface Scene {
 interface SceneOptions {
   /** Whether the command may end with an error. Default true. */
   readonly mayRefuse?: boolean;
-  /** After which the command counts as one without an end. Default 180. */
+  /** Time limit of the command. Default 180. */
   readonly seconds?: number;
   /** What else was wrong, when the command has ended. */
   readonly check?: () => string | undefined;

@@ -154,8 +154,8 @@ const table: Group = {
     complete: {
       about: "fill the empty cells of a table, several times",
       examples: [
-        "diffeo table complete holes.csv --model houses.model --out completed.csv",
-        "diffeo table complete holes.csv --model houses.model --point --out completed.csv",
+        "diffeo table complete rows.csv --model houses.model --out completed.csv",
+        "diffeo table complete rows.csv --model houses.model --point --out completed.csv",
       ],
       load: () => import("./table/complete.ts"),
     },

@@ -1,6 +1,6 @@
 /**
- * What a command sees of the world beside files: where it writes, where it reads, and what tells it
- * to stop.
+ * What a command sees of the world in addition to files: where it writes, where it reads, and the
+ * signal that stops it.
  */
 import type { Readable } from "node:stream";
 import type { Command } from "commander";

@@ -4,7 +4,7 @@ import type { TypedArray } from "diffeo/graph";
 export interface NumberRows {
   readonly columns: readonly string[];
   readonly rows: number;
-  /** Row after row, a number a column. */
+  /** Row after row, one number per column. */
   readonly values: TypedArray;
 }
 
@@ -30,7 +30,7 @@ export function* numberLines(table: NumberRows): Generator<string> {
   for (const rows of pieces(table)) yield rows.map((row) => `${row.join(",")}\n`).join("");
 }
 
-/** JSON: columns and rows, and what is said beside them. */
+/** JSON: columns and rows, and further fields. */
 export function* numbersJson(
   table: NumberRows,
   beside: Readonly<Record<string, unknown>>,

@@ -1,6 +1,6 @@
 /**
- * A graph as an ONNX file: written, then run in ONNX Runtime beside the plain float64 evaluator,
- * and only then said to be there.
+ * A graph as an ONNX file: written, then run in ONNX Runtime and compared with the plain float64
+ * evaluator. The file is reported only after that.
  */
 import { readFile } from "node:fs/promises";
 import { compile, openModel } from "diffeo/engine";

@@ -6,7 +6,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { fail } from "diffeo/graph";
 import type { Io } from "./io.ts";
 
-/** A whole number between bounds. Above `most` are sizes that no machine has room or time for. */
+/** An integer between bounds. Sizes above `most` fit into no machine's memory or time. */
 export function integer(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -67,7 +67,7 @@ export const integers =
 
 export const numbers = (text: string): number[] => text.split(",").map(positive);
 
-/** What every command that runs graphs is told. */
+/** Options of every command that runs graphs. */
 export interface EngineOptions {
   readonly device: string;
   readonly threads?: number;

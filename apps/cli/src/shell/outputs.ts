@@ -35,7 +35,7 @@ const errno = (error: unknown): string | undefined => (error as NodeJS.ErrnoExce
 async function placeOf(path: string): Promise<string> {
   const there = await stat(path, { bigint: true }).catch(() => undefined);
   if (there) return `${there.dev}:${there.ino}`;
-  // What is wrong with a path is said when it is looked at as a file to write.
+  // The check of the path as a file to write reports what is wrong with it.
   return resolve(await followLinks(path).catch(() => path));
 }
 
@@ -56,7 +56,7 @@ async function requireWritable(path: string): Promise<boolean> {
     if (errno(error) !== "ENOENT") throw error;
   });
   if (there?.isDirectory()) throw Object.assign(new Error("a folder"), { code: "EISDIR" });
-  // A pipe or a device is written to; a file is replaced by one written beside it.
+  // A pipe or a device is written to; a file is replaced by one written next to it.
   if (there && !there.isFile()) await access(path, constants.W_OK);
   else await requireRoom(await followLinks(path));
   return there?.isFile() === true && there.size > 0;

@@ -10,9 +10,9 @@ export const pictureFiles = (name: string): Planned[] => [
 ];
 
 /**
- * An SVG as PNG. A machine without a font cannot write its captions, which is said: a figure
- * without words looks finished.
- * @param name what the picture is called where that is said
+ * An SVG as PNG. A machine without a font cannot write its captions. A warning says so: a
+ * figure without words looks finished.
+ * @param name the picture's name in the warning
  */
 export async function pngOf(io: Io, svg: string, name: string): Promise<Uint8Array> {
   const { hasFont, renderPng } = await import("diffeo-picture/node");

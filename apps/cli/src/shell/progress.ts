@@ -64,7 +64,7 @@ interface Stepping extends ReturnType<typeof engineOf> {
 
 /**
  * Work under a line of progress that each step moves on.
- * @param work is given what to pass on, and what to call for a note beside the bar
+ * @param work is given what to pass on, and what to call for a note next to the bar
  */
 export async function stepping<T>(
   { stderr, signal }: Io,

@@ -35,7 +35,7 @@ const guarded = (output: Output, always: boolean): Output => ({
 });
 
 /**
- * Streams that show text from outside instead of obeying it. Standard output that is no terminal
+ * Streams that show text from outside instead of obeying it. Standard output that is not a terminal
  * gets every character as it is: it may be data.
  */
 export const guardedIo = (io: Io): Io => ({

@@ -87,7 +87,7 @@ const NOT_FOUND = "There is no such file. Open /";
 async function stream(file: FileHandle, size: number, response: ServerResponse): Promise<void> {
   const body = file.createReadStream({ autoClose: false });
   await pipeline(body, response);
-  // A file that became shorter: without an end of the connection the reader waits for the rest.
+  // The file became shorter: unless the connection closes, the reader waits for the rest.
   if (body.bytesRead < size) response.destroy();
 }
 

@@ -1,6 +1,6 @@
 /**
  * diffeo/job: long work as jobs that give the same result wherever and in whatever order they run.
- * Kinds of jobs live beside the work that they do; `diffeo-queue` runs jobs on other processes and
+ * Kinds of jobs live next to the work that they do; `diffeo-queue` runs jobs on other processes and
  * machines.
  */
 export {

@@ -1,6 +1,6 @@
 /**
  * A kind of job: what its parameters and inputs are, how it is done, and how its result becomes
- * bytes and is read again. Kinds live beside the work that they do.
+ * bytes and is read again. Kinds live next to the work that they do.
  */
 import type * as v from "valibot";
 

@@ -1,5 +1,5 @@
 /**
- * Files written whole or not at all: a temporary file beside the target, flushed to disk, then
+ * Files written whole or not at all: a temporary file next to the target, flushed to disk, then
  * renamed over it. The new file has the mode, the owner and the group of the file it replaces.
  * Links are followed. A pipe or a device cannot be replaced and is written to.
  */
@@ -38,7 +38,7 @@ export function cannotWrite(path: string, error: unknown): DiffeoError {
 }
 
 /**
- * The name beside a target under which a process writes; two writers of one process have two. It
+ * The name next to a target under which a process writes; two writers of one process have two. It
  * does not contain the target's name, which may be as long as names can be.
  */
 const temporaryOf = (target: string): string =>
@@ -164,7 +164,7 @@ export async function writeFileAtomic(path: string, parts: Content): Promise<voi
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
-    // What comes may end by an error of its own, or be told to stop.
+    // The stream may end by an error of its own, or be aborted.
     if (isStream(parts) && !("syscall" in Object(error))) throw error;
     throw cannotWrite(path, error);
   }

@@ -1,5 +1,5 @@
 /**
- * Chains on disk, under way: config.json, what was asked for, and chains.json, where they are, each
+ * Chains on disk, under way: config.json, the options, and chains.json, where they are, each
  * written whole or not at all. A process may end at any moment; the next one goes on from the last
  * whole transitions that were kept.
  */

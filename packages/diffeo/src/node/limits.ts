@@ -1,6 +1,6 @@
 /**
- * Memory and time of a process that does a job: what it may take is said before, looked at while
- * it works, and what takes more is ended. Memory is what is resident, as the system counts it; four
+ * Memory and time of a process that runs a job: the limits are set before, checked while it runs,
+ * and a process that takes more is ended. Memory is what is resident, as the system counts it; four
  * looks a second miss a peak that is shorter.
  */
 import { type ChildProcess, execFile } from "node:child_process";

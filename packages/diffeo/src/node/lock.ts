@@ -1,5 +1,5 @@
 /**
- * One process at a time on a file or in a folder: a lock beside it or in it that names its process.
+ * One process at a time on a file or in a folder: a lock next to it or in it that names its process.
  * A process that is killed leaves its lock behind. The lock is replaced where the process can be
  * looked up: on the same host, in the same boot and the same PID namespace (a container has one of
  * its own). Any other lock is left alone, since its process may live.

@@ -66,7 +66,7 @@ export interface PoolOptions {
   readonly limits?: JobLimits;
 }
 
-/** What a worker is told. */
+/** Messages to a worker. */
 type Message =
   | { readonly kind: "job"; readonly job: PoolJob }
   | { readonly kind: "answer"; readonly id: number; readonly answer: unknown }

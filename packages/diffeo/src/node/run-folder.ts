@@ -1,7 +1,7 @@
 /**
  * A training run on disk:
- *   config.json      what was asked for, with seed and version; a resumed run must ask for the same
- *   metrics.jsonl    one line a report
+ *   config.json      the options, seed and version; a resumed run must have the same
+ *   metrics.jsonl    one line per report
  *   step-N.safetensors   state after N steps, written whole or not at all; the newest two are kept
  *
  * A process may end at any moment. What it leaves is a run at its newest checkpoint: opening it

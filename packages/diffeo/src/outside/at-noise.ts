@@ -1,5 +1,5 @@
 /**
- * Whether a network predicts what it was said to predict. At the horizon T points are little but
+ * Whether a network predicts what the option `predicts` states. At the horizon T points are little but
  * noise, x = m x₀ + σ ε, and about
  *
  *   s(x, T) = −x/(σ² + m² Var x₀),

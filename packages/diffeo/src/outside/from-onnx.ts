@@ -4,8 +4,8 @@
  *     const score = await fromOnnx(bytes, { predicts: "noise", sde: vp() });
  *     await sample(reversePush(vp(), additiveLogistic(), score), { shape: [2], count: 1000, key: key(1) });
  *
- * The file runs as it is, in a session of its own beside the compiled graphs, on their device.
- * Writing its nodes into our graphs would save a call a step, but a model has one version of ONNX's
+ * The file runs as it is, in a session of its own, on the device of the compiled graphs.
+ * Writing its nodes into our graphs would save one call per step, but a model has one version of ONNX's
  * operators: a file of another would have to be translated, operator by operator, and its weights
  * be copied into the graph of every batch size.
  */
@@ -56,7 +56,7 @@ export interface FromOnnxOptions extends PredictionOptions, PortOptions {
 
 /** A score that knows what it was made of. */
 export interface OnnxScore extends MarginalScore {
-  /** What was found in the file, in words; at last what is doubtful about it. */
+  /** What was found in the file, in words; warnings come last. */
   describe(): string;
   readonly file: OnnxFile;
 }
@@ -126,7 +126,7 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Pro
   );
 }
 
-/** What a run on an event of a known shape shows: the wiring, and a doubt about what is predicted. */
+/** What a run on an event of a known shape shows: the wiring, and a warning about what is predicted. */
 async function tried(
   model: OnnxModel,
   event: Shape,

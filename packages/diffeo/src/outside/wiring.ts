@@ -23,7 +23,7 @@ export type TimeForm = "[batch]" | "[batch, 1]" | "[1]" | "[]";
 
 /** Which ports of a file are x, t and the prediction. */
 export interface PortOptions {
-  /** The names of the ports of x and t, where the file leaves a doubt. */
+  /** The names of the ports of x and t, where the file is ambiguous. */
   readonly inputs?: { readonly x?: string; readonly t?: string };
   /** The name of the output. */
   readonly output?: string;
@@ -71,7 +71,7 @@ export function portsOf(
   const rest = free.filter((port) => port !== x && port !== t);
   if (!t && rest.length > (x ? 0 : 1)) {
     const times = rest.filter(isTime);
-    // A column of positions is no time beside one that is called so.
+    // A column of positions is not the time if another port has its name.
     const one = times.length > 1 ? times.filter(({ name }) => timeNames.test(name)) : times;
     if (one.length !== 1) doubt("which one is t?");
     t = one[0];
@@ -180,7 +180,7 @@ export interface Runner {
   run(feeds: Readonly<Record<string, NdArray>>): Promise<Record<string, NdArray>>;
 }
 
-/** What a runtime is told of the file. */
+/** The file as a runtime takes it. */
 export const onnxModelOf = (bytes: Uint8Array, file: OnnxFile, { output }: Ports): OnnxModel => ({
   bytes,
   types: new Set([...file.types].filter(isArrayType)),

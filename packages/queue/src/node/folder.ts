@@ -1,5 +1,5 @@
 /**
- * Results in a folder that machines share: one file a job, named by the job's digest, written
+ * Results in a folder that machines share: one file per job, named by the job's digest, written
  * whole or not at all. A line of JSON says what the bytes after it are; a file that is not what it
  * says, or not a result of its job, is none, and its job is done again.
  */

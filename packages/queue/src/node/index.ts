@@ -24,7 +24,7 @@ import type { WorkerOptions } from "./redis/worker.ts";
 export const openQueue = async (options: QueueOptions): Promise<Executor> =>
   (await import("./redis/executor.ts")).openQueue(options);
 
-/** Serves a queue until it is told to stop. */
+/** Serves a queue until its signal is aborted. */
 export const serveQueue = async (
   options: WorkerOptions,
 ): Promise<{ readonly done: number; readonly failed: number }> =>

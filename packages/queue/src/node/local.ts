@@ -33,7 +33,7 @@ export interface ProcessScript {
 /** How often a job is begun. */
 export const ATTEMPTS = 3;
 
-/** The bytes of one of a job's inputs by their SHA-256. */
+/** The bytes of an input of a job by their SHA-256. */
 const inputBytes = (job: Job, digest: string): Uint8Array =>
   inputsOf(job).get(digest) ?? fail("data", `there is no input ${digest}`, "give it with the jobs");
 

@@ -57,7 +57,7 @@ function drop(client: Redis): void {
 }
 
 /**
- * Mends two faults of ioredis 5.11. Its timer for an answer outlives the stream that it was started
+ * Works around two faults of ioredis 5.11. Its timer for an answer outlives the stream that it was started
  * for, keeps the process alive, and ends the next stream (issue 2147 there). Its parser recurses
  * into nested replies, and what it throws would end the process.
  */
@@ -105,7 +105,7 @@ interface ConnectOptions {
   readonly answerMs?: number;
 }
 
-/** @param say is told, once each time, that the connection is lost and that it is back */
+/** @param say called when the connection is lost and when it is back */
 export async function connect(
   { options, shown }: Address,
   say: (line: string) => void,
@@ -166,7 +166,7 @@ export async function connect(
     client,
     close: async () => {
       ready = false;
-      // A server that is gone is not told good-bye.
+      // A server that is gone gets no QUIT.
       if (client.status === "ready") await atMost(client.quit());
       for (const each of [client, ...duplicates]) drop(each);
     },

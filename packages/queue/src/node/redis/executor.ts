@@ -1,7 +1,7 @@
 /**
  * Jobs on a queue, from the side of the command. A job whose result is on the server is done,
  * whoever did it; others are added under their digests, so that two commands share them. Events of
- * the queue say when to look; a look over all jobs every few seconds finds what no event told, and
+ * the queue say when to look; a look over all jobs every few seconds finds what no event reported, and
  * adds again what a server has lost.
  */
 import { Queue, QueueEvents } from "bullmq";

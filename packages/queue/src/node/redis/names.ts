@@ -7,8 +7,8 @@ import { ATTEMPTS } from "../local.ts";
 const PREFIX = "diffeo";
 
 /**
- * What BullMQ's classes are told of a connection: keys are ours, and any Redis from 6.2 and any
- * Valkey will do.
+ * The options of BullMQ's classes: the prefix of our keys, and no check of the server's version,
+ * since any Redis from 6.2 and any Valkey will do.
  */
 export const onPrefix = (connection: Redis) => ({
   connection,

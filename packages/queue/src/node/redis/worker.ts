@@ -30,7 +30,7 @@ export interface WorkerOptions {
   readonly name: string;
   readonly release: string;
   readonly device: string;
-  /** Jobs at a time, each in a process of its own, and threads of one operation in each. */
+  /** Jobs at a time, one process per job, and threads of one operation in each. */
   readonly jobs: number;
   readonly threads: number;
   /** What a process runs: it calls `serveRunner`. */
