@@ -31,7 +31,8 @@ function modelPath(word: string): string {
 export const modelOption = (): Option =>
   new Option(
     "--model <file>",
-    `model.safetensors of a training run, or a shipped one by name: ${Object.keys(shippedModels).join(", ")}`,
+    "model.safetensors of a training run, or a shipped one by name: " +
+      `${Object.keys(shippedModels).join(", ")}`,
   )
     .argParser(modelPath)
     .default(shippedModel, Object.keys(shippedModels)[0]);

@@ -63,7 +63,9 @@ async function calibrate(io: Io, options: CalibrateCommand): Promise<void> {
   );
   const times = fittedTimes({ ...model, errors }, BOARD_STEPS);
   io.stdout.write(
-    `${measured} boards; half of ${BOARD_STEPS} steps lie between t = ${times[Math.round(0.25 * BOARD_STEPS)].toFixed(3)} and ${times[Math.round(0.75 * BOARD_STEPS)].toFixed(3)}: ${out}\n`,
+    `${measured} boards; half of ${BOARD_STEPS} steps lie between t = ` +
+      `${times[Math.round(0.25 * BOARD_STEPS)].toFixed(3)} and ` +
+      `${times[Math.round(0.75 * BOARD_STEPS)].toFixed(3)}: ${out}\n`,
   );
 }
 
@@ -72,7 +74,8 @@ export const declare: Declare = (command, io) => {
     .addOption(modelOption())
     .option(
       "--data <files...>",
-      "positions to measure on, preferably not used in training (default: positions of random games)",
+      "positions to measure on, preferably not used in training (default: positions of random " +
+        "games)",
     )
     .option("--count <n>", "how many positions to use", integer(2, MOST.boards), 256)
     .option("--batch <n>", "boards at a time", integer(1, MOST.batch), 64)

@@ -53,8 +53,9 @@ async function byParticles(
     }),
   );
   io.stderr.write(
-    `${particles} particles, effective ${found.ess.toFixed(1)} at the end, ${found.ancestors} ancestors; ` +
-      `${(100 * found.kept).toFixed(1)} % of known squares were right before they were set\n`,
+    `${particles} particles, effective ${found.ess.toFixed(1)} at the end, ${found.ancestors} ` +
+      `ancestors; ${(100 * found.kept).toFixed(1)} % of known squares were right before they ` +
+      "were set\n",
   );
   const order = Array.from(
     { length: count },

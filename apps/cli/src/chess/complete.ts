@@ -42,7 +42,8 @@ export const declare: Declare = (command, io) => {
   command
     .argument(
       "[fen]",
-      'placement with ? for each unknown square, as in "????????/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"',
+      "placement with ? for each unknown square, as in " +
+        '"????????/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"',
     )
     .option("--count <n>", "boards (default: 4; with --evaluate 500)", integer(1, MOST.boards))
     .addOption(

@@ -157,7 +157,8 @@ function report(
     io.stdout.write(`${n(duplicates)} rows repeat a placement and were left out\n`);
   if (skipped > 0)
     io.stdout.write(
-      `${n(skipped)} bad rows were left out; the first:\n${problems.map((p) => `  ${p}\n`).join("")}`,
+      `${n(skipped)} bad rows were left out; ` +
+        `the first:\n${problems.map((p) => `  ${p}\n`).join("")}`,
     );
   for (const { path, positions: count } of written)
     io.stdout.write(`wrote ${n(count)} positions to ${path}\n`);

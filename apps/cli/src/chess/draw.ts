@@ -97,8 +97,8 @@ export const withDrawOptions = (command: Command): Command =>
     .addOption(
       new Option(
         "--guide <condition>",
-        "guide boards to a condition by the posterior of their squares: Q=0, pieces=12, balance>=3, …; " +
-          "repeatable. Most boards then meet it; --require keeps those that do",
+        "guide boards to a condition by the posterior of their squares: Q=0, pieces=12, " +
+          "balance>=3, …; repeatable. Most boards then meet it; --require keeps those that do",
       ).argParser(guiding),
     )
     .option(
@@ -197,7 +197,8 @@ export async function drawSamples(
   if (conditions && (options.shard || options.dryRun))
     fail(
       "usage",
-      `the number of jobs with --require is known only at the end; ${options.shard ? "--shard" : "--dry-run"} needs it before`,
+      "the number of jobs with --require is known only at the end; " +
+        `${options.shard ? "--shard" : "--dry-run"} needs it before`,
       "leave one of them out, or give --queue",
     );
   const groups = (): Group<BoardsParameters, Boards>[] => [
@@ -227,7 +228,8 @@ export function reportRejection(
   const { positions, drawn } = boards;
   const wanted = conditions.map(({ text }) => text).join(", ");
   io.stderr.write(
-    `rejection: ${positions.count} of ${drawn} sampled boards met ${wanted}; the share rejected is ${shareRejected(boards).toFixed(3)}\n`,
+    `rejection: ${positions.count} of ${drawn} sampled boards met ${wanted}; the share rejected ` +
+      `is ${shareRejected(boards).toFixed(3)}\n`,
   );
   if (positions.count < count)
     fail(

@@ -122,7 +122,8 @@ export const declare: Declare = (command, io) => {
   command
     .argument(
       "[file]",
-      "positions: FEN, EPD, CSV, PGN or packed; - for standard input (default: samples of the model)",
+      "positions: FEN, EPD, CSV, PGN or packed; - for standard input (default: samples of the " +
+        "model)",
     )
     .option(
       "-r, --reference <files...>",

@@ -57,7 +57,8 @@ export function checkNetwork(options: NetworkOptions): void {
     fail(
       "usage",
       `a network of more than ${Math.round(least / 1e6).toLocaleString("en")} million parameters`,
-      `choose a smaller --width${network === "unet" ? ", --multipliers or --blocks" : " or --layers"}`,
+      "choose a smaller " +
+        `--width${network === "unet" ? ", --multipliers or --blocks" : " or --layers"}`,
     );
 }
 

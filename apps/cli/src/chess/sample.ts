@@ -59,8 +59,8 @@ export const declare: Declare = (command, io) => {
     .addOption(
       new Option(
         "--grid <name>",
-        "how times are spaced (default: fitted to the model's errors by diffeo chess calibrate, for " +
-          "exponential solvers and w = 1; otherwise the grid of the solver)",
+        "how times are spaced (default: fitted to the model's errors by diffeo chess calibrate, " +
+          "for exponential solvers and w = 1; otherwise the grid of the solver)",
       ).choices(boardGrids),
     );
   acceptMethod(command, io);

@@ -87,7 +87,9 @@ async function runAll(
   return doGroups(io, options, work, groups, async ({ results, seconds }, i) => {
     const record = scaleRecord(tasks[i], joinBoards(results), device);
     await saveScaleRecord(out, record);
-    const line = `${++done} of ${open}: ${groups[i].name}: ${record.pieces.mean.toFixed(1)} pieces, ${record.legal.toFixed(3)} legal`;
+    const line =
+      `${++done} of ${open}: ${groups[i].name}: ${record.pieces.mean.toFixed(1)} ` +
+      `pieces, ${record.legal.toFixed(3)} legal`;
     if (!io.stderr.isTTY) io.stderr.write(`${line}, ${seconds.toFixed(1)} s\n`);
   });
 }

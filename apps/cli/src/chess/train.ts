@@ -40,7 +40,8 @@ function focusOf(range: readonly number[] | undefined, horizon: number): Focus |
     fail(
       "usage",
       `--focus ${range.join(",")}`,
-      `give two times, the smaller first, both within (0, ${horizon}], and a share below 1 if you like`,
+      `give two times, the smaller first, both within (0, ${horizon}], and a share below 1 if ` +
+        "you like",
     );
   return { from, to, share };
 }
@@ -53,7 +54,10 @@ async function tryDevice(options: RunOptions): Promise<void> {
 
 /** Identifies the data: the number of positions and a digest of them in their order. */
 function identityOf({ count, bytes }: Positions): string {
-  return `${count} positions, SHA-256 ${createHash("sha256").update(bytes).digest("hex").slice(0, 12)}…`;
+  return (
+    `${count} positions, SHA-256 ` +
+    `${createHash("sha256").update(bytes).digest("hex").slice(0, 12)}…`
+  );
 }
 
 /** Options of every network. */
@@ -164,7 +168,8 @@ async function trainCommand(io: Io, options: TrainCommand, command: Command): Pr
   const reached = await inFolder(out, () => runTraining(io, { ...plan, config }));
   io.stdout.write(
     reached === steps
-      ? `${steps} steps of ${batch} boards, ${parameterCount(model.parameters)} parameters: ${join(out, BOARD_MODEL)}\n`
+      ? `${steps} steps of ${batch} boards, ${parameterCount(model.parameters)} parameters: ` +
+          `${join(out, BOARD_MODEL)}\n`
       : `stopped at step ${reached} of ${steps}; continue with the same command and --resume\n`,
   );
   io.signal.throwIfAborted();
@@ -241,7 +246,8 @@ const withLoss = (command: Command): Command =>
     .addOption(
       choice(
         "--weight <kind>",
-        "how errors are weighted: none, by the Jacobian (on the simplex), or by the Jacobian with a bound",
+        "how errors are weighted: none, by the Jacobian (on the simplex), or by the Jacobian " +
+          "with a bound",
         weights,
         "none",
       ),
@@ -254,7 +260,8 @@ const withLoss = (command: Command): Command =>
     )
     .option(
       "--focus <from,to,share>",
-      "sample this share of the times (default 0.85) from a part of (0, 1], where classes are decided",
+      "sample this share of the times (default 0.85) from a part of (0, 1], where classes are " +
+        "decided",
       numbers,
     );
 
@@ -279,10 +286,10 @@ const withOptimiser = (command: Command): Command =>
 
 export const declare: Declare = (command, io) => {
   command.description(
-    "Trains a score of chess positions: a U-Net or a transformer. The run folder receives the model " +
-      "with averaged weights (model.safetensors), checkpoints, metrics and sheets of sampled boards. " +
-      "Ctrl-C stops with a checkpoint. The same command with --resume continues, and reaches the " +
-      "same numbers as an uninterrupted run.",
+    "Trains a score of chess positions: a U-Net or a transformer. The run folder receives the " +
+      "model with averaged weights (model.safetensors), checkpoints, metrics and sheets of " +
+      "sampled boards. Ctrl-C stops with a checkpoint. The same command with --resume continues, " +
+      "and reaches the same numbers as an uninterrupted run.",
   );
   for (const declareGroup of [withRun, withNetwork, withLoss, withOptimiser]) declareGroup(command);
   command.optionsGroup("Machine:");

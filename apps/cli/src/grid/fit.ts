@@ -132,7 +132,8 @@ async function fit(io: Io, path: string, options: FitCommand): Promise<void> {
   io.stdout.write(
     json
       ? `${JSON.stringify(report)}\n`
-      : `${grids} grids of ${symbols.length} classes; ${parameters} parameters, ${step} steps: ${out}\n`,
+      : `${grids} grids of ${symbols.length} classes; ${parameters} parameters, ${step} steps: ` +
+          `${out}\n`,
   );
 }
 
@@ -144,8 +145,8 @@ export const declare: Declare = (command, io) => {
       .requiredOption("--out <file>", "where to write the model")
       .option(
         "--groups <kinds>",
-        "kinds of sites that belong together, such as rows,columns,boxes 3x3; for classes that differ " +
-          "only in their names",
+        "kinds of sites that belong together, such as rows,columns,boxes 3x3; for classes that " +
+          "differ only in their names",
       )
       .addOption(
         new Option(
@@ -165,9 +166,11 @@ export const declare: Declare = (command, io) => {
       "after",
       `
 Examples:
-  diffeo grid fit sudokus.txt --grid 9,9 --groups "rows,columns,boxes 3x3" --out sudoku.model --run runs/sudoku
+  diffeo grid fit sudokus.txt --grid 9,9 --groups "rows,columns,boxes 3x3" \\
+    --out sudoku.model --run runs/sudoku
   diffeo grid sample --model sudoku.model --count 8
-  diffeo grid sample --model sudoku.model --known puzzles.txt --draws 16 --check "rows different; columns different; boxes 3x3 different"`,
+  diffeo grid sample --model sudoku.model --known puzzles.txt --draws 16 \\
+    --check "rows different; columns different; boxes 3x3 different"`,
     )
     .action((path: string, options: FitCommand) => fit(io, path, options));
 };

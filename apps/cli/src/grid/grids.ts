@@ -33,7 +33,8 @@ export async function readGrids(path: string, grid: Shape): Promise<GridLines> {
     if (sites.length !== sizeOf(grid))
       fail(
         "data",
-        `${path}, line ${i + 1}: ${sites.length} sites where a grid [${grid.join(", ")}] has ${sizeOf(grid)}`,
+        `${path}, line ${i + 1}: ${sites.length} sites where a grid [${grid.join(", ")}] has ` +
+          `${sizeOf(grid)}`,
         "write one grid per line",
       );
     grids.push(sites);

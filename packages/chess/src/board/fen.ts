@@ -83,7 +83,8 @@ function scanPlacement(text: string, board: Board, unknown: boolean): number | T
       return problem(
         column,
         `${JSON.stringify(String.fromCodePoint(text.codePointAt(at) as number))} is not a piece`,
-        `use ${PIECES} for pieces, 1 to 8 for empty squares${unknown ? ", ? for unknown ones" : ""}`,
+        `use ${PIECES} for pieces, 1 to 8 for empty ` +
+          `squares${unknown ? ", ? for unknown ones" : ""}`,
       );
     if (square === rankEnd)
       return problem(

@@ -43,9 +43,13 @@ export const walkCsv: LineWalk = async (batches, sink) => {
         if (fenColumn >= 0) continue;
         sink.bad(first + i, {
           column: 1,
-          cause: `the header ${JSON.stringify(line.length > 60 ? `${line.slice(0, 60)}…` : line)} has no column FEN`,
+          cause:
+            "the header " +
+            `${JSON.stringify(line.length > 60 ? `${line.slice(0, 60)}…` : line)} has no column ` +
+            "FEN",
           remedy:
-            "begin the file with FEN,Evaluation; for a list of FENs without a header use the format fen",
+            "begin the file with FEN,Evaluation; for a list of FENs without a header use the " +
+            "format fen",
         });
         return;
       }

@@ -2,8 +2,8 @@
  * Completion of positions: known squares are kept, unknown ones are sampled by the reverse
  * diffusion, which sees the known squares noised like the others.
  *
- *   guided        the score of the conditional distribution, by the gradient of the posterior of the
- *                 known squares (known-sites.ts)
+ *   guided        the score of the conditional distribution, by the gradient of the posterior of
+ *                 the known squares (known-sites.ts)
  *   resample      each step repeated, so that unknown squares adapt to the known ones (RePaint)
  *   replacement   the known squares are set at each step, nothing else
  */

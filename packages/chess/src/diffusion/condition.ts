@@ -2,7 +2,7 @@
  * Conditions on a board as text:
  *
  *   legal           strictly legal (legality.ts)
- *   Q   q=1   P>=6  number of pieces of a kind, white's in capitals; a letter alone means one or more
+ *   Q   q=1   P>=6  number of pieces of a kind, white's in capitals; a letter alone: one or more
  *   pieces<=20      number of all pieces; `white` and `black` count one side
  *   balance>0       material, P1 N3 B3 R5 Q9, white minus black
  *
@@ -130,7 +130,8 @@ export function guidingSum({ text, sum }: BoardCondition): GuidingSum {
     fail(
       "usage",
       `${JSON.stringify(text)} cannot guide: it is not a bound on a sum over squares`,
-      "guide by pieces, white, black, balance or a piece with =, <, >, <= or >=; use rejection otherwise",
+      "guide by pieces, white, black, balance or a piece with =, <, >, <= or >=; use rejection " +
+        "otherwise",
     )
   );
 }

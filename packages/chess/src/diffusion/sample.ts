@@ -274,6 +274,7 @@ function requireKept(made: Uint8Array, partial: Uint8Array): void {
   for (let i = 0; i < made.length; i++)
     if (partial[i] !== UNKNOWN && made[i] !== partial[i])
       throw new Error(
-        `internal: square ${i % SQUARES} of board ${Math.floor(i / SQUARES)} was known and has changed`,
+        `internal: square ${i % SQUARES} of board ${Math.floor(i / SQUARES)} was known and has ` +
+          "changed",
       );
 }

@@ -72,7 +72,8 @@ export function decodeDataset(file: Uint8Array, name: string): Positions {
   if (bytes.length !== count * POSITION_BYTES)
     fail(
       "data",
-      `${name}: the header states ${count} positions, the file has ${bytes.length / POSITION_BYTES}`,
+      `${name}: the header states ${count} positions, the file has ` +
+        `${bytes.length / POSITION_BYTES}`,
       `copy it again, or ${again}`,
     );
   if (crc32(bytes) !== view.getUint32(12, true))
@@ -85,7 +86,8 @@ export function decodeDataset(file: Uint8Array, name: string): Positions {
     if ((bytes[i] & 15) > EMPTY || bytes[i] >>> 4 > EMPTY)
       fail(
         "data",
-        `${name}: position ${Math.floor(i / POSITION_BYTES)} has a square without a class, at byte ${HEADER_BYTES + i}`,
+        `${name}: position ${Math.floor(i / POSITION_BYTES)} has a square without a class, at ` +
+          `byte ${HEADER_BYTES + i}`,
         again,
       );
   return { count, bytes };

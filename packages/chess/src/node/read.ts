@@ -97,7 +97,9 @@ export async function readPositions(
         games.push(game);
       },
       bad: (line, problem) => {
-        const text = `${file.name}, line ${line.toLocaleString("en")}, column ${problem.column}: ${problem.cause}`;
+        const text =
+          `${file.name}, line ${line.toLocaleString("en")}, column ` +
+          `${problem.column}: ${problem.cause}`;
         if (!skipBad) throw new DiffeoError("data", text, remedyFor(problem, entry.rows));
         skipped++;
         if (problems.length < SHOWN_PROBLEMS) problems.push(text);

@@ -88,7 +88,8 @@ function requireTurn({ step, metadata }: Checkpoint, { steps, fall = 0 }: BoardR
   if (falls === steps || step <= level) return;
   fail(
     "usage",
-    `at step ${step} a rate that falls for ${fall} steps cannot turn from ending at step ${falls} to ending at step ${steps}`,
+    `at step ${step} a rate that falls for ${fall} steps cannot turn from ending at step ` +
+      `${falls} to ending at step ${steps}`,
     step > falls - fall
       ? `continue with \`steps\` ${falls}, or begin another run from the model of this one`
       : `set \`steps\` to ${step + fall} or more`,

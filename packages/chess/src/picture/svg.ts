@@ -68,11 +68,19 @@ export function sheetSvg(pictures: readonly Picture[], options: SheetOptions = {
     return `<g transform="translate(${x} ${y})">${drawn(picture, size, edge, text)}</g>`;
   });
   const heading = title
-    ? `<text x="${gap}" y="${gap + text}" ${FONT} font-size="${Math.round(1.3 * text)}" font-weight="bold" fill="${COLOURS.ink}">${escapeText(title)}</text>`
+    ? `<text x="${gap}" y="${gap + text}" ${FONT} font-size="${Math.round(1.3 * text)}" ` +
+      `font-weight="bold" fill="${COLOURS.ink}">${escapeText(title)}</text>`
     : "";
   const used = new Set(pictures.flatMap(({ board }) => classesIn(board)));
   const pieces = [...used].sort((a, b) => a - b).map((k) => pieceSvg(k, pieceId(k)));
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img"><title>${escapeText(title ?? "Chess positions")}</title><defs>${pieces.join("")}</defs><rect width="${width}" height="${height}" fill="${COLOURS.paper}"/>${heading}${boards.join("")}</svg>\n`;
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
+    `viewBox="0 0 ${width} ${height}" ` +
+    `role="img"><title>${escapeText(title ?? "Chess positions")}</title>` +
+    `<defs>${pieces.join("")}</defs>` +
+    `<rect width="${width}" height="${height}" fill="${COLOURS.paper}"/>` +
+    `${heading}${boards.join("")}</svg>\n`
+  );
 }
 
 const pieceId = (k: number): string =>
@@ -109,7 +117,8 @@ function drawn(
   parts.push(`<path d="${dark.join("")}" fill="${COLOURS.dark}"/>`);
   for (const square of marked ?? [])
     parts.push(
-      `<rect x="${100 * (square & 7) + 4}" y="${100 * (square >> 3) + 4}" width="92" height="92" fill="none" stroke="${COLOURS.marked}" stroke-width="7"/>`,
+      `<rect x="${100 * (square & 7) + 4}" y="${100 * (square >> 3) + 4}" width="92" ` +
+        `height="92" fill="none" stroke="${COLOURS.marked}" stroke-width="7"/>`,
     );
   for (let square = 0; square < SQUARES; square++) parts.push(squareSvg(board, square));
   parts.push(
@@ -119,7 +128,8 @@ function drawn(
   caption?.split("\n").forEach((line, i) => {
     const y = size + edge + Math.round((1 + 1.35 * i) * text * 1.15);
     parts.push(
-      `<text x="${size / 2}" y="${y}" ${FONT} font-size="${text}" text-anchor="middle" fill="${i === 0 ? COLOURS.ink : COLOURS.faint}">${escapeText(line)}</text>`,
+      `<text x="${size / 2}" y="${y}" ${FONT} font-size="${text}" text-anchor="middle" ` +
+        `fill="${i === 0 ? COLOURS.ink : COLOURS.faint}">${escapeText(line)}</text>`,
     );
   });
   return parts.join("");
@@ -129,12 +139,17 @@ const corner = (square: number): string => `${100 * (square & 7)} ${100 * (squar
 
 function squareSvg(board: ArrayLike<number>, square: number): string {
   const use = (k: number, opacity = 1): string =>
-    `<use href="#${pieceId(k)}" transform="translate(${corner(square)})"${opacity < 1 ? ` opacity="${opacity.toFixed(2)}"` : ""}/>`;
+    `<use href="#${pieceId(k)}" ` +
+    `transform="translate(${corner(square)})"${opacity < 1 ? ` opacity="${opacity.toFixed(2)}"` : ""}/>`;
   if (!isMixture(board)) {
     if (board[square] < EMPTY) return use(board[square]);
     if (board[square] !== UNKNOWN) return "";
     const [x, y] = [100 * (square & 7), 100 * (square >> 3)];
-    return `<rect x="${x}" y="${y}" width="100" height="100" fill="${COLOURS.unknown}"/><text x="${x + 50}" y="${y + 70}" ${FONT} font-size="56" text-anchor="middle" fill="${COLOURS.faint}">?</text>`;
+    return (
+      `<rect x="${x}" y="${y}" width="100" height="100" fill="${COLOURS.unknown}"/><text ` +
+      `x="${x + 50}" y="${y + 70}" ${FONT} font-size="56" text-anchor="middle" ` +
+      `fill="${COLOURS.faint}">?</text>`
+    );
   }
   // The most probable piece is drawn last, on top.
   return Array.from({ length: EMPTY }, (_, k) => ({ k, p: board[square * CLASSES + k] }))
@@ -146,7 +161,9 @@ function squareSvg(board: ArrayLike<number>, square: number): string {
 
 function coordinatesSvg(size: number, edge: number): string {
   const step = size / 8;
-  const font = `${FONT} font-size="${Math.round(0.66 * edge)}" text-anchor="middle" fill="${COLOURS.faint}"`;
+  const font =
+    `${FONT} font-size="${Math.round(0.66 * edge)}" text-anchor="middle" ` +
+    `fill="${COLOURS.faint}"`;
   return Array.from({ length: 8 }, (_, i) => {
     const middle = (i + 0.5) * step;
     const file = `<text x="${middle}" y="${size + 0.85 * edge}" ${font}>${"abcdefgh"[i]}</text>`;

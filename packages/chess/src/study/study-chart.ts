@@ -103,7 +103,9 @@ export function studyChart(records: readonly StudyRecord[]): string {
       : [];
   });
   return chart({
-    title: `Scaling the drift on the simplex: ${records[0].count.toLocaleString("en")} boards for each w`,
+    title:
+      `Scaling the drift on the simplex: ${records[0].count.toLocaleString("en")} boards ` +
+      "for each w",
     description: "Mean pieces and the share of legal boards against w, by sampler.",
     legend,
     panels: quantitiesOf(records).map((quantity) => panelOf(records, quantity)),

@@ -71,9 +71,12 @@ export function studyPage(records: readonly StudyRecord[], figure: string): stri
   const error = (0.5 / Math.sqrt(count)).toFixed(3);
   return `${[
     "# w against pieces and legality",
-    `The drift of the reverse process on the simplex scaled by w, the process stepped in two ways: ${count} unrepaired boards for each w, seed ${seed}, model ${model} (SHA-256). The standard error of a share is at most ${error}.`,
+    "The drift of the reverse process on the simplex scaled by w, the process stepped in two " +
+      `ways: ${count} unrepaired boards for each w, seed ${seed}, model ${model} (SHA-256). The ` +
+      `standard error of a share is at most ${error}.`,
     `![Mean pieces and legal boards by w](${figure})`,
     ...STUDY_SOLVERS.flatMap((method) => section(records, method)),
-    "Made by `diffeo chess study`; `diffeo chess report` rebuilds this page and the figure from the records in `runs`.",
+    "Made by `diffeo chess study`; `diffeo chess report` rebuilds this page and the figure from " +
+      "the records in `runs`.",
   ].join("\n\n")}\n`;
 }

@@ -69,7 +69,8 @@ export function openScaleTasks(
       if (record[name] !== now[name])
         fail(
           "usage",
-          `the record of ${scaleTaskName(record)} has ${name} ${record[name]}, now it is ${now[name]}`,
+          `the record of ${scaleTaskName(record)} has ${name} ${record[name]}, now it is ` +
+            `${now[name]}`,
           "continue with the same settings, or choose another folder",
         );
   }
