@@ -5,6 +5,8 @@
  *
  *     npm run build && npm run consumers              all of them
  *     npm run consumers -- webpack bun                some
+ *
+ * Next takes minutes and has not been seen to end on a busy machine.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
