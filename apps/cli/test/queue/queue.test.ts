@@ -196,7 +196,7 @@ describe("work as jobs", () => {
     [["--queue", "redis://h", "--shard", "1/2"], /both say who does the jobs/],
     [["--queue", "http://me:hush@h"], /names no server/],
     [["--queue", "redis://h", "--workers", "2"], /--workers are processes on this machine/],
-    [["--shard", "1/2", "--require", "legal", "--jobs", "x"], /known at the end alone/],
+    [["--shard", "1/2", "--require", "legal", "--jobs", "x"], /known only at the end/],
     [["--verify", "2"], /give a number between 0 and 1/],
     [["--queue", "unix:///nowhere/s"], /cannot use unix:\/\/\/nowhere\/s \(ENOENT\)/],
   ])("says what is wrong with %j", async (words, message) => {
