@@ -17,6 +17,12 @@ export const documents = {
   completion: { page: "how-to/complete-grids.html", title: "Complete grids" },
   grid: { page: "tutorials/grid.html", title: "Tutorial: a custom grid" },
   densities: { page: "how-to/densities.html", title: "Fit densities" },
+  posterior: { page: "tutorials/posterior.html", title: "Tutorial: a posterior" },
+  models: { page: "reference/models.html", title: "Statements and distributions" },
+  checks: { page: "how-to/posteriors-check.html", title: "Check a posterior" },
+  table: { page: "tutorials/table.html", title: "Tutorial: your table" },
+  columns: { page: "reference/tables.html", title: "Kinds of columns and rules" },
+  rows: { page: "how-to/tables-evaluate.html", title: "Evaluate a model of a table" },
   studio: { page: "how-to/studio.html", title: "Use and host the studio" },
   results: { page: "results/paper.html", title: "Results for each claim of the paper" },
 } as const;
