@@ -126,6 +126,12 @@ export async function complete(io: Io, path: string, options: CompleteCommand): 
   await writeCells(io, { columns }, completed(io, model, file, lacking, options), options);
 }
 
+const EXAMPLES = `
+Examples:
+  diffeo table complete --model soil.model open.csv --draws 20 --out filled.csv
+  diffeo table complete --model soil.model open.csv --point --out filled.csv
+`;
+
 export const declare: Declare = (command, io) =>
   void withDrawOptions(
     withEvaluations(
@@ -134,15 +140,16 @@ export const declare: Declare = (command, io) =>
           withModel(command)
             .argument(
               "<file>",
-              "a CSV file with columns of the model; empty cells, NA and columns that it lacks are filled",
+              "a table with columns of the model; empty cells, NA and missing columns are filled",
             )
+            .addHelpText("after", EXAMPLES)
             .option(
               "--point",
-              "complete each row once: by the median of the draws, of labels by the mode",
+              "complete each row once: by the median of the draws, for labels by the mode",
             )
             .option(
               "--draws <n>",
-              "how often each row is completed (default: 1, and 41 with --point)",
+              "completions of each row (default: 1, or 41 with --point)",
               integer(1, 10_000),
             ),
           "where the CSV goes, a column `draw` first unless --point is set",

@@ -91,37 +91,39 @@ async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise
     io.stdout.write(`${tornRows(model, rows.length, whole.length)}${evaluationText(evaluation)}`);
 }
 
+const EXAMPLES = `
+Examples:
+  diffeo table evaluate --model soil.model held-out.csv --train soil.csv --report soil.html
+  diffeo table evaluate --model soil.model held-out.csv --complete
+`;
+
 export const declare: Declare = (command, io) =>
   void withDrawOptions(
     withModel(command)
-      .argument("<file>", "a CSV file of rows that the model was not fitted to")
+      .argument("<file>", "a table of rows that the model was not fitted to")
+      .addHelpText("after", EXAMPLES)
       .option(
         "--train <file>",
-        "the CSV file it was fitted to: baselines learn from it, and copies of its rows are looked for",
+        "the table that it was fitted to: baselines are fitted to it, and samples are searched for copies of its rows",
       )
       .option(
         "--samples <n>",
-        "rows to draw (default: five a row, from 300 to 5,000)",
+        "rows to sample (default: five per row, from 300 to 5,000)",
         integer(100, MOST.rows),
       )
       .option(
         "--scored <n>",
-        "rows whose likelihood is taken, at most",
+        "most rows whose likelihood is computed",
         integer(10, MOST.rows),
         1000,
       )
       .option(
         "--complete",
-        "hide cells of the rows, complete them, and say how often the truth is where it should be",
+        "hide cells of the rows, complete them, and report how often intervals hold the truth",
       )
-      .option(
-        "--hidden <n>",
-        "rows whose cells --complete hides, at most",
-        integer(2, MOST.rows),
-        300,
-      )
+      .option("--hidden <n>", "most rows whose cells --complete hides", integer(2, MOST.rows), 300)
       .option("--draws <n>", "completions of each row by --complete", integer(2, 10_000), 40)
-      .option("--report <file>", "write all of it as one HTML file")
+      .option("--report <file>", "write the evaluation, with pictures, as one HTML file")
       .option("--json", "print the numbers as JSON"),
   ).action((file, options: EvaluateCommand, own: Command) => {
     if (!options.complete)

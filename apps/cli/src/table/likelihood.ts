@@ -97,16 +97,20 @@ export const declare: Declare = (command, io) =>
       withModel(command)
         .argument(
           "<file>",
-          "a CSV file with the columns of the model; empty cells are left out of a row's likelihood",
+          "a table with the columns of the model; empty cells are left out of a row's likelihood",
+        )
+        .addHelpText(
+          "after",
+          "\nExample:\n  diffeo table likelihood --model soil.model rows.csv --out nats.csv\n",
         )
         .option(
           "--evaluations <n>",
-          "evaluations of the network a row (default: 100, or as many more as it takes to be within 0.001 nats)",
+          "evaluations of the network per row (default: 100, or as many as an error of 0.001 nats takes)",
           integer(13, 100_000),
         )
         .option(
           "--spread <n>",
-          "values within its interval at which the density of an integer is averaged",
+          "points of an integer's interval over which its density is averaged",
           integer(1, 1000),
           8,
         ),

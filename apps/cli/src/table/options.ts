@@ -37,9 +37,7 @@ export const withModelOptions = (command: Command): Command =>
 
 /** Adds --seed before those. */
 export const withDrawOptions = (command: Command): Command =>
-  withModelOptions(
-    command.option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0),
-  );
+  withModelOptions(command.option("--seed <n>", "seed of all samples", integer(0, MOST.seed), 0));
 
 /**
  * Raises an error where a model cannot be given cells since its fit omitted the second network; the
@@ -61,7 +59,7 @@ export interface EvaluationOptions {
 
 /** Adds --evaluations. */
 export const withEvaluations = (command: Command): Command =>
-  command.option("--evaluations <n>", "evaluations of the network a row", integer(2, 10_000), 50);
+  command.option("--evaluations <n>", "evaluations of the network per row", integer(2, 10_000), 50);
 
 /** How texts are written. */
 export interface GuardOptions {

@@ -60,7 +60,7 @@ async function picture(io: Io, options: PictureCommand): Promise<void> {
 export const declare: Declare = (command, io) =>
   void withDrawOptions(
     withModel(command)
-      .requiredOption("--data <file>", "a CSV file with the columns of the model")
+      .requiredOption("--data <file>", "a table with the columns of the model")
       .requiredOption("--out <file>", "where the picture goes, .svg or .png")
       .option(
         "--columns <names>",
@@ -69,7 +69,7 @@ export const declare: Declare = (command, io) =>
       )
       .option(
         "--samples <n>",
-        "rows to draw (default: as many as the data, from 1,000 to 5,000)",
+        "rows to sample (default: as many as the data, from 1,000 to 5,000)",
         integer(10, MOST.rows),
       )
       .option("--no-ranks", "leave out the likelihood ranks, which take longest"),

@@ -165,6 +165,12 @@ export async function sample(io: Io, options: SampleCommand): Promise<void> {
   });
 }
 
+const EXAMPLES = `
+Examples:
+  diffeo table sample --model soil.model --count 10000 --out new.csv
+  diffeo table sample --model soil.model --given ph=6.5 --given ward=north --seed 7
+`;
+
 export const declare: Declare = (command, io) =>
   void withJobOptions(
     withDrawOptions(
@@ -172,12 +178,13 @@ export const declare: Declare = (command, io) =>
         withGuard(
           withNumbersOptions(
             withModel(command)
-              .option("--count <n>", "how many rows", integer(1, MOST.rows), 1000)
+              .option("--count <n>", "number of rows", integer(1, MOST.rows), 1000)
               .option(
                 "--given <name=value>",
                 "a cell that all rows have, as ph=6.5 or ward=north; may be repeated",
                 repeated,
-              ),
+              )
+              .addHelpText("after", EXAMPLES),
             "where the CSV goes",
             "print columns and rows as JSON",
           ),
