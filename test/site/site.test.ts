@@ -1,14 +1,13 @@
 /** The built documentation site in a browser, from a plain HTTP server. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, it } from "vitest";
 import { leftOut, startChromium } from "../../packages/diffeo/test/engine/starts.ts";
 import { serve } from "./serve.ts";
 
-const require = createRequire(import.meta.url);
-const dist = join(import.meta.dirname, "..", "..", "docs", ".vitepress", "dist");
+const root = join(import.meta.dirname, "..", "..");
+const dist = join(root, "docs", ".vitepress", "dist");
 
 /** Every page that is not generated, by its address. */
 const pages = existsSync(dist)
@@ -89,7 +88,7 @@ describe("the documentation site", async () => {
   });
 
   it("is accessible in both themes, by axe's rules", async () => {
-    const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+    const axe = readFileSync(join(root, "node_modules", "axe-core", "axe.min.js"), "utf8");
     const found: string[] = [];
     for (const colorScheme of ["light", "dark"] as const) {
       const page = await browser.newPage({ colorScheme });
