@@ -34,7 +34,7 @@ import { key, normal } from "diffeo/random";
 
 const noise = (seed: number, count: number) =>
   Array.from(normal(key(seed), [count], { dtype: "float64" }).data);
-/** One number a chain beside one axis, or two. */
+/** One number per chain, with one axis more, or two. */
 const wide = (v: Tensor): Tensor => expandDims(v, -1);
 const cell = (v: Tensor): Tensor => wide(wide(v));
 const halfNormal = (v: Tensor): Tensor => mul(square(v), -0.5);

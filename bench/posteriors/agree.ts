@@ -1,5 +1,5 @@
 /**
- * Nineteen published posteriors, written in the notation (examples/posteriors), beside their
+ * Nineteen published posteriors, written in the notation (examples/posteriors), compared with their
  * reference draws: means in standard errors of both sides, spreads, R̂, divergences.
  */
 import { existsSync, readdirSync } from "node:fs";

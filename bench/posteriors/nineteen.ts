@@ -1,5 +1,5 @@
 /**
- * Effective draws per second of nineteen published posteriors, beside rstan: 4 chains of 1,000 draws
+ * Effective draws per second of nineteen published posteriors, compared with rstan: 4 chains of 1,000 draws
  * after 1,000 of warm-up, whole runs on one core, both programs of a posterior one after the other.
  *
  *   npm run bench -- posteriors nineteen --compile      Stan's twelve programs, minutes of g++, kept

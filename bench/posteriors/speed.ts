@@ -13,7 +13,7 @@
  *   taskset -c 0 npm run bench -- posteriors speed --again    all of it on one core, without earlier records
  *   … speed --few eight_schools                           a trial with few draws, which is not kept
  *
- * $PYTHON is asked first for JAX and PyTorch.
+ * JAX and PyTorch are looked for in $PYTHON first.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -44,7 +44,7 @@ function parseLoo(value: unknown): Loo {
 
 const HEAD = ["", "elpd", "±", "difference", "±", "parameters", "k̂ > 0.7"];
 
-/** A row a model, the best first. */
+/** One row per model, the best first. */
 function table(rows: readonly Compared[]): string {
   const cells = [
     HEAD,

@@ -112,12 +112,12 @@ async function drawPosterior(
 async function requireBeginning(file: string, options: InferCommand): Promise<void> {
   const { data, predictAt, out, chains, draws, resume = false, force = false, pictures } = options;
   if (resume && force)
-    fail("usage", "--resume continues a run and --force begins it anew", "give one of them");
+    fail("usage", "--resume continues a run and --force begins it again", "give one of them");
   if (!resume && !force && existsSync(join(out, "config.json")))
     fail(
       "usage",
       `${out} already holds a run`,
-      "give --resume to continue it, --force to begin it anew, or another --out",
+      "give --resume to continue it, --force to begin it again, or another --out",
     );
   if (resume && !existsSync(join(out, "config.json")))
     fail("usage", `${out} holds no run to continue`, "leave --resume out to begin one");
@@ -125,7 +125,7 @@ async function requireBeginning(file: string, options: InferCommand): Promise<vo
     fail(
       "usage",
       `the run in ${out} is done`,
-      "read its summary.json, begin it anew with --force, or begin another with another --out",
+      "read its summary.json, begin it again with --force, or give another --out",
     );
   if (chains * draws > MOST.draws)
     fail(
@@ -164,7 +164,7 @@ async function requireSameFiles(
       fail(
         "usage",
         `${path} has changed since the run in ${out} began: its draws are of another ${name === "model" ? "model" : "set of data"}`,
-        "begin anew with --force, or bring the file back as it was",
+        "begin again with --force, or restore the file",
       );
 }
 
@@ -200,7 +200,7 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
     const began = performance.now();
     const posterior = await drawPosterior(io, model, data, options, folder).catch(
       async (error: unknown) => {
-        // What never kept anything is no run.
+        // A folder in which no chain was saved is not a run.
         if (!existsSync(chainsFile(out))) await rm(join(out, "config.json"));
         throw error;
       },
@@ -269,14 +269,14 @@ export const declare: Declare = (command, io) =>
         "chains that run together, and are one job (default: the least of 4, 8, … 64 that holds all)",
         integer(1, 1024),
       )
-      .option("--draws <n>", "draws a chain", integer(1, MOST.steps), 1000)
+      .option("--draws <n>", "draws per chain", integer(1, MOST.steps), 1000)
       .option(
         "--warmup <n>",
-        "transitions before them, in which steps are learned",
+        "transitions before them, in which step size and metric are learned",
         integer(0, MOST.steps),
         1000,
       )
-      .option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0)
+      .option("--seed <n>", "seed of all random numbers", integer(0, MOST.seed), 0)
       .addOption(
         acceptOldValue(
           new Option("--method <name>", "how chains move").choices(Object.keys(methods)),
@@ -285,10 +285,18 @@ export const declare: Declare = (command, io) =>
         ).default("nuts"),
       )
       .addOption(
-        new Option("--metric <name>", "the mass matrix").choices([...metrics]).default("diagonal"),
+        new Option(
+          "--metric <name>",
+          "mass matrix that chains learn: low-rank for correlated parameters",
+        )
+          .choices([...metrics])
+          .default("diagonal"),
       )
       .addOption(
-        new Option("--start <name>", "where chains begin: random points, or draws of a fit")
+        new Option(
+          "--start <name>",
+          "where chains begin: random points, or draws of an approximation",
+        )
           .choices([...starts])
           .default("random"),
       )
@@ -303,20 +311,20 @@ export const declare: Declare = (command, io) =>
         integer(1, 20),
         10,
       )
-      .option("--steps <n>", "hmc: steps a transition, on average", integer(1, 100_000), 10)
+      .option("--steps <n>", "hmc: mean number of steps per transition", integer(1, 100_000), 10)
       .option(
         "--every <seconds>",
-        "how often the chains are kept, to be continued",
+        "how often chains are saved, so that --resume can continue them",
         integer(0, 86_400),
         10,
       )
       .option("--threads <n>", "threads of one operation", integer(1, 1024), 1)
       .option(
         "--prior <n>",
-        "also draw n times from the prior and from what it predicts",
+        "also sample n times from the prior and its predictions",
         integer(1, 1e6),
       )
-      .option("--predict", "also predict the observations, and picture them with the observed ones")
+      .option("--predict", "also predict the observations, with a picture of both")
       .option("--predict-at <file>", "also predict at other data; may be repeated", repeated)
       .option("--loo", "also cross-validate, leaving one observation out at a time")
       .option("--no-pictures", "draw no pictures")

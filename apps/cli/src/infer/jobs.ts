@@ -52,7 +52,7 @@ const WALK = [
   "steps",
 ] as const satisfies readonly (keyof InferCommand)[];
 
-/** How chains walk: what the numbers of one are made of, beside the model and its seed. */
+/** How chains move: with the model and the seed, what determines the draws of a chain. */
 export const walkOf = (options: InferCommand) =>
   Object.fromEntries(WALK.map((name) => [name, options[name]])) as Pick<
     InferCommand,

@@ -1,5 +1,5 @@
 /**
- * What a run adds to its draws where it is asked to: draws from the prior, predictions, and
+ * What a run adds to its draws on request: draws from the prior, predictions, and
  * cross-validation; as groups of the file for ArviZ.
  */
 import { DiffeoError, fail } from "diffeo/graph";
@@ -17,7 +17,7 @@ import {
 } from "diffeo/mcmc";
 import { fold, key } from "diffeo/random";
 
-/** What was asked for. */
+/** What the options request. */
 export interface Predicted {
   readonly prior?: number;
   readonly predict?: boolean;

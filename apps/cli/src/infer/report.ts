@@ -1,5 +1,5 @@
 /**
- * What a run leaves: a file of draws a chain, all of them for ArviZ, the summary, and pictures; and
+ * What a run leaves: one file of draws per chain, all of them for ArviZ, the summary, and pictures; and
  * what is printed of it.
  */
 import { join } from "node:path";

@@ -187,7 +187,7 @@ describe("infer", () => {
       const changed = await infer(...words("killed", "--resume"));
       expect([changed.code, changed.stderr]).toEqual([
         2,
-        expect.stringMatching(/model\.mjs has changed since the run in .* Begin anew with --force/),
+        expect.stringMatching(/model\.mjs has changed since the run in .* Begin again with --force/),
       ]);
       writeFileSync(at(name), text);
     }
@@ -234,7 +234,7 @@ describe("infer", () => {
     const again = await diffeo(...words("whole"));
     expect(again.code).toBe(2);
     expect(again.stderr).toContain(
-      "already holds a run. Give --resume to continue it, --force to begin it anew, or another --out",
+      "already holds a run. Give --resume to continue it, --force to begin it again, or another --out",
     );
     const done = await diffeo(...words("whole", "--resume"));
     expect(done.code).toBe(2);

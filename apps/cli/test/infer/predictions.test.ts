@@ -67,7 +67,7 @@ describe("infer", () => {
     expect(worst.difference).toBeLessThan(-10);
   });
 
-  it("begins anew with --force, and says which file of a run has changed", async () => {
+  it("begins again with --force, and says which file of a run has changed", async () => {
     expect((await infer("pooled", "again", "--loo")).code).toBe(0);
     const begun = await infer("pooled", "again", "--force");
     expect(begun).toMatchObject({ code: 0 });
@@ -76,7 +76,7 @@ describe("infer", () => {
     writeFileSync(at("pooled.mjs"), pooled.replace("halfNormal(5)", "halfNormal(6)"));
     const { stderr } = await infer("pooled", "again", "--resume");
     expect(stderr).toContain("pooled.mjs has changed since the run");
-    expect(stderr).toContain("Begin anew with --force");
+    expect(stderr).toContain("Begin again with --force");
   });
 
   it("says what is wrong with a table, and with a model that cannot predict", async () => {

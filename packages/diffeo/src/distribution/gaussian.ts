@@ -74,7 +74,7 @@ export function fromAxes({ axes }: Principal, v: Tensor): Tensor {
 const rotate = (m: Tensor, v: Tensor): Tensor =>
   v.shape.length > 1 ? matmul(v, m) : matvec(transpose(m), v);
 
-/** μ + QΛ^½ ε, one row a key; ε scaled by `stretch` for row i if given. */
+/** μ + QΛ^½ ε, one row per key; ε scaled by `stretch` for row i if given. */
 export function drawEllipse(
   keys: Keys,
   mean: readonly number[],

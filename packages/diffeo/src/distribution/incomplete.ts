@@ -9,7 +9,7 @@
  * of which the integrand falls from 1. With u = ℓ exp(½π sinh w) it falls doubly exponentially on
  * both sides, and the trapezoidal rule in w converges as fast. ℓ is where the two first terms of the
  * exponent come to −1. The other tail is 1 minus this one, which is the smaller but for a skewed
- * distribution near its mode. Measured beside SciPy: a relative error of 10⁻¹² for shapes from 0.1
+ * distribution near its mode. Compared with SciPy: a relative error of 10⁻¹² for shapes from 0.1
  * on, of 10⁻⁸ at 0.001. Derivatives by shapes are those of the sum.
  */
 import {

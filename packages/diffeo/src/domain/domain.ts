@@ -5,7 +5,7 @@
  *   cells  → encode →  y  → φ⁻¹ →  x ∈ Rᵐ        x  → φ →  y  → decode →  cells
  *
  * For most domains cells are y. An integer is spread over its interval, a category is a corner of a
- * simplex, an angle a point of the circle. Nothing that comes out is outside, whatever rounding
+ * simplex, an angle to a point of the circle. Nothing that comes out is outside, whatever rounding
  * did: what falls on a bound is moved to the nearest number within.
  */
 import type { Bijector } from "../bijector/index.ts";
@@ -19,7 +19,7 @@ export type Cell = number | string;
 export interface Domain {
   /** What it is called: "positive", "simplex", … */
   readonly kind: string;
-  /** All that is needed to make it again, as JSON; absent where it is one's own. */
+  /** All that is needed to make it again, as JSON; absent for a custom domain. */
   readonly spec?: DomainSpec;
   /** φ, from Rᵐ onto the inside. */
   readonly map: Bijector;
@@ -85,7 +85,7 @@ export interface DomainDefinition {
 }
 
 /**
- * A domain from a map and what is inside; one of one's own is made by this too.
+ * A domain from a map and a test of what is inside; custom domains are made by this too.
  *
  *     const above = domain({
  *       kind: "above the diagonal",
@@ -153,11 +153,11 @@ export function startOf(map: Bijector, dimension: number): number[] {
   );
 }
 
-/** Why a cell is no finite number. */
+/** Why a cell is not a finite number. */
 export const numberFault = (cell: Cell): string | undefined =>
   typeof cell === "number" && Number.isFinite(cell)
     ? undefined
-    : `${quoteCell(cell)} is no finite number`;
+    : `${quoteCell(cell)} is not a finite number`;
 
 /** A cell in an error, of bounded length. */
 export const quoteCell = (cell: Cell): string =>
@@ -176,10 +176,10 @@ export function above(x: number): number {
 export const within = (x: number, low: number, high: number): number =>
   x > low ? (x < high ? x : -above(-high)) : above(low);
 
-/** A whole number in a list of arguments. */
+/** An integer in a list of arguments. */
 export function requireCount(value: number, least: number, what: string): void {
   if (!(Number.isSafeInteger(value) && value >= least))
-    fail("usage", `${what} is ${value}`, `give a whole number, at least ${least}`);
+    fail("usage", `${what} is ${value}`, `give an integer, at least ${least}`);
 }
 
 /** How many parts there are, said by number or by their names. */

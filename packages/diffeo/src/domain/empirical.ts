@@ -125,7 +125,7 @@ function requireDistribution({ knots, shares, step, low, high }: EmpiricalOption
   if (knots.length < 2 || knots.length !== shares.length || !rises(knots) || !rises(shares))
     fail(
       "usage",
-      `empirical: ${knots.length} knots and ${shares.length} shares are no distribution function`,
+      `empirical: ${knots.length} knots and ${shares.length} shares are not a distribution function`,
       "give as many of both, each list increasing, two at least",
     );
   if (!(shares[0] > 0 && (shares.at(-1) as number) < 1))

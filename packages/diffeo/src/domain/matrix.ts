@@ -24,7 +24,7 @@ const isPositive = (order: number, entry: (i: number, j: number) => number): boo
     order,
   ) !== undefined;
 
-/** The order k of a matrix that is said by number, or by the names of its k(k ± 1)/2 entries. */
+/** The order k of a matrix that is given by number, or by the names of its k(k ± 1)/2 entries. */
 function orderOf(
   entries: number | readonly string[],
   least: number,
@@ -41,7 +41,7 @@ function orderOf(
   if ((rows * (rows + 1)) / 2 !== count)
     fail(
       "usage",
-      `${what}: ${count} entries are no lower triangle of a matrix`,
+      `${what}: ${count} entries are not a lower triangle of a matrix`,
       `name ${diagonal ? "1, 3, 6, 10, …" : "1, 3, 6, …"} entries, row by row`,
     );
   return rows + 1 - diagonal;
@@ -61,7 +61,7 @@ export function correlation(entries: number | readonly string[]): Domain {
     dimension: (order * (order - 1)) / 2,
     fault: (y) => {
       const beyond = y.find((v) => !(Math.abs(v) < 1));
-      if (beyond !== undefined) return `${beyond} is no correlation between −1 and 1`;
+      if (beyond !== undefined) return `${beyond} is not a correlation between −1 and 1`;
       return isPositive(order, (i, j) => (i === j ? 1 : y[(i * (i - 1)) / 2 + j]))
         ? undefined
         : "the correlations are of no positive-definite matrix";

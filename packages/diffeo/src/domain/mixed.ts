@@ -13,7 +13,7 @@ import { type Cell, type Domain, domain } from "./domain.ts";
 import { category } from "./simplex.ts";
 import type { MixedSpec } from "./spec.ts";
 
-/** The label of numbers that are no atom. */
+/** The label of numbers that are not an atom. */
 export const OTHER = "other";
 
 /** The label of a number. */

@@ -59,7 +59,7 @@ export function sphere(
   if (centre && (centre.length !== size || !(norm(centre) > 0 && Number.isFinite(norm(centre)))))
     fail(
       "usage",
-      `sphere: the centre [${centre}] is no direction in ${size} dimensions`,
+      `sphere: the centre [${centre}] is not a direction in ${size} dimensions`,
       `give ${size} numbers, not all 0`,
     );
   const turn = centre ? reflection(centre) : (y: readonly number[]): number[] => [...y];
@@ -77,7 +77,7 @@ export function sphere(
     size,
     fault: (y) =>
       Math.abs(norm(y) - 1) > TOLERANCE
-        ? `a vector of length ${norm(y)} is no unit vector`
+        ? `a vector of length ${norm(y)} is not a unit vector`
         : undefined,
     encode: (cells: readonly Cell[]) => offPole(turn(unit(cells as readonly number[]))),
     decode: (y) => unit(turn(Array.from(y))),

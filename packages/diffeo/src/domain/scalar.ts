@@ -85,7 +85,7 @@ export function positive(options: PositiveOptions = {}): Domain {
   });
 }
 
-/** A value that is not inside; one on a bound is said to be there. */
+/** A value that is not inside; the text names a value that lies on a bound. */
 const boundFault = (y: number, bounds: readonly number[], what: string): string =>
   bounds.includes(y) ? `${y} is the bound itself, which is not inside` : `${y} is ${what}`;
 
@@ -120,12 +120,12 @@ function spread({ least, most }: IntegerOptions): Domain {
   return most !== undefined ? positive({ below: most + 1 }) : real();
 }
 
-/** Whole numbers, with bounds that belong to them. */
+/** Integers, with bounds that belong to them. */
 export function integer(options: IntegerOptions = {}): Domain {
   const { least = Number.MIN_SAFE_INTEGER, most = Number.MAX_SAFE_INTEGER } = options;
   for (const [name, bound] of Object.entries({ least, most }))
     if (!Number.isSafeInteger(bound))
-      fail("usage", `integer: ${name} is ${bound}`, "give a whole number, or leave it out");
+      fail("usage", `integer: ${name} is ${bound}`, "give an integer, or leave it out");
   if (least > most)
     fail("usage", `integer: least is ${least}, most is ${most}`, "give least ≤ most");
   requireRecorded(options, "integer");
@@ -140,7 +140,7 @@ export function integer(options: IntegerOptions = {}): Domain {
     fault: () => undefined,
     faultOfCells: ([k]: readonly Cell[]) =>
       numberFault(k) ??
-      (Number.isSafeInteger(k) ? undefined : `${k} is no whole number`) ??
+      (Number.isSafeInteger(k) ? undefined : `${k} is not an integer`) ??
       ((k as number) < least ? `${k} is less than ${least}` : undefined) ??
       ((k as number) > most ? `${k} is more than ${most}` : undefined),
     // Large numbers have no room for a fraction: the sum may round to the next one.

@@ -33,7 +33,7 @@ const bend = v.variant("kind", [
     kind: v.literal("spline"),
     low: some,
     high: some,
-    /** A list a coordinate: shares of [−B, B] that bins have, and slopes between them. */
+    /** One list per coordinate: shares of [−B, B] that bins have, and slopes between them. */
     heights: v.array(v.pipe(v.array(v.pipe(finite, v.gtValue(LEAST_HEIGHT))), v.maxLength(100))),
     slopes: v.array(positives),
   }),

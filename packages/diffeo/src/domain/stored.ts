@@ -75,7 +75,7 @@ export function domainOf(value: unknown, where = "the domain"): Domain {
   const path = v.getDotPath(found.issues[0]);
   return fail(
     "data",
-    `${where} is no domain${path === null ? "" : `, at ${path.slice(0, 60)}`}`,
+    `${where} is not a domain${path === null ? "" : `, at ${path.slice(0, 60)}`}`,
     'give one as a domain\'s own spec has it, such as { "kind": "positive" }',
   );
 }

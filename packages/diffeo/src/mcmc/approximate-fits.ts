@@ -31,7 +31,7 @@ export interface ApproximateOptions extends Pick<CompileOptions, "device" | "thr
   readonly iterations?: number;
   /** Points a step. Default 32 or 4n, whichever is more. */
   readonly batch?: number;
-  /** Paths of `pathfinder`, each from a point of its own. Default 8. */
+  /** Paths of `pathfinder`, which start at different points. Default 8. */
   readonly paths?: number;
   /** Draws to judge it by, and to give. Default 2,000. */
   readonly draws?: number;

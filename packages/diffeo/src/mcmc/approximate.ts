@@ -5,7 +5,7 @@
  *   q(y) = N(φ⁻¹(y); m, Σ) |det J_{φ⁻¹}(y)|
  *
  * fitted by matching scores or by the evidence bound (gaussian-fit.ts), both of which ask for
- * slopes of log p alone, or along the paths of an optimiser (pathfinder.ts). How far it is to be trusted is said by k̂ of the ratios p/q (pareto.ts).
+ * slopes of log p alone, or along the paths of an optimiser (pathfinder.ts). k̂ of the ratios p/q says how far to trust it (pareto.ts).
  * It is a start for chains:
  *
  *     const approximation = await approximate(model, { key: key(1), data });

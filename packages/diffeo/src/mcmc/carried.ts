@@ -79,7 +79,7 @@ function shapeOf(file: OnnxFile): {
   readonly form: MetricForm;
 } {
   const no = (): never =>
-    fail("data", "the file is no step of chains", "write it with carriedStep");
+    fail("data", "the file is not a step of chains", "write it with carriedStep");
   const ports = [...file.inputs, ...file.outputs];
   if (file.inputs.length !== 2 || file.outputs.length !== 1) no();
   const [taken, metric, given] = ports.map(({ sizes }) => sizes ?? no());

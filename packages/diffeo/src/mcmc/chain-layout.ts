@@ -83,7 +83,7 @@ export interface ChainLayout {
   readonly velocity: number;
   readonly leafEnergy: number;
   readonly z: number;
-  /** Counted in a call, and the first point of which log p or its slope is no number. */
+  /** Counted in a call, and the first point at which log p or its slope is not a number. */
   readonly count: number;
   readonly undefinedCount: number;
   readonly undefinedAt: number;

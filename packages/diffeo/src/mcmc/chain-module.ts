@@ -87,7 +87,7 @@ function finishFunction(module: Module, layout: ChainLayout, target: TargetCode)
     storeInteger(code, at(layout.count), 0, int.add(count, i32(1)));
     const done = loadInteger(at(layout.done));
     storeInteger(code, at(layout.done), 0, int.add(done, i32(1)));
-    // What is no number ends a transition as a divergence, at the leaf of the last step.
+    // NaN ends a transition as a divergence, at the leaf of the last step.
     code.when(diverged, () => {
       const given = code.let(load(at(target.value)));
       const numbers = every(code, vector, (pair) => {

@@ -61,7 +61,7 @@ export function settingsOf(options: ChainOptions): ChainSettings {
     ["steps", steps, 1],
   ] as const)
     if (!(Number.isSafeInteger(value) && value >= least))
-      fail("usage", `\`${name}\` is ${value}`, `give a whole number, at least ${least}`);
+      fail("usage", `\`${name}\` is ${value}`, `give an integer, at least ${least}`);
   if (!(targetAcceptance > 0 && targetAcceptance < 1))
     fail(
       "usage",

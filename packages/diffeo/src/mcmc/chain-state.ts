@@ -26,7 +26,7 @@ export interface Chain {
   readonly inverseMass: Float64Array;
   /** Of the warm-up. */
   readonly divergedInWarmup: number;
-  /** How often, after the warm-up, log p or its slope was no number, and where it was first. */
+  /** How often, after the warm-up, log p or its slope was not a number, and where it was first. */
   readonly undefinedCount: number;
   readonly undefinedAt?: Float64Array;
   /** That it was moved to the place of another chain in the warm-up (restart.ts). */
@@ -134,8 +134,8 @@ export function requireOwn(
   if (states.length !== count)
     fail(
       "data",
-      `the kept chains are ${states.length}, those asked for ${count}`,
-      "ask for as many, or begin a new run",
+      `the run has kept ${states.length} chains, the options have ${count}`,
+      "give the same number, or begin a new run",
     );
   const others = states.findIndex(
     ({ at, done, value, inverseMass }) =>

@@ -21,7 +21,7 @@ import type { Leaf } from "./trajectory.ts";
 export interface ChainTarget {
   /** n */
   readonly size: number;
-  /** log p at points [B, n], one number a point, up to a constant. */
+  /** log p at points [B, n], one number per point, up to a constant. */
   readonly logDensity: (x: Tensor, inputs: Readonly<Record<string, Tensor>>) => Tensor;
   /**
    * Shapes of what else it depends on: inputs of the graph, so that other numbers need no other

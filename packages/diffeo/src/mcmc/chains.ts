@@ -61,7 +61,7 @@ export interface OpenChains extends Closable {
   dispose(): Promise<void>;
 }
 
-/** The chains that run together where nothing else is said. */
+/** The default number of chains that run together. */
 export const usualBlock = (count: number): number =>
   Math.min(64, 2 ** Math.max(2, Math.ceil(Math.log2(count))));
 

@@ -49,7 +49,7 @@ export function serializeChains(chains: readonly ChainState[]): string {
 }
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
-// Numbers may be any: NaN is one that a chain has met.
+// Any number: a chain may have met NaN.
 const number = v.custom<number>((value) => typeof value === "number");
 const float64 = v.instance(Float64Array);
 

@@ -32,7 +32,7 @@ const kindOf = (value: unknown): string =>
 /** Lists within lists: no array has more axes. */
 const MOST_AXES = 32;
 
-/** What in nested lists is no finite number, and where; undefined where all is well. */
+/** The first entry of nested lists that is not a finite number; undefined where there is none. */
 function fault(value: unknown, place: string, axes = 0): string | undefined {
   if (axes > MOST_AXES) return `${place} is nested deeper than ${MOST_AXES} lists`;
   if (typeof value === "number") return Number.isFinite(value) ? undefined : `${place} is ${value}`;

@@ -9,7 +9,7 @@
  * The sum ends where ρ_{2k} + ρ_{2k+1} turns negative and its terms are made to fall (C. Geyer,
  * 1992).
  *
- * A quantity is given as chains × draws, one array a chain.
+ * A quantity is given as chains × draws, one array per chain.
  */
 import { normalQuantileValue } from "../graph/normal.ts";
 import { mean, quantile, sumOfSquares } from "../host/index.ts";

@@ -1,6 +1,6 @@
 /**
  * A low-rank metric from draws x_i and slopes g_i = ∇log p(x_i) (A. Seyboldt, E. Carlson, B.
- * Carpenter, 2026): the M⁻¹ at which the law N(x̄, M⁻¹) has the least Fisher divergence
+ * Carpenter, 2026): the M⁻¹ at which the distribution N(x̄, M⁻¹) has the least Fisher divergence
  *
  *   Σ_i ‖g_i − ḡ + M(x_i − x̄)‖² in the metric M⁻¹,     which is where   M⁻¹ Cov[g] M⁻¹ = Cov[x].
  *

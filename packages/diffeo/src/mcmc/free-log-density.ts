@@ -18,7 +18,7 @@ function requireOneNumberEach(value: unknown, rows: number, row: string): assert
 }
 
 /**
- * log p(φ(x)) + log|det J_φ(x)|, one number a chain. It must be so for one chain more as well: as
+ * log p(φ(x)) + log|det J_φ(x)|, one number per chain. It must be so for one chain more as well: as
  * many data as chains broadcast with them by coincidence, and each chain would then have a datum of
  * its own.
  * @param row what errors call a row of x
@@ -44,7 +44,7 @@ export const freeLogDensity =
 
 const oneMore = (x: Tensor): Tensor => input("more", [x.shape[0] + 1, x.shape[1]], x.dtype);
 
-/** What else is reported, at draws x; one value a draw, and for one draw more as well. */
+/** What else is reported, at draws x; one value per draw, and for one draw more as well. */
 export function derivedValues(
   space: ParameterSpace,
   derived: Readonly<Record<string, (values: Values) => Tensor>>,
@@ -67,7 +67,7 @@ export function derivedValues(
       fail(
         "shape",
         `derived "${name}" of ${draws} draws has shape ${showShape(value.shape)}`,
-        "return one value a draw: the first axis of a parameter is that of draws",
+        "return one value per draw: the first axis of a parameter is that of draws",
       );
     return value;
   };

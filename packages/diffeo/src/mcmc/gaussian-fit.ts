@@ -2,7 +2,7 @@
  * A Gaussian q = N(m, Σ), Σ = LLᵀ, brought nearer to a density p by the slopes g_b = ∇log p(x_b) at
  * points x_b = m + L z_b of its own:
  *
- * matching scores one by one (C. Modi et al., "Gaussian score matching", 2023): the law nearest to
+ * matching scores one by one (C. Modi et al., "Gaussian score matching", 2023): the Gaussian nearest to
  * q among those whose score at x
  *   is g, Σ̃g = m̃ − x; averaged over the points;
  *

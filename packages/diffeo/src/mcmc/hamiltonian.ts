@@ -29,7 +29,7 @@ import {
 } from "../graph/index.ts";
 import { leapfrogStep, type Phase as PhaseOf } from "./leapfrog.ts";
 
-/** Log-densities at points [B, n], one number a point, each up to a constant. */
+/** Log-densities at points [B, n], one number per point, each up to a constant. */
 export type LogDensity = (x: Tensor) => Tensor;
 
 /** Where chains are, and what is known there. */

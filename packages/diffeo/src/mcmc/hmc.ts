@@ -7,7 +7,7 @@
  *   unadjusted Langevin       one step, x′ always: x′ = x + ½ε²M⁻¹∇log p(x) + εM^{−½}z
  *
  * The last is Euler and Maruyama's step of the Langevin diffusion dx = ½M⁻¹∇log p dt + M^{−½}dW
- * over dt = ε²; it has the law p up to a bias that vanishes with ε. The number of steps may be
+ * over dt = ε²; it has the distribution p up to a bias that vanishes with ε. The number of steps may be
  * drawn, as long as the chain's place has no say in it: evenly from 1 to 2L − 1, of mean L, no
  * period of the motion is met again and again.
  */

@@ -30,7 +30,7 @@ export interface PosteriorModel {
   /** By name; a function of the data where sizes depend on them. */
   readonly parameters: Parameters | ((data: Data) => Parameters);
   /**
-   * log p up to a constant, one number a chain, of parameters [chains, …] and data as they were
+   * log p up to a constant, one number per chain, of parameters [chains, …] and data as they were
    * given.
    */
   readonly logDensity: (values: Values, data: Values) => Tensor;
@@ -74,7 +74,7 @@ export interface BoundModel {
   readonly flat: readonly string[];
   /** The data where they are inputs of the graphs; nothing where they are constants. */
   readonly inputs: DataArrays;
-  /** Draws of free coordinates, one array a chain, as values by name. */
+  /** Draws of free coordinates, one array per chain, as values by name. */
   readonly show: (chains: readonly Float64Array[]) => Promise<Record<string, PosteriorDraws>>;
   /** What is wrong at a point of free coordinates, as far as the model knows. */
   readonly faultAt: (x: Float64Array) => Promise<ParameterFault | undefined>;

@@ -10,7 +10,7 @@
  *
  * the same across the seam of its two halves (ρ of one half and the nearest leaf of the other). A
  * leaf is drawn with weight e^{−H}: inside a new half in proportion, between the old half and the
- * new one with probability min(1, w_new/w_old), which leaves the law as it is and prefers to move.
+ * new one with probability min(1, w_new/w_old), which leaves the distribution as it is and prefers to move.
  *
  * Leaves come one by one, outwards. Complete subtrees wait on a stack, and two of one depth merge
  * as in a binary counter: nothing is recursive, and a subtree that turns ends the trajectory at the
@@ -28,7 +28,7 @@ interface Subtree {
   readonly sum: Float64Array;
   /** log Σ e^{H₀−H} */
   readonly logWeight: number;
-  /** The leaf drawn from it. */
+  /** The leaf that was sampled from it. */
   readonly drawn: Leaf;
 }
 

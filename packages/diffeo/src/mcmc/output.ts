@@ -1,7 +1,7 @@
 /**
  * Draws as text that other programs read:
  *
- *   CSV    as CmdStan writes it, one text a chain: settings in comments, a line of names, a line a draw. Numbers of an array are
+ *   CSV    as CmdStan writes it, one text per chain: settings in comments, a line of names, a line per draw. Numbers of an array are
  *          `name.i.j`, counted from 1, the first index fastest.
  *   JSON   as ArviZ reads it (`from_json`, or `from_dict` of what it holds): groups posterior, sample_stats and observed_data, each
  *          variable a list of chains of draws.

@@ -36,7 +36,7 @@ import {
 export type Values = Readonly<Record<string, Tensor>>;
 
 /**
- * A number between bounds that depend on the parameters before it: one bound a chain, or one a
+ * A number between bounds that depend on the parameters before it: one bound per chain, or one per
  * number [chains, …].
  */
 export interface Bounded {

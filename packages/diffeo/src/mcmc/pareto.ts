@@ -1,5 +1,5 @@
 /**
- * k̂, the shape of the tail of importance ratios: a generalised Pareto law is fitted to the largest
+ * k̂, the shape of the tail of importance ratios: a generalised Pareto distribution is fitted to the largest
  * ones (A. Vehtari, D. Simpson, A. Gelman, Y. Yao, J. Gabry, "Pareto smoothed importance sampling",
  * 2024). Below ½ ratios have a variance; above 0.7 no usual number of draws makes up for what an
  * approximation misses.
@@ -13,7 +13,7 @@
  */
 
 /**
- * The shape and the scale of a generalised Pareto law, P(X > x) = (1 + k x/σ)^{−1/k}, from draws x
+ * The shape and the scale of a generalised Pareto distribution, P(X > x) = (1 + k x/σ)^{−1/k}, from draws x
  * > 0.
  */
 export function paretoFit(draws: ArrayLike<number>): {

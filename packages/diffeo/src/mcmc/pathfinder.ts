@@ -4,7 +4,7 @@
  *
  *   H ← (I − ρ s yᵀ) H (I − ρ y sᵀ) + ρ s sᵀ,   s = x′ − x,   y = g − g′,   ρ = 1/(sᵀy)
  *
- * so that at each point x with slope g the law N(x + Hg, H) stands for the posterior as seen from
+ * so that at each point x with slope g the distribution N(x + Hg, H) stands for the posterior as seen from
  * there. The one with the largest evidence bound is the path's. Several paths are put together:
  * draws of all of them, weighted by p/q, with Pareto-smoothed weights, so that a path that ended in
  * a lesser mode counts as little as it should.
@@ -26,7 +26,7 @@ interface Point {
 export interface Paths {
   readonly best: Gaussian;
   readonly points: readonly Float64Array[];
-  /** log p − log q of each point, q the law of its own path. */
+  /** log p − log q of each point, q the distribution of its own path. */
   readonly logRatios: Float64Array;
   readonly logWeights: Float64Array;
   readonly khat: number;

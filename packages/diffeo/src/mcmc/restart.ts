@@ -10,7 +10,7 @@
  *   log mass of c ≈ m_c + ½ Σ_i log s²_c,i        (the same constant for all chains)
  *
  * which takes into account that a wide region of low density may hold as much as a narrow one of
- * high density. Correlations, which the product of variances does not see, are worth
+ * high density. Correlations, which the product of variances ignores, change it by
  * ½ log det R: up to some nats per coordinate. A chain is stray where its mass is below e^{−10−3n}
  * of the greatest mass, and where it is stuck (`isStuck`), or at least two chains, and half of those
  * that are not stuck, are within that factor of the greatest mass. Stuck chains have no say, and one

@@ -76,7 +76,7 @@ export const indicesOf = (shape: Shape): number[][] =>
     [[]],
   );
 
-/** One array a chain of one number of a quantity. */
+/** One array per chain, of one number of a quantity. */
 export const chainsOf = (
   { shape: [chains, draws, ...shape], data }: PosteriorDraws,
   element: number,
@@ -156,7 +156,7 @@ async function describePosterior(
 
 const countOf = ({ chains = 4 }: PosteriorSamplerOptions): number => {
   if (!(Number.isSafeInteger(chains) && chains >= 1))
-    fail("usage", `\`chains\` is ${chains}`, "give a whole number from 1; 4 let R̂ say something");
+    fail("usage", `\`chains\` is ${chains}`, "give an integer from 1; R̂ needs several, such as 4");
   return chains;
 };
 

@@ -47,7 +47,7 @@ export class DualAverage {
     this.state = state;
   }
 
-  /** Begins anew around a size. */
+  /** Starts again around a size. */
   restart(size: number): void {
     this.state = around(size);
   }

@@ -74,7 +74,7 @@ function logAddFunction(module: Module): number {
   });
 }
 
-/** (from, to): the leaf that was drawn from one stretch becomes that of another. */
+/** (from, to): the leaf that was sampled from one stretch becomes that of another. */
 function chooseFunction(module: Module, { vector, subtree: part }: ChainLayout): number {
   return module.function("choose", () => {
     const code = new Code(["i32", "i32"]);

@@ -37,7 +37,7 @@ export interface EndedTransition {
   readonly energy: number;
 }
 
-/** A transition under way, told by the leapfrog steps it asks for. */
+/** A transition under way: it names its next leapfrog step. */
 export interface Trajectory {
   /** Where the next leapfrog step starts, and in which direction of time. */
   readonly next: { readonly from: Leaf; readonly direction: 1 | -1 };

@@ -9,7 +9,7 @@
  * step (stepped-chain.ts). Here that would cost a call or a decision per chain. Both share the step
  * (leapfrog.ts).
  *
- * The randomness of a transition is that of its key, or of one key a chain: from
+ * The randomness of a transition is that of its key, or of one key per chain: from
  * `fold(sampleKeys(key, count, first), step)` what chain i does at a step is a function of (key, i,
  * step) alone, on any number of threads and in any grouping.
  */
@@ -89,7 +89,7 @@ export function openWalk<P>(target: WalkTarget<P>, options: WalkOptions): Walk {
     fail(
       "usage",
       `openWalk: leapfrog is ${steps}`,
-      "give a whole number of leapfrog steps, at least 1",
+      "give an integer number of leapfrog steps, at least 1",
     );
   if (terms.length === 0)
     fail("usage", "openWalk: the target has no terms", "give at least one log-density");
@@ -175,7 +175,7 @@ export function openWalk<P>(target: WalkTarget<P>, options: WalkOptions): Walk {
 }
 
 /**
- * Momenta and the numbers of the test. Of one key, chain i has the i-th row; of a key a chain, its
+ * Momenta and the numbers of the test. Of one key, chain i has the i-th row; of a key per chain, its
  * own.
  */
 function draws(
@@ -189,7 +189,7 @@ function draws(
       fail(
         "usage",
         `${key.count} keys given for ${count} chains`,
-        "give one key a chain, or one key for all",
+        "give one key per chain, or one key for all",
       );
     return {
       momentum: normal(fold(key, "momentum"), [n], { dtype }),

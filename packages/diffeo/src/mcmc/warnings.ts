@@ -1,4 +1,4 @@
-/** What chains have to say of themselves, in words, with what to do. */
+/** Warnings about chains in sentences, each with what to do. */
 import { sumOfSquares } from "../host/index.ts";
 import type { ChainSettings } from "./chain-settings.ts";
 import type { Chain } from "./chain-state.ts";
@@ -15,7 +15,7 @@ const total = (chains: readonly Chain[], of: (chain: Chain) => number): number =
   chains.reduce((sum, chain) => sum + of(chain), 0);
 
 /**
- * @param where the parameters' values at the first point where log p or its slope was no number, if
+ * @param where the parameters' values at the first point where log p or its slope was not a number, if
  * there was one
  * @param flat parameters without a prior
  */
@@ -30,11 +30,11 @@ export function warningsOf(
   const draws = total(chains, ({ value }) => value.length);
   if (method === "ula")
     warnings.push(
-      "unadjusted Langevin has the posterior up to a bias of its step, which no number of draws removes. Use mala or nuts for results.",
+      "unadjusted Langevin has a bias that depends on its step and that no number of draws removes. Use mala or nuts for results.",
     );
   if (where !== undefined)
     warnings.push(
-      `the log-density or its slope was no number ${total(chains, (chain) => chain.undefinedCount)} times, first at ${where}: such points are refused. See what it does there: the logarithm of a negative number, 0/0, or ∞ − ∞.`,
+      `the log-density or its slope was not a number ${total(chains, (chain) => chain.undefinedCount)} times, first at ${where}. Such points are refused. Look for the logarithm of a negative number, 0/0 or ∞ − ∞ there.`,
     );
   chains.forEach(({ restart }, c) => {
     if (restart)
@@ -45,18 +45,18 @@ export function warningsOf(
   const diverged = total(chains, (chain) => chain.diverged.reduce((a, b) => a + b, 0));
   if (diverged > 0)
     warnings.push(
-      `${diverged} of ${draws} transitions diverged: parts of the posterior may never be visited. Write the model in other parameters (a noncentred form), or ask for a larger acceptance, such as 0.95.`,
+      `${diverged} of ${draws} transitions diverged: parts of the posterior may never be visited. Use \`centred: false\` in hierarchies, or a larger target acceptance, such as 0.95.`,
     );
   const deep = total(chains, ({ depth }) => depth.filter((d) => d >= maxDepth).length);
   if (deep > 0)
     warnings.push(
-      `${deep} of ${draws} trajectories were cut off at 2^${maxDepth} steps: draws are right but dear. Scale the parameters, use a dense mass matrix, or raise maxDepth.`,
+      `${deep} of ${draws} trajectories were cut off at 2^${maxDepth} steps: draws are correct but expensive. Use the low-rank metric, scale the data, or centre predictors.`,
     );
   chains.forEach((chain, c) => {
     const share = energyFraction(chain);
     if (share < 0.3)
       warnings.push(
-        `chain ${c + 1} moves slowly through the energies (E-BFMI ${share.toFixed(2)}): its tails are not to be trusted. Warm up longer, or write the model in other parameters.`,
+        `chain ${c + 1} moves slowly through the energies (E-BFMI ${share.toFixed(2)}): do not trust its tails. Warm up longer, or write the model in other parameters.`,
       );
   });
   const rows = Object.entries(summary);
@@ -83,7 +83,7 @@ export function warningsOf(
     );
   const frozen = rows.filter(([, { rhat }]) => Number.isNaN(rhat)).map(([name]) => name);
   if (frozen.length > 0)
-    warnings.push(`${listed(frozen)} never changed or is not finite: R̂ says nothing of it.`);
+    warnings.push(`${listed(frozen)} never changed or is not finite: R̂ is not defined for it.`);
   return warnings;
 }
 

@@ -115,6 +115,6 @@ describe("a bend", () => {
         domain: { kind: "real" },
         bend: { kind: "sinh", centre: [0], scale: [0] },
       }),
-    ).toThrow("is no domain");
+    ).toThrow("is not a domain");
   });
 });

@@ -188,7 +188,7 @@ describe.each(table)("%s", (_, own) => {
     if (own.kind === "category") return;
     const cells = own.decode(own.start).slice();
     cells[0] = Number.NaN;
-    expect(own.fault(cells)).toMatch(/NaN is no finite number/);
+    expect(own.fault(cells)).toMatch(/NaN is not a finite number/);
     cells[0] = "x".repeat(1e5);
     expect(own.fault(cells)?.length).toBeLessThan(200);
   });
@@ -233,10 +233,10 @@ describe("what is not inside", () => {
     ["below", positive({ below: 7 }), [8], /^8 is not below 7$/],
     ["between", between(0, 120), [120], /^120 is the bound itself/],
     ["between", between(0, 120), [130], /^130 is not between 0 and 120$/],
-    ["integer", integer({ least: 1, most: 5 }), [2.5], /^2.5 is no whole number$/],
+    ["integer", integer({ least: 1, most: 5 }), [2.5], /^2.5 is not an integer$/],
     ["integer", integer({ least: 1, most: 5 }), [0], /^0 is less than 1$/],
     ["integer", integer({ least: 1, most: 5 }), [6], /^6 is more than 5$/],
-    ["count", count(), [2 ** 60], /is no whole number/],
+    ["count", count(), [2 ** 60], /is not an integer/],
     ["simplex", simplex(3), [0.5, 0.5, 0], /^a part is 0, the bound itself; say by zeros/],
     ["simplex", simplex(3, { zeros: 0.01 }), [0.5, 0.7, -0.2], /^the part -0.2 is not above 0$/],
     ["simplex", simplex(3, { total: 100 }), [30, 30, 30], /^the parts sum to 90, not to 100$/],
@@ -248,8 +248,8 @@ describe("what is not inside", () => {
     ["empirical", amounts, [-0.5], /^-0.5 is not between -0.25 and Infinity$/],
     ["mixed", rain, [-8], /^-8 is not between -0.25 and Infinity$/],
     ["ball", ball(2), [0.6, 0.8], /^a point 1 away from 0 is not within 1$/],
-    ["sphere", sphere(2), [1, 1], /is no unit vector$/],
-    ["correlation", correlation(2), [1], /^1 is no correlation between −1 and 1$/],
+    ["sphere", sphere(2), [1, 1], /is not a unit vector$/],
+    ["correlation", correlation(2), [1], /^1 is not a correlation between −1 and 1$/],
     [
       "correlation",
       correlation(3),
@@ -640,7 +640,7 @@ describe("options that cannot be", () => {
     [() => angle({ from: Number.NaN }), /what comes out is from NaN/],
     [() => ball(2, { radius: -1 }), /the radius is -1/],
     [() => sphere(1), /parts is 1/],
-    [() => sphere(2, { centre: [0, 0] }), /is no direction/],
+    [() => sphere(2, { centre: [0, 0] }), /is not a direction/],
     [() => correlation(1), /order is 1/],
   ])("%s", (make, message) => {
     expect(make).toThrow(message);
@@ -660,6 +660,6 @@ describe("specs from files", () => {
     [{ kind: "product", parts: [{ name: "a", domain: { kind: "product", parts: [] } }] }],
     [{ kind: "category", labels: [null, "a"] }],
   ])("%j is refused", (value) => {
-    expect(() => domainOf(value, "model.json")).toThrow(/^model.json is no domain/);
+    expect(() => domainOf(value, "model.json")).toThrow(/^model.json is not a domain/);
   });
 });

@@ -95,7 +95,7 @@ describe("a step that travels", () => {
     );
     const { outputs } = trace((x: never) => exp(x), [[1, 2]], "float64");
     await expect(drawCarried(writeOnnx(outputs).bytes, call)).rejects.toThrow(
-      /the file is no step of chains/,
+      /the file is not a step of chains/,
     );
     await expect(drawCarried(Uint8Array.of(1, 2, 3), call)).rejects.toThrow();
   });

@@ -300,14 +300,14 @@ describe("a run that was stopped", () => {
     const two = { load: async () => [begun, begun], save };
     const one = { key: key(1), draws: 3, warmup: 2, chains: 1, store: two };
     await expect(drawChains(gaussian, start, one)).rejects.toThrow(
-      "the kept chains are 2, those asked for 1",
+      "the run has kept 2 chains, the options have 1",
     );
     const model: PosteriorModel = {
       parameters: { x: [real(), 2] },
       logDensity: ({ x }) => gaussian(x),
     };
     await expect(samplePosterior(model, one)).rejects.toThrow(
-      "the kept chains are 2, those asked for 1",
+      "the run has kept 2 chains, the options have 1",
     );
     await expect(from({}, { draws: 1e7 })).rejects.toThrow(
       /1 chains of 10000000 draws of 2 coordinates cannot be kept/,
@@ -406,7 +406,7 @@ describe("a log-density that is no number", () => {
     expect(times).toBeGreaterThan(0);
     expect(warnings().join("\n")).toMatch(
       new RegExp(
-        `log-density or its slope was no number ${times} times, first at mu = -[1-9][\\d.]*: `,
+        `log-density or its slope was not a number ${times} times, first at mu = -[1-9][\\d.]*\\. `,
       ),
     );
     expect(draws.mu.data.every((v) => v > -1)).toBe(true);

@@ -245,7 +245,7 @@ describe("a wrong model", () => {
       "of which data are impossible",
       ({ parameter, observe }) => observe("y", poisson(parameter("r", halfNormal(1)))),
       { y: [1, 2.5] },
-      'observe("y"): y[1]: 2.5 is no whole number, which poisson cannot have made',
+      'observe("y"): y[1]: 2.5 is not an integer, which poisson cannot have made',
     ],
     [
       "that calculates as if tensors were numbers",

@@ -177,7 +177,7 @@ describe("what is asked for", () => {
     ).rejects.toThrow(/"mu" is a parameter and/);
     await expect(
       samplePosterior({ ...normal, parameters: { "a.b": real() } }, options),
-    ).rejects.toThrow(/"a.b" is no name/);
+    ).rejects.toThrow(/"a.b" cannot be the name/);
     await expect(
       samplePosterior({ ...normal, parameters: { mu: real(), k: count() } }, options),
     ).rejects.toThrow(/"k" is of kind integer: it has no slope/);

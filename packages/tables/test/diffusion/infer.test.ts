@@ -104,7 +104,7 @@ describe("a circle and a sphere", () => {
     const cells = table("a,b,c\n2,0,0\n0,0,0\n-2,0,0\n0,3,4\n");
     const inferred = inferColumns(cells, ["a,b,c=sphere"]);
     expect(() => rowsIn(cells, product(namedDomains(inferred)))).toThrow(
-      /line 2, .*a vector of length 2 is no unit/,
+      /line 2, .*a vector of length 2 is not a unit/,
     );
   });
 });
@@ -177,7 +177,7 @@ describe("a rule", () => {
     ["a,d=ball", 'there is no column "d"'],
     ["a,b=real", 'there is no kind "real" of columns'],
     ["a,b=sphere:2", "1 numbers after sphere"],
-    ["a,b=covariance", "2 entries are no lower triangle"],
+    ["a,b=covariance", "2 entries are not a lower triangle"],
     ["a+b=1:zeros", '"1:zeros" is not a total'],
     ["a+b=1:ones:0.1", '"1:ones:0.1" is not a total'],
   ])("%s is refused", (rule, error) => {

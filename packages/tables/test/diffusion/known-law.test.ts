@@ -384,7 +384,7 @@ describe("a model of a label and two numbers", () => {
     await expect(draw({ z: 1 })).rejects.toThrow('there is no column "z"');
     await expect(draw({ k: "c" })).rejects.toThrow('given: "k": "c" is none of "a", "b"');
     await expect(draw({ x: Number.POSITIVE_INFINITY })).rejects.toThrow(
-      'given: "x": Infinity is no finite number',
+      'given: "x": Infinity is not a finite number',
     );
   });
 });
