@@ -187,7 +187,9 @@ describe("infer", () => {
       const changed = await infer(...words("killed", "--resume"));
       expect([changed.code, changed.stderr]).toEqual([
         2,
-        expect.stringMatching(/model\.mjs has changed since the run in .* Begin again with --force/),
+        expect.stringMatching(
+          /model\.mjs has changed since the run in .* Begin again with --force/,
+        ),
       ]);
       writeFileSync(at(name), text);
     }

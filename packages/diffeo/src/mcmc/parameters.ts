@@ -46,7 +46,7 @@ export interface Bounded {
 
 /**
  * A number whose location and scale depend on the parameters before it, which chains move in
- * standard coordinates: y = location + scale · x. Each is [chains, …shape], or one number a chain.
+ * standard coordinates: y = location + scale · x. Each is [chains, …shape], or one number per chain.
  */
 export interface Standardised {
   readonly location: (values: Values, data: Values) => Operand;
@@ -206,7 +206,7 @@ export function requireName(name: string): void {
   if (!/^[^\s,.#"[\]]+$/.test(name) || name.endsWith("__"))
     fail(
       "usage",
-      `"${name}" is no name of a quantity`,
+      `"${name}" cannot be the name of a quantity`,
       "use letters and digits, without space, comma or point",
     );
 }
