@@ -54,7 +54,9 @@ async function declaredCommands(
       });
     (await entry.load()).declare(command, silent);
     command.outputHelp();
-    const shown = [...help.matchAll(/^ +(diffeo .*)$/gm)].map(([, call]) => call);
+    const shown = [...help.replaceAll(/\\\n\s*/g, "").matchAll(/^ +(diffeo .*)$/gm)].map(
+      ([, call]) => call,
+    );
     found.push({ path: words, command, examples: [...(entry.examples ?? []), ...shown] });
   }
   return found;
