@@ -23,12 +23,15 @@ const woff2Only = {
       : undefined,
 };
 
+const base = process.env.DIFFEO_SITE_BASE ?? "/";
+
 export default defineConfig({
   title: "diffeo",
   description: "Score-based modelling through smooth invertible maps, in TypeScript.",
   lang: "en",
   // Where the site is served: "/" is the root of a host, "/diffeo/" a folder of one.
-  base: process.env.DIFFEO_SITE_BASE ?? "/",
+  base,
+  head: [["link", { rel: "icon", href: `${base}icon.svg` }]],
   cleanUrls: false,
   metaChunk: true,
   // Outside of what VitePress knows as pages: the studio, and copies of the repository's files.

@@ -39,6 +39,9 @@ describe("the documentation site", async () => {
     const page = await browser.newPage({ viewport: { width, height: 800 } });
     const said: string[] = [];
     page.on("pageerror", ({ message }) => said.push(message));
+    page.on("response", (response) => {
+      if (response.status() >= 400) said.push(`${response.status()} ${response.url()}`);
+    });
     page.on("console", (message) => {
       if (message.type() === "error") said.push(message.text());
     });
