@@ -126,12 +126,6 @@ export async function complete(io: Io, path: string, options: CompleteCommand): 
   await writeCells(io, { columns }, completed(io, model, file, lacking, options), options);
 }
 
-const EXAMPLES = `
-Examples:
-  diffeo table complete --model soil.model open.csv --draws 20 --out filled.csv
-  diffeo table complete --model soil.model open.csv --point --out filled.csv
-`;
-
 export const declare: Declare = (command, io) =>
   void withDrawOptions(
     withEvaluations(
@@ -142,7 +136,6 @@ export const declare: Declare = (command, io) =>
               "<file>",
               "a table with columns of the model; empty cells, NA and missing columns are filled",
             )
-            .addHelpText("after", EXAMPLES)
             .option(
               "--point",
               "complete each row once: by the median of the draws, for labels by the mode",

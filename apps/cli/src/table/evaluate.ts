@@ -91,17 +91,10 @@ async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise
     io.stdout.write(`${tornRows(model, rows.length, whole.length)}${evaluationText(evaluation)}`);
 }
 
-const EXAMPLES = `
-Examples:
-  diffeo table evaluate --model soil.model held-out.csv --train soil.csv --report soil.html
-  diffeo table evaluate --model soil.model held-out.csv --complete
-`;
-
 export const declare: Declare = (command, io) =>
   void withDrawOptions(
     withModel(command)
       .argument("<file>", "a table of rows that the model was not fitted to")
-      .addHelpText("after", EXAMPLES)
       .option(
         "--train <file>",
         "the table that it was fitted to: baselines are fitted to it, and samples are searched for copies of its rows",

@@ -25,14 +25,6 @@ export interface FitCommand extends Omit<FittingCommand, "network"> {
   readonly force?: boolean;
 }
 
-const EXAMPLES = `
-Examples:
-  diffeo table fit soil.csv --out soil.model
-  diffeo table fit visits.csv --out visits.model --column age=between:0:120 --column "start<end"
-  diffeo table fit soil.csv --out soil.model --minutes 10 --report soil.html
-  diffeo table fit iris.csv --out iris.model --choose distance --all-rows
-`;
-
 /** Adds the options that say what is fitted. */
 const withModelChoices = (command: Command): Command =>
   command
@@ -120,4 +112,4 @@ export const withFitOptions = (command: Command, io: Io): Command =>
       0,
     ),
     io,
-  ).addHelpText("after", EXAMPLES);
+  );

@@ -99,10 +99,6 @@ export const declare: Declare = (command, io) =>
           "<file>",
           "a table with the columns of the model; empty cells are left out of a row's likelihood",
         )
-        .addHelpText(
-          "after",
-          "\nExample:\n  diffeo table likelihood --model soil.model rows.csv --out nats.csv\n",
-        )
         .option(
           "--evaluations <n>",
           "evaluations of the network per row (default: 100, or as many as an error of 0.001 nats takes)",

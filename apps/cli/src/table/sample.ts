@@ -165,12 +165,6 @@ export async function sample(io: Io, options: SampleCommand): Promise<void> {
   });
 }
 
-const EXAMPLES = `
-Examples:
-  diffeo table sample --model soil.model --count 10000 --out new.csv
-  diffeo table sample --model soil.model --given ph=6.5 --given ward=north --seed 7
-`;
-
 export const declare: Declare = (command, io) =>
   void withJobOptions(
     withDrawOptions(
@@ -183,8 +177,7 @@ export const declare: Declare = (command, io) =>
                 "--given <name=value>",
                 "a cell that all rows have, as ph=6.5 or ward=north; may be repeated",
                 repeated,
-              )
-              .addHelpText("after", EXAMPLES),
+              ),
             "where the CSV goes",
             "print columns and rows as JSON",
           ),
