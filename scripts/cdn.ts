@@ -41,7 +41,7 @@ const entries = {
   "diffeo-tables": join(packages, "tables", "src", "cdn.ts"),
 };
 
-/** Writes one library as a file into a folder, beside what is there. */
+/** Writes one library as a file into a folder, next to the files there. */
 export async function writeCdn(name: keyof typeof entries, folder: string): Promise<void> {
   await build({
     root,

@@ -1,7 +1,7 @@
 /**
  * Tries the packages as their users do, from archives in an empty folder: programs in Node, Deno and
  * Bun, and pages built by Vite, webpack and Next. What is not part of the repository is installed
- * from the registry, so this is no part of the tests.
+ * from the registry, so this is not part of the tests.
  *
  *     npm run build && npm run consumers              all of them
  *     npm run consumers -- webpack bun                some

@@ -50,7 +50,7 @@ function pagesOf(folder: string): Item[] {
     .map(({ text, link }) => ({ text, link }));
 }
 
-/** The groups of the sidebar: all sections, and beside pages of the reference those and the API. */
+/** The groups of the sidebar: all sections; on pages of the reference also the API. */
 export function sidebar(): DefaultTheme.SidebarMulti {
   const groups = SECTIONS.map(([folder, text]) => ({ text, items: pagesOf(folder) }));
   const others = pagesOf(".").filter(({ link }) => link !== "/");

@@ -27,7 +27,7 @@ export const phrases: readonly Phrase[] = [
     "distribution (of a random variable), or property, check (of a map)",
   ),
   phrase(/\bwhole[ -]numbers?\b/i, "integer"),
-  phrase(/\bone['’]s own\b|\bof (?:my|your|a user['’]s) own\b/i, "custom, or your"),
+  phrase(/\bone['’]s own\b/i, "custom, or your"),
   phrase(
     /(?<!\bthere )\b(?:is|are|was|were) no (?!longer\b|further\b|bigger\b|larger\b|smaller\b|worse\b|better\b|more than\b|less than\b|slower\b|faster\b)/i,
     "is not a, are not, has no",
@@ -35,7 +35,7 @@ export const phrases: readonly Phrase[] = [
   phrase(/\bno more than half\b/i, "at most half"),
   phrase(/\bnobody has\b/i, "untested, or: no one has"),
   phrase(/\bdoubt(?:s|ed|ful)?\b/i, "warning, suspicious"),
-  phrase(/\btold\b/i, "set, specified, known, informed"),
+  phrase(/\btold\b(?! (?:from|apart))/i, "set, specified, known, informed"),
   phrase(
     /\b(?:was|were|is|are|be|been|not|as|it) said\b|\bsaid (?:so|once|to be)\b/i,
     "set, stated",
@@ -50,7 +50,7 @@ export const phrases: readonly Phrase[] = [
   phrase(/\bbeside\b/i, "compared with (a peer), next to (a place)"),
   phrase(
     new RegExp(
-      `\\b(?:one|two|three|four|\\d+|each|a|an) (?!at\\b)[\\w-]+ a (?:${counted})\\b`,
+      `\\b(?:one|two|three|four|\\d+|a|an) (?!(?:at|take|is|without)\\b)[\\w-]+ a (?:${counted})\\b`,
       "i",
     ),
     "per",

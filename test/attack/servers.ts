@@ -14,8 +14,7 @@ export async function servers(): Promise<void> {
     "closes at once": (socket) => socket.destroy(),
     "claims a text of 2^40 bytes": (socket) =>
       socket.on("data", () => socket.write("$1099511627776\r\nx")),
-    "nests without an end": (socket) =>
-      socket.on("data", () => socket.write("*1\r\n".repeat(20_000))),
+    "nests endlessly": (socket) => socket.on("data", () => socket.write("*1\r\n".repeat(20_000))),
     "is an old Redis": (socket) =>
       socket.on("data", () => socket.write("-ERR unknown command\r\n".repeat(3))),
   };

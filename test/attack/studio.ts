@@ -147,7 +147,7 @@ export async function studio(): Promise<void> {
   const live = await ask(port, get("/"));
   note(
     area,
-    "an ordinary reader beside them",
+    "an ordinary reader next to them",
     live.status === 200 ? undefined : `lost: status ${live.status}`,
     false,
   );
@@ -168,7 +168,7 @@ export async function studio(): Promise<void> {
   await Promise.race([new Promise((resolve) => child.once("exit", resolve)), pause(5000)]);
   note(
     area,
-    "Ctrl-C beside an open connection",
+    "Ctrl-C with an open connection",
     child.exitCode === null && child.signalCode === null ? "wrong: no end" : undefined,
     false,
   );

@@ -1,4 +1,4 @@
-/** Every parser of the house, with inputs that are almost right. */
+/** Every parser of the repository, with inputs that are almost right. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -112,7 +112,7 @@ describe("one file in a page of a plain HTTP server", () => {
     expect(firsts.reduce((a, b) => a + b, 0) / firsts.length).toBeCloseTo(0.655, 1);
   });
 
-  it("finds ONNX Runtime beside it on a CDN, and where the page says", async () => {
+  it("finds ONNX Runtime next to it on a CDN, and where the page sets it", async () => {
     const expected = [4, 6, 6, 4, 6, 9, 9, 6, 6, 9, 9, 6, 4, 6, 6, 4];
     const cdn = await visit<number[]>("cdn.html");
     expect(cdn.found).toEqual(expected);

@@ -106,7 +106,7 @@ describe("the documentation site", async () => {
               ): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
             };
           };
-          // The theme's search button shows its key beside its name.
+          // The theme's search button shows its key next to its name.
           const left = { rules: { "label-content-name-mismatch": { enabled: false } } };
           return (await rules.run(left)).violations.map(
             ({ id, nodes }) => `${id}: ${nodes.length} such as ${nodes[0].html.slice(0, 120)}`,

@@ -1,5 +1,5 @@
 /**
- * diffeo check: the laws of a built-in map or of one's own, with the worst error of each and where
+ * diffeo check: checks of a built-in map or a custom map, with the worst error of each and where
  * it happened.
  */
 import { existsSync } from "node:fs";
@@ -33,7 +33,7 @@ function line({ law, worst, tolerance, pass, where }: LawResult): string {
 }
 
 function print(io: Io, { map, pass, laws }: MapReport): void {
-  io.stdout.write(`${map}: ${pass ? "all laws hold" : "NOT to be trusted"}\n`);
+  io.stdout.write(`${map}: ${pass ? "all checks passed" : "NOT to be trusted"}\n`);
   for (const law of laws) {
     io.stdout.write(`${line(law)}\n`);
     if (law.remedy) io.stdout.write(`      ${law.remedy}\n`);
@@ -56,7 +56,7 @@ async function run(io: Io, options: CheckCommand): Promise<void> {
   if (failed.length > 0)
     fail(
       "numerical",
-      `${failed.map((r) => r.map).join(", ")} broke ${failed.reduce((n, r) => n + r.laws.filter((l) => !l.pass).length, 0)} laws`,
+      `${failed.map((r) => r.map).join(", ")} failed ${failed.reduce((n, r) => n + r.laws.filter((l) => !l.pass).length, 0)} checks`,
       "see the lines marked ✗",
     );
 }

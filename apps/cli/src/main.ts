@@ -2,7 +2,7 @@
 import { type Io, type Output, run } from "./run.ts";
 
 /**
- * A stream that may break: a reader that has seen enough, such as `head`, is no failure; a full
+ * A stream that may break: a reader that has seen enough, such as `head`, is not a failure; a full
  * disk is.
  */
 function breakable(stream: NodeJS.WriteStream): {

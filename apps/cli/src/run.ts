@@ -103,7 +103,7 @@ export async function run(words: readonly string[], streams: Io): Promise<number
     await program.parseAsync(argv, { from: "user" });
     return 0;
   } catch (error) {
-    // Commander has said what was wrong; help and version are no errors.
+    // Commander has reported the error; help and version are not errors.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     const { reportError } = await import("./shell/exit.ts");
     return reportError(error, stderr, named);

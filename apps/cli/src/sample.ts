@@ -130,7 +130,7 @@ function portNames(text: string): { x?: string; t?: string } {
   return names;
 }
 
-/** The shape of an event: what was said, or what the file states. */
+/** The shape of an event: from the options, or from the file. */
 function eventOf(said: Shape | undefined, { file }: OnnxScore, { inputs }: SampleCommand): Shape {
   if (said) return said;
   const port =
@@ -245,7 +245,7 @@ const ofNetwork = (command: Command): Command =>
     )
     .option(
       "--inputs <names>",
-      "names of its ports, where the file leaves a doubt, as in x=sample,t=timestep",
+      "names of its ports, if they are ambiguous, as in x=sample,t=timestep",
       portNames,
     )
     .option("--output <name>", "name of its output")

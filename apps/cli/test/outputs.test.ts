@@ -296,7 +296,7 @@ it("- is not taken for a file's name", async () => {
   );
   expect([code, stderr.trim()]).toEqual([
     2,
-    "diffeo: - is no file to write. Leave the option out where a command prints, or write to /dev/stdout.",
+    "diffeo: - is not a file to write. Leave the option out where a command prints, or write to /dev/stdout.",
   ]);
   expect(existsSync("-")).toBe(false);
 });

@@ -89,7 +89,7 @@ describe("chess report", () => {
     ],
     ["a share above 1", { ...good, legal: 2 }, /at legal, expected <=1, found 2/],
     ["a name without end", { ...good, model: "x".repeat(1e6) }, /at model, expected/],
-    ["no object", [good], /is no record of a study of w/],
+    ["no object", [good], /is not a valid record of a study of w/],
     ["no JSON", "[", /it is no JSON/],
   ])("refuses a record with %s", (_, content, message) => refused("chess", content, message));
 

@@ -1,4 +1,4 @@
-/** The kinds of jobs that a worker does, each loaded when it is first asked for. */
+/** The kinds of jobs that a worker does, each loaded at its first use. */
 import type { Kinds } from "diffeo/job";
 
 export const kinds: Kinds = {

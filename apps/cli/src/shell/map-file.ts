@@ -24,7 +24,7 @@ export async function mapFromFile(
       `cannot load ${path}: ${error.message}`,
       typescript
         ? "compile it to JavaScript, or run diffeo under a TypeScript loader such as tsx"
-        : "mend the module",
+        : "correct the module",
       { cause: error },
     );
   });

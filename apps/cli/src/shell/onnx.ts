@@ -121,6 +121,6 @@ export async function writeOnnxFile(
   const ports = [...inputs, ...outputs].map(({ name, shape }) => `${name} ${showShape(shape)}`);
   io.stdout.write(
     `${out}: ${(written.bytes.length / 2 ** 20).toFixed(1)} MiB, ${ports.slice(0, -1).join(", ")} → ${ports.at(-1)}\n` +
-      `ONNX Runtime beside plain float64: values up to ${largest.toPrecision(3)} differ by ${difference.toExponential(1)} at most\n`,
+      `ONNX Runtime compared with plain float64: values up to ${largest.toPrecision(3)} differ by ${difference.toExponential(1)} at most\n`,
   );
 }

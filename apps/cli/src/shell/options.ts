@@ -12,7 +12,7 @@ export function integer(least: number, most: number): (text: string) => number {
     const value = Number(text);
     if (text.trim() === "" || !Number.isInteger(value) || value < least || value > most)
       throw new InvalidArgumentError(
-        `give a whole number from ${least} to ${most.toLocaleString("en")}.`,
+        `give an integer from ${least} to ${most.toLocaleString("en")}.`,
       );
     return value;
   };
@@ -116,12 +116,12 @@ const givenAmong = (command: Command, names: readonly string[]): string =>
     .join(", ");
 
 /**
- * Raises an error where one of the named options was given: beside `what` it asks for something
+ * Raises an error where one of the named options was given: with `what` it requests something
  * that is not done.
  */
 export function refuseBeside(command: Command, what: string, names: readonly string[]): void {
   const given = givenAmong(command, names);
-  if (given !== "") fail("usage", `${given} would change nothing beside ${what}`, "leave it out");
+  if (given !== "") fail("usage", `${given} would change nothing with ${what}`, "leave it out");
 }
 
 /** Notes on stderr that options which were given have no effect: they are redundant, not wrong. */

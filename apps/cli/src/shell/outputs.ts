@@ -84,7 +84,7 @@ export async function outputs(
     if (path === "-")
       fail(
         "usage",
-        "- is no file to write",
+        "- is not a file to write",
         "leave the option out where a command prints, or write to /dev/stdout",
       );
     const place = await placeOf(path);

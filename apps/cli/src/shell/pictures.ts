@@ -1,4 +1,4 @@
-/** Pictures as files. What makes a PNG of an SVG is loaded where one is asked for. */
+/** Pictures as files. The converter from SVG to PNG is loaded when a PNG is requested. */
 import { writeFileAtomic } from "diffeo/node";
 import type { Io } from "./io.ts";
 import { type Planned, PNG, SVG } from "./outputs.ts";

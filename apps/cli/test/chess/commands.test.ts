@@ -105,7 +105,7 @@ describe("diffeo chess data", () => {
       "--skip-bad, --per-game would change",
     );
     await expect(run("data", "a.fen", "--playouts", "2")).rejects.toThrow(
-      "--playouts would change nothing beside files",
+      "--playouts would change nothing with files",
     );
     await expect(run("data", "--format", "doc")).rejects.toThrow(
       "Allowed choices are csv, fen, pgn, positions",
@@ -241,7 +241,7 @@ describe("diffeo chess evaluate", () => {
       "positions",
     );
     await expect(run("evaluate", real, "--w", "1.1", "--steps", "3")).rejects.toThrow(
-      "--w, --steps would change nothing beside a file of positions",
+      "--w, --steps would change nothing with a file of positions",
     );
   });
 });

@@ -48,7 +48,7 @@ describe("diffeo chess sample", () => {
     const placements = (fens: readonly string[]): string[] => fens.map(placementOf);
     const stronger = placements(strong.boards.map(({ fen }: { fen: string }) => fen));
     expect(stronger).not.toEqual(placements(out.trim().split("\n")));
-    await expect(sampled("--pieces", "65")).rejects.toThrow("give a whole number from 1 to 64");
+    await expect(sampled("--pieces", "65")).rejects.toThrow("give an integer from 1 to 64");
   });
 
   it("takes 50 evaluations of the network, on a grid that is fitted where the model was measured", async () => {
@@ -362,7 +362,7 @@ describe("diffeo chess complete", () => {
   it("refuses options that would have no effect", async () => {
     const refusal = (...words: string[]) => expect(complete(...words)).rejects;
     await refusal(given, "--json", "--hide", "0.3").toThrow(
-      "--hide, --json would change nothing beside a FEN",
+      "--hide, --json would change nothing with a FEN",
     );
     await refusal(given, "--method", "replacement", "--resample", "2").toThrow(
       "beside the method replacement",
@@ -371,7 +371,7 @@ describe("diffeo chess complete", () => {
       "beside the method resample",
     );
     await refusal("--evaluate", "none.fen", "--format", "json", "--pieces", "9").toThrow(
-      "--pieces, --format would change nothing beside --evaluate",
+      "--pieces, --format would change nothing with --evaluate",
     );
   });
 
@@ -398,7 +398,7 @@ describe("diffeo chess complete", () => {
     expect(out).toContain(json.guided.squaresRecovered.toFixed(3));
     expect(out).toMatch(/score evaluations per board +– +4, each with a gradient +4\n/);
     await expect(complete(...words, "--require", "Q")).rejects.toThrow(
-      "--require would change nothing beside --evaluate",
+      "--require would change nothing with --evaluate",
     );
   });
 });

@@ -198,7 +198,7 @@ describe("other data", () => {
     );
     expect(code).toBe(2);
     expect((await from(data, "--resume", "--width", "8")).stderr).toContain(
-      "--width would change nothing beside --init",
+      "--width would change nothing with --init",
     );
   });
 });

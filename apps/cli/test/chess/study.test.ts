@@ -183,7 +183,7 @@ describe("a study", () => {
     );
     await writeFile(at("study/runs/eulerMaruyama-1.json"), '{"method":"eulerMaruyama","w":1}');
     await expect(diffeo("report", at("study"))).rejects.toThrow(
-      /eulerMaruyama-1.json is no record/,
+      /eulerMaruyama-1.json is not a valid record/,
     );
   });
 

@@ -112,7 +112,7 @@ describe("diffeo chess train", () => {
     const { code, stderr } = await diffeo(...words("odd", "--blocks", "3"));
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining("--blocks would change nothing beside --network transformer"),
+      expect.stringContaining("--blocks would change nothing with --network transformer"),
     ]);
   });
 
@@ -202,7 +202,7 @@ describe("diffeo chess train", () => {
       "attention at level 5 of a network of 2. Give --attention levels",
     );
     expect(await refusal("--bound", "5")).toContain(
-      "--bound would change nothing beside --weight none",
+      "--bound would change nothing with --weight none",
     );
     expect(await refusal("--warmup", "60")).toContain(
       "rises for 60 steps of 60 never falls to zero. Give a --warmup below",

@@ -227,7 +227,7 @@ describe("infer", () => {
     const { code, stderr } = await infer(...words("unqueued", "--queue", "nowhere"));
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining("the address of the queue is no URL"),
+      expect.stringContaining("the address of the queue is not a URL"),
     ]);
     expect(existsSync(at("unqueued"))).toBe(false);
   });

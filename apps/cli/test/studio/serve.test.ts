@@ -228,6 +228,6 @@ describe("diffeo studio", () => {
   it("refuses what is no port", async () => {
     const { code, stderr } = await diffeoWith({}, "studio", "--port", "70000");
     expect(code).toBe(2);
-    expect(stderr).toContain("give a whole number from 0 to 65,535");
+    expect(stderr).toContain("give an integer from 0 to 65,535");
   });
 });

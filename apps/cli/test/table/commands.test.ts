@@ -214,7 +214,7 @@ describe("table", () => {
       /<h2>Completion<\/h2>.*all numbers.*Cells of 6 held-out rows/s,
     );
     expect((await diffeo(...evaluate, "--draws", "5")).stderr).toContain(
-      "--draws would change nothing beside",
+      "--draws would change nothing with",
     );
     const { mean } = JSON.parse(
       (
@@ -265,7 +265,7 @@ describe("table", () => {
     expect(redundant.stderr).toContain("--accept has no effect with --no-evaluate");
     const refused = await diffeo(...fit, "--report", at("alone.html"), "--force");
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain("--report would change nothing beside --no-evaluate");
+    expect(refused.stderr).toContain("--report would change nothing with --no-evaluate");
   });
 
   it("fit says where a row breaks what a column is said to be", async () => {

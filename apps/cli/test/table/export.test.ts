@@ -85,7 +85,7 @@ describe("diffeo table export", () => {
   it("writes the score of 1,024 rows unless it is told otherwise, which diffeo sample draws from", async () => {
     const out = at("usual.onnx");
     expect(await printed(...words("--out", out))).toMatch(
-      /usual\.onnx: 0\.\d MiB, x \[1024, 4\], t \[1024\] → score \[1024, 4\]\nONNX Runtime beside plain float64: values up to /,
+      /usual\.onnx: 0\.\d MiB, x \[1024, 4\], t \[1024\] → score \[1024, 4\]\nONNX Runtime compared with plain float64: values up to /,
     );
     const drawn = await printed(
       ...[
@@ -129,7 +129,7 @@ describe("diffeo table export", () => {
   it("refuses what it cannot write, in a sentence", async () => {
     for (const [more, message] of [
       [["--what", "given"], "Allowed choices are score, denoise, rows"],
-      [["--batch", "0"], "give a whole number from 1"],
+      [["--batch", "0"], "give an integer from 1"],
     ] as const)
       expect(await diffeo(...words("--out", at("none.onnx"), ...more))).toMatchObject({
         code: 2,

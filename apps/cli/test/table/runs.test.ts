@@ -67,13 +67,13 @@ describe("maps that a run wrote down", () => {
     [
       "are no file of them",
       "{",
-      /maps\.json is no file of chosen maps: it is no JSON\. Move it away/,
+      /maps\.json is not a valid file of chosen maps: it is not JSON\. Move it away/,
     ],
-    ["are nothing", "null", /maps\.json is no file of chosen maps: expected/],
+    ["are nothing", "null", /maps\.json is not a valid file of chosen maps: expected/],
     [
       "lack their columns",
       '{"columns":null}',
-      /maps\.json is no file of chosen maps: at data, expected/,
+      /maps\.json is not a valid file of chosen maps: at data, expected/,
     ],
     [
       "are those of other rows",

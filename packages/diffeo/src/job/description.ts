@@ -81,7 +81,7 @@ export function requireDescription(value: unknown): JobDescription {
   if (length > MOST_CHARACTERS)
     fail(
       "data",
-      `a description of ${length.toLocaleString("en")} characters is no job, ${MOST_CHARACTERS.toLocaleString("en")} are read at most`,
+      `a description of ${length.toLocaleString("en")} characters is not a job, ${MOST_CHARACTERS.toLocaleString("en")} are read at most`,
       "give what is large as an input",
     );
   const found = v.safeParse(schema, value);

@@ -15,7 +15,7 @@ export interface Shard {
 export function parseShard(text: string): Shard {
   const [, index, of] = /^(\d{1,7})\/(\d{1,7})$/.exec(text)?.map(Number) ?? [];
   if (!(index >= 1 && index <= of))
-    fail("usage", `"${text}" is no shard`, "write i/n with i from 1 to n, such as 3/10");
+    fail("usage", `"${text}" is not a shard`, "write i/n with i from 1 to n, such as 3/10");
   return { index, of };
 }
 

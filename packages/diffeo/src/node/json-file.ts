@@ -19,13 +19,13 @@ export function parseJson<Schema extends v.GenericSchema>(
   { schema, what, remedy }: JsonKind<Schema>,
 ): v.InferOutput<Schema> {
   const no = (why: string, cause?: unknown): never => {
-    throw new DiffeoError("data", `${path} is no ${what}: ${why}`, remedy, { cause });
+    throw new DiffeoError("data", `${path} is not a valid ${what}: ${why}`, remedy, { cause });
   };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return no("it is no JSON", error);
+    return no("it is not JSON", error);
   }
   const { success, output, issues } = v.safeParse(schema, value);
   if (success) return output;

@@ -118,7 +118,7 @@ export function serveJobs(runners: Readonly<Record<string, JobRunner>>): void {
   const doJob = async ({ kind, parameters }: PoolJob): Promise<void> => {
     try {
       if (!Object.hasOwn(runners, kind))
-        fail("usage", `there is no job of kind "${kind}"`, "mend the worker's script");
+        fail("usage", `there is no job of kind "${kind}"`, "correct the worker's script");
       const run = runners[kind] as (parameters: unknown, parent: JobParent) => Promise<unknown>;
       say({ kind: "done", result: await run(parameters, parent) });
     } catch (error) {
@@ -191,7 +191,8 @@ function startWorker(
   const tell = (message: Message): void => void (child.connected && child.send(message));
   const answer = async (id: number, what: unknown): Promise<void> => {
     const {
-      onAsk = () => fail("usage", "a job asked for what nobody has", "answer it with onAsk"),
+      onAsk = () =>
+        fail("usage", "a job requested data that is not available", "answer it with onAsk"),
     } = worker.task ?? {};
     try {
       tell({ kind: "answer", id, answer: await onAsk(what) });

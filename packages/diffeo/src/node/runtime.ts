@@ -50,7 +50,7 @@ const nativeDevices: readonly Device[] = [
     target: "gpu",
     types: ["float32", "float64"],
     description:
-      "ONNX Runtime on an NVIDIA GPU through CUDA, where its libraries are installed; nobody has seen it run yet",
+      "ONNX Runtime on an NVIDIA GPU through CUDA, where its libraries are installed; untested",
   },
 ];
 

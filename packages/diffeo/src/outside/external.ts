@@ -6,10 +6,9 @@
  *     const score = external(async (x, t) => (await ask(server, x.data, t.data)).values);
  *     await sample(reversePush(vp(), additiveLogistic(), score), { shape: [2], count: 1000, key: key(1) });
  *
- * How many numbers it gives, and in what shape, is looked at in every call, and samplers say where
- * they are not finite. Whether its answer to an event depends on the rest of the batch is not: that
- * would take calls of a server that nobody asked for, and a server whose numbers come as they may
- * is not refuted by two of them.
+ * The number and the shape of its results are checked in every call, and samplers report values that
+ * are not finite. Whether the result for one event depends on the rest of the batch is not checked:
+ * that would need further calls of a server, and two calls cannot refute a server with random results.
  */
 import {
   fail,

@@ -74,7 +74,7 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Pro
   if (ports.t?.type.startsWith("int") && !time)
     fail(
       "usage",
-      `port "${ports.t.name}" of the ONNX file takes whole numbers (${ports.t.type}), and t runs from 0 to ${options.sde?.horizon ?? 1}`,
+      `port "${ports.t.name}" of the ONNX file takes integers (${ports.t.type}), and t runs from 0 to ${options.sde?.horizon ?? 1}`,
       "say with `time` what its number is for a t, as 999 t for steps of 0 … 999; it is rounded",
     );
   const rows = fixedRows(ports);
@@ -280,8 +280,8 @@ function described(
     `"${name}", ${type} ${sizes ? `[${sizes.map((d) => d ?? "any").join(", ")}]` : "of no stated shape"}`;
   const others = Object.entries(otherOpsets).map(([domain, version]) => `${domain} ${version}`);
   const read = {
-    "[batch]": "one time a row",
-    "[batch, 1]": "one time a row, in a column",
+    "[batch]": "one time per row",
+    "[batch, 1]": "one time per row, in a column",
     "[1]": "one time for all rows",
     "[]": "one time for all rows",
   };

@@ -158,7 +158,7 @@ export function scoreFrom(
   if (differences !== undefined && !(differences > 0 && differences < Infinity))
     fail("usage", `${name}: differences is ${differences}`, "give a positive number, such as 0.03");
   if (batch !== undefined && !(Number.isInteger(batch) && batch >= 1))
-    fail("usage", `${name}: batch is ${batch}`, "give a whole number of events, at least 1");
+    fail("usage", `${name}: batch is ${batch}`, "give an integer of at least 1");
   if (sigmaData !== undefined && !(sigmaData > 0 && sigmaData < Infinity))
     fail("usage", `${name}: sigmaData is ${sigmaData}`, "give a positive number, such as 0.5");
   const transition = sde?.transition;

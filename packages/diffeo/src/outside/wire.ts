@@ -44,7 +44,7 @@ export function* fields(bytes: Uint8Array): Generator<WireField> {
   while (at < bytes.length) {
     const tag = varint();
     const [field, kind] = [Math.floor(tag / 8), tag % 8];
-    if (field < 1 || field >= 2 ** 29) broken(`${field} is no field`);
+    if (field < 1 || field >= 2 ** 29) broken(`${field} is not a field`);
     if (kind === 0) yield { field, number: varint(), bytes: nothing };
     else if (kind === 1) yield { field, number: Number.NaN, bytes: span(8) };
     else if (kind === 2) yield { field, number: Number.NaN, bytes: span(varint()) };

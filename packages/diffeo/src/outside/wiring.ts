@@ -159,7 +159,7 @@ export function timeForms({ x, t }: Ports): readonly TimeForm[] {
     fail(
       "usage",
       `port "${t.name}" of the ONNX file has sizes [${sizes.join(", ")}]`,
-      "times are one number a row",
+      "times are one number per row",
     );
   const batch = x.sizes?.[0];
   if (sizes[0] === 1 && batch !== 1) return ["[1]"];
@@ -253,7 +253,7 @@ async function oneRun(
       "shape",
       `output "${ports.output.name}" of the ONNX file has shape ${showShape(answer.shape)} for x of shape ${showShape(shape)}`,
       answer.data.length === 2 * count * n
-        ? "it answers with two numbers a coordinate, perhaps a variance too: export the first half alone"
+        ? "it answers with two numbers per coordinate, perhaps a variance too: export the first half alone"
         : "export an output with one vector an event, or name another one with `output`",
     );
   return decoded(answer);

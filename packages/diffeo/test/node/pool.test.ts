@@ -108,7 +108,7 @@ it("answers what a job asks for, with an error where there is none", async () =>
     (error: unknown) => error,
   );
   expect(refused).toMatchObject({ kind: "data", message: "no z. Give it." });
-  await expect(run({ kind: "sum", parameters: ["a"] })).rejects.toThrow("nobody has");
+  await expect(run({ kind: "sum", parameters: ["a"] })).rejects.toThrow("is not available");
 });
 
 it("ends a job that takes more time or memory than it may, and goes on", async () => {

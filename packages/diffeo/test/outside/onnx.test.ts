@@ -102,7 +102,7 @@ x: "sample", float32 [n, 2]
 t: "sigma", float32 [n, 1], one time a row, in a column
 noise: "f", float32 [n, 2], a score by VP (linear)
 checked: batches of 2 and 3 agree
-doubtful: at t = 1, where points are noise, what it gives as noise is -0.15 times the score of noise, and about 1 is expected; check predicts, sde and time`,
+suspicious: at t = 1, where points are noise, its output as noise is -0.15 times the score of noise, and about 1 is expected; check predicts, sde and time`,
     );
   });
 
@@ -122,7 +122,7 @@ doubtful: at t = 1, where points are noise, what it gives as noise is -0.15 time
           ? readFileSync(new URL("../../../../examples/torch-score.onnx", import.meta.url))
           : read(name);
       const score = await fromOnnx(bytes, { predicts, sde: vp() });
-      const doubt = /^doubtful: at t = 1, .* as \w+ is (\S+) times the score of noise/m.exec(
+      const doubt = /^suspicious: at t = 1, .* as \w+ is (\S+) times the score of noise/m.exec(
         score.describe(),
       );
       // That of a network that was trained is about its own.

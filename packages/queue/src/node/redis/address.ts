@@ -27,7 +27,7 @@ function parsed(text: string): URL {
     return new URL(text);
   } catch {
     // What was given may hold a password.
-    return fail("usage", "the address of the queue is no URL", remedy);
+    return fail("usage", "the address of the queue is not a URL", remedy);
   }
 }
 

@@ -30,7 +30,7 @@ function adviceFor(message: string): string {
   if (remedy !== undefined) return remedy;
   if (/certificate|TLS|SSL|self.signed/i.test(message))
     return "give the authority's certificate in NODE_EXTRA_CA_CERTS";
-  return "start a Redis or Valkey server there, or mend the address";
+  return "start a Redis or Valkey server there, or correct the address";
 }
 
 const UNREADABLE = "its reply cannot be read";
