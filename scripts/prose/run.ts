@@ -11,9 +11,9 @@ import { textsOf } from "./texts.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** Texts of others, data, and the table of phrases itself. */
+/** Texts of others, data, the phrases themselves, and tests, which users do not read. */
 const skipped =
-  /^(?:scripts\/prose\/|studies\/.*\/runs\/|CHANGELOG\.md|CODE_OF_CONDUCT\.md|LICENSE)/;
+  /^(?:scripts\/prose\/|apps\/studio\/licences\.ts|studies\/.*\/runs\/|CHANGELOG\.md|CODE_OF_CONDUCT\.md|LICENSE)|(?:^|\/)test\//;
 
 function trackedFiles(paths: readonly string[]): readonly string[] {
   const named = paths.map(

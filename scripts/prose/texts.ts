@@ -16,6 +16,7 @@ const prose = (text: string): string =>
   [
     /^(\s*\*? ?)(```|~~~)[\s\S]*?^\s*\*? ?\2/gm,
     /`[^`\n]+`/g,
+    /@param \w+/g,
     /\]\([^)\s]*\)/g,
     /https?:\S+/g,
   ].reduce(blank, text);

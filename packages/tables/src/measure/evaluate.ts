@@ -125,7 +125,7 @@ const STAGES = 6;
 /**
  * Measures a distribution of the rows of a product of domains.
  *
- * @param law - the distribution whose rows are measured, such as `modelLaw(model)`
+ * @param law - what is evaluated, such as `modelLaw(model)`
  * @param domain - the domains of the columns
  * @param options - rows that it has not seen, and how much is measured
  * @returns what was found, with the rows that pictures need
