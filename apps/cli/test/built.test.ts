@@ -32,7 +32,7 @@ describe("diffeo", () => {
     expect(stdout).toMatch(/^Usage: diffeo .*check.*devices.*chess.*density/s);
     expect(seconds).toBeLessThan(0.3);
     expect(run("--version").seconds).toBeLessThan(0.3);
-    expect(run("chess", "--help").stdout).toContain("draw chess positions from a trained model");
+    expect(run("chess", "--help").stdout).toContain("sample chess positions from a trained model");
   });
 
   it("runs a command", () => {
