@@ -94,7 +94,8 @@ export function faultOf(
   stack = false,
 ): string | undefined {
   if (late) return `wrong: no end after ${seconds.toFixed(0)} s`;
-  if (signal !== null) return `crashed: ${signal}`;
+  // After Ctrl-C, which only these scripts send, a command ends by this signal, as shells expect.
+  if (signal !== null && signal !== "SIGINT") return `crashed: ${signal}`;
   if (!stack && /^\s+at .*[:(]\d+/m.test(stderr)) return "crashed: a stack";
   if (code === null || ![0, 1, 2, 3, 130].includes(code)) return `crashed: exit code ${code}`;
   if (code !== 0 && !/\S/.test(stderr)) return "wrong: an error without a word";
