@@ -65,7 +65,7 @@ const says: Readonly<
   "slices.ts": { output: /waves on a bowl +0\.8[01]\d +0\.(49|50)\d/, words: ["300"] },
   "torch-score.ts": {
     output:
-      /pytorch 2[\s\S]*t: "t", float32 \[\w+\], one time a row[\s\S]*to the data: 0\.00\d+, before the diffusion ran 0\.[\s\S]*simplex: 0\n/,
+      /pytorch 2[\s\S]*t: "t", float32 \[\w+\], one time per row[\s\S]*to the data: 0\.00\d+, before the diffusion ran 0\.[\s\S]*simplex: 0\n/,
   },
   // By chance one in 15 million is valid.
   "sudoku.ts": {

@@ -233,8 +233,8 @@ describe("sizes that cannot be", () => {
     ["worker", "--queue", "redis://h", "--lease", "1e12"],
   ])("are refused before any work: %s %s %s %s", async (...words) => {
     const began = performance.now();
-    await refused(words, /whole number from|too large for a file|million parameters/);
-    expect(performance.now() - began).toBeLessThan(2000);
+    await refused(words, /integer from|too large for a file|million parameters/);
+    expect(performance.now() - began).toBeLessThan(10_000);
     expect(existsSync(at("nowhere"))).toBe(false);
   });
 });

@@ -90,7 +90,7 @@ describe("chess report", () => {
     ["a share above 1", { ...good, legal: 2 }, /at legal, expected <=1, found 2/],
     ["a name without end", { ...good, model: "x".repeat(1e6) }, /at model, expected/],
     ["no object", [good], /is not a valid record of a study of w/],
-    ["no JSON", "[", /it is no JSON/],
+    ["no JSON", "[", /it is not JSON/],
   ])("refuses a record with %s", (_, content, message) => refused("chess", content, message));
 
   it("takes away what a process that is gone has left half written, beside the page and beside the records", async () => {

@@ -71,7 +71,7 @@ describe("a description", () => {
     [
       "more than a description has",
       { ...good, parameters: { text: "x".repeat(1e5) } },
-      /no job, 65,536 are read/,
+      /not a job, 65,536 are read/,
     ],
   ])("is refused with %s", (_, value, message) => {
     expect(() => requireDescription(value)).toThrow(message);
@@ -100,7 +100,7 @@ describe("a shard", () => {
     );
     expect(parseShard("3/10")).toEqual({ index: 3, of: 10 });
     for (const text of ["0/3", "4/3", "3", "1/0", "-1/3", "a/b", "1/3/5"])
-      expect(() => parseShard(text)).toThrow(/no shard/);
+      expect(() => parseShard(text)).toThrow(/is not a shard/);
   });
 });
 

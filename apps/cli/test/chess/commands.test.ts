@@ -100,7 +100,7 @@ describe("diffeo chess data", () => {
 
   it("refuses options that make no sense", async () => {
     await expect(run("data", "--held-out", "0.1")).rejects.toThrow("there is no file to write");
-    await expect(run("data", "--limit", "none")).rejects.toThrow("give a whole number");
+    await expect(run("data", "--limit", "none")).rejects.toThrow("give an integer");
     await expect(run("data", "--skip-bad", "--per-game", "2")).rejects.toThrow(
       "--skip-bad, --per-game would change",
     );

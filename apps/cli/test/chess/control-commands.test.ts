@@ -365,10 +365,10 @@ describe("diffeo chess complete", () => {
       "--hide, --json would change nothing with a FEN",
     );
     await refusal(given, "--method", "replacement", "--resample", "2").toThrow(
-      "beside the method replacement",
+      "with the method replacement",
     );
     await refusal(given, "--method", "resample", "--guidance", "2").toThrow(
-      "beside the method resample",
+      "with the method resample",
     );
     await refusal("--evaluate", "none.fen", "--format", "json", "--pieces", "9").toThrow(
       "--pieces, --format would change nothing with --evaluate",

@@ -191,7 +191,7 @@ describe("work as jobs", () => {
   });
 
   it.each([
-    [["--shard", "4/3"], /no shard/],
+    [["--shard", "4/3"], /is not a shard/],
     [["--shard", "1/2"], /--shard needs a folder.*--jobs FOLDER/],
     [["--queue", "redis://h", "--shard", "1/2"], /both say who does the jobs/],
     [["--queue", "http://me:hush@h"], /names no server/],

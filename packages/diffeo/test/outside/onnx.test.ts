@@ -99,7 +99,7 @@ describe("fromOnnx", () => {
     expect(score.describe()).toBe(
       `jax2onnx: opset 17, IR version 8, 6 operators, 18 parameters (float32)
 x: "sample", float32 [n, 2]
-t: "sigma", float32 [n, 1], one time a row, in a column
+t: "sigma", float32 [n, 1], one time per row, in a column
 noise: "f", float32 [n, 2], a score by VP (linear)
 checked: batches of 2 and 3 agree
 suspicious: at t = 1, where points are noise, its output as noise is -0.15 times the score of noise, and about 1 is expected; check predicts, sde and time`,
@@ -175,13 +175,13 @@ describe("what is wrong with a file", () => {
     [
       "two-numbers",
       {},
-      /shape \[2, 4\] for x of shape \[2, 2\]. It answers with two numbers a coordinate/,
+      /shape \[2, 4\] for x of shape \[2, 2\]. It answers with two numbers per coordinate/,
     ],
     ["other-file", {}, /keeps the numbers of "A" in another file/],
     [
       "whole-time",
       {},
-      /"timestep" of the ONNX file takes whole numbers \(int64\).*Say with `time`/,
+      /"timestep" of the ONNX file takes integers \(int64\).*Say with `time`/,
     ],
     ["more-ports", {}, /further inputs "label"|which one is t\? Name the ports/],
     ["torch-style", { inputs: { x: "y" } }, /no input "y". Use one of "x", "t"/],
