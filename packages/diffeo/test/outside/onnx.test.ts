@@ -178,11 +178,7 @@ describe("what is wrong with a file", () => {
       /shape \[2, 4\] for x of shape \[2, 2\]. It answers with two numbers per coordinate/,
     ],
     ["other-file", {}, /keeps the numbers of "A" in another file/],
-    [
-      "whole-time",
-      {},
-      /"timestep" of the ONNX file takes integers \(int64\).*Say with `time`/,
-    ],
+    ["whole-time", {}, /"timestep" of the ONNX file takes integers \(int64\).*Say with `time`/],
     ["more-ports", {}, /further inputs "label"|which one is t\? Name the ports/],
     ["torch-style", { inputs: { x: "y" } }, /no input "y". Use one of "x", "t"/],
     ["torch-style", { output: "g" }, /no output "g". Use one of "f"/],
