@@ -48,12 +48,12 @@ describe("a count that has no chance under a model, of 0 to 3 and what is as far
     );
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toBe(
-      `diffeo: ${at("holes.csv")}, line 3, column 1 ("visits"): 40 has no chance under the model, 0 to 14 have one. Fix or empty the cell, or drop the row.\n`,
+      `diffeo: ${at("holes.csv")}, line 3, column 1 ("visits"): 40 has probability 0 under the model, which knows 0 to 14. Fix or empty the cell, or drop the row.\n`,
     );
     const given = await diffeo("table", "sample", "--given", "visits=40", ...model);
     expect(given).toMatchObject({ code: 2, stdout: "" });
     expect(given.stderr).toContain(
-      'given: "visits": 40 has no chance under the model, 0 to 14 have one. Give one of these.',
+      'given: "visits": 40 has probability 0 under the model, which knows 0 to 14. Give one of these.',
     );
     expect(
       await printed("table", "sample", "--given", "visits=14", "--count", "1", ...model),

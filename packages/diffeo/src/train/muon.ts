@@ -34,7 +34,7 @@ const MOMENTUM = 0.95;
 const DECAY = 0.05;
 const [A, B, C] = [3.4445, -4.775, 2.0315];
 const ITERATIONS = 5;
-/** Shorter sides are vectors in disguise: inputs, heads. */
+/** A matrix with a shorter side, such as that of an input or a head, is moved by Adam. */
 const LEAST_SIDE = 8;
 
 /** Whether Muon moves an array of this shape: a matrix whose sides are both long. */

@@ -57,7 +57,7 @@ export const beyondFault = (
   cells: readonly OpenCell[],
 ): string | undefined =>
   isBeyond(part, atoms, cells)
-    ? `${cells[part.at.cells]} has no chance under the model, ${atoms[part.name].join(" to ")} have one`
+    ? `${cells[part.at.cells]} has probability 0 under the model, which knows ${atoms[part.name].join(" to ")}`
     : undefined;
 
 /** What to do about a row with one. */
