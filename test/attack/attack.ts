@@ -94,9 +94,10 @@ export function faultOf(
   stack = false,
 ): string | undefined {
   if (late) return `wrong: no end after ${seconds.toFixed(0)} s`;
-  // After Ctrl-C, which only these scripts send, a command ends by this signal, as shells expect.
   if (signal !== null && signal !== "SIGINT") return `crashed: ${signal}`;
   if (!stack && /^\s+at .*[:(]\d+/m.test(stderr)) return "crashed: a stack";
+  // After Ctrl-C, which only these scripts send, a command ends by this signal, as shells expect.
+  if (signal === "SIGINT") return undefined;
   if (code === null || ![0, 1, 2, 3, 130].includes(code)) return `crashed: exit code ${code}`;
   if (code !== 0 && !/\S/.test(stderr)) return "wrong: an error without a word";
   return undefined;
