@@ -5,8 +5,7 @@
  * that its folder held at the start, by their names, so that no path leads out of the folder.
  */
 
-import { statSync } from "node:fs";
-import { type FileHandle, open, readdir } from "node:fs/promises";
+import { type FileHandle, open, readdir, stat } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { extname, join, sep } from "node:path";
@@ -65,10 +64,18 @@ const HEADERS: Readonly<Record<string, string>> = {
   "referrer-policy": "no-referrer",
 };
 
+/** Whether there is a regular file; not where a link is dangling, circular or unreadable. */
+const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+
 /** The folder's files by the path of a request. */
 async function filesIn(folder: string): Promise<ReadonlyMap<string, string>> {
   const names = await readdir(folder, { recursive: true });
-  const files = names.filter((name) => statSync(join(folder, name)).isFile());
+  const present = await Promise.all(names.map((name) => isFile(join(folder, name))));
+  const files = names.filter((_, i) => present[i]);
   const byPath = files.map(
     (name) => [`/${name.split(sep).join("/")}`, join(folder, name)] as const,
   );

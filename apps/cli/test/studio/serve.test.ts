@@ -7,6 +7,7 @@ import {
   readdirSync,
   readlinkSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -32,6 +33,8 @@ beforeAll(async () => {
   writeFileSync(join(folder, "assets", "worker-1.js"), "");
   writeFileSync(join(folder, "gone.md"), "removed while it is served");
   writeFileSync(join(folder, "large.md"), Buffer.alloc(LARGE));
+  symlinkSync("circle.md", join(folder, "circle.md"));
+  symlinkSync("nothing.md", join(folder, "dangling.md"));
   serving = await serveFolder(folder, 0);
 });
 
@@ -150,6 +153,11 @@ describe("a server under attack", () => {
     expect(await ask("/gone.md")).toMatchObject({ status: 404 });
     expect(await ask("/gone.md", {}, "HEAD")).toMatchObject({ status: 404 });
     expect((await ask("/")).status).toBe(200);
+  });
+
+  it("starts in a folder with circular and dangling links, and leaves these out", async () => {
+    for (const path of ["/circle.md", "/dangling.md"])
+      expect(await ask(path)).toMatchObject({ status: 404 });
   });
 
   it.skipIf(!existsSync(descriptors))("closes the file of a download that is aborted", async () => {
