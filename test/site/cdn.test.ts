@@ -1,16 +1,15 @@
 /** The one-file builds in pages of a plain HTTP server, without a bundler and an import map. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, it } from "vitest";
 import { leftOut, startChromium } from "../../packages/diffeo/test/engine/starts.ts";
 import { writeCdn } from "../../scripts/cdn.ts";
+import { testFolder } from "../folder.ts";
 import { serve } from "./serve.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-const folder = mkdtempSync(join(tmpdir(), "diffeo-cdn-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const { folder } = testFolder("cdn");
 
 const html = (script: string): string =>
   `<!doctype html><title>page</title><link rel="icon" href="data:,"><script type="module">${script}</script>`;

@@ -2,16 +2,15 @@
  * The programs of docs/how-to/python.md, where `$PYTHON` or python3 has the packages that they name.
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { printed, startDiffeo } from "../../apps/cli/test/run.ts";
+import { testFolder } from "../folder.ts";
 
 const python = process.env.PYTHON ?? "python3";
 const examples = join(import.meta.dirname, "..", "..", "examples", "python");
-const folder = mkdtempSync(join(tmpdir(), "diffeo-python-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const { folder } = testFolder("python");
 
 function has(...modules: readonly string[]): boolean {
   try {

@@ -1,14 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { testFolder } from "../../../test/folder.ts";
 import { diffeo, startDiffeo } from "./run.ts";
 
 const graph = JSON.stringify(
   fileURLToPath(new URL("../../../packages/diffeo/src/graph/index.ts", import.meta.url)),
 );
-let folder: string;
+const { folder } = testFolder("check");
 
 /** y = 2eˣ on each coordinate, with whatever is to be wrong about it. */
 const doubled = ({
@@ -32,11 +32,6 @@ const file = (name: string, text: string): string => {
   return path;
 };
 
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "diffeo-check-"));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
-
 describe("diffeo check", () => {
   it("finds a built-in map in order and says so", async () => {
     const { stdout, code } = await diffeo("check", "--map", "additiveLogistic");
@@ -49,7 +44,8 @@ describe("diffeo check", () => {
     const { stdout, code } = await diffeo("check", "--map", "sigmoidMap", "--json");
     const [report] = JSON.parse(stdout);
     expect(report.pass).toBe(true);
-    for (const { worst, tolerance } of report.laws) expect(worst).toBeLessThanOrEqual(tolerance);
+    for (const { worst, tolerance } of report.properties)
+      expect(worst).toBeLessThanOrEqual(tolerance);
     expect(code).toBe(0);
   });
 
@@ -63,11 +59,11 @@ describe("diffeo check", () => {
   it("takes a map at events of the size that it is told", async () => {
     const path = file("sized.mjs", doubled());
     const { stdout } = await diffeo("check", "--map", path, "--event", "3", "--json");
-    const [{ laws }] = JSON.parse(stdout);
-    for (const { where } of laws) expect(where.x).toHaveLength(3);
+    const [{ properties }] = JSON.parse(stdout);
+    for (const { where } of properties) expect(where.x).toHaveLength(3);
   });
 
-  it("names the laws that a wrong inverse breaks, and ends with code 3", async () => {
+  it("names the properties that a wrong inverse breaks, and ends with code 3", async () => {
     const { stdout, stderr, code } = await diffeo(
       "check",
       "--map",
@@ -78,7 +74,7 @@ describe("diffeo check", () => {
     expect(code).toBe(3);
   });
 
-  it("names the law that a wrong log-determinant breaks, even by a constant", async () => {
+  it("names the property that a wrong log-determinant breaks, even by a constant", async () => {
     const { stdout, code } = await diffeo(
       "check",
       "--map",

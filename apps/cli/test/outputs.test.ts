@@ -7,7 +7,6 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -15,20 +14,18 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { dkefInit } from "diffeo/model";
 import { key, normal } from "diffeo/random";
 import { flatten } from "diffeo/train";
 import { saveDensity } from "diffeo-tables/node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { saveTinyModel } from "../../../packages/chess/test/tiny.ts";
+import { testFolder } from "../../../test/folder.ts";
 import { numberLines, numbersJson } from "../src/shell/numbers.ts";
 import { diffeo, diffeoWith, type Ended } from "./run.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "diffeo-outputs-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-const at = (name: string): string => join(folder, name);
+const { at, folder } = testFolder("outputs");
 const content = (): Record<string, string> =>
   Object.fromEntries(
     readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -3,16 +3,7 @@
  * positions, draws rows of a table, fits one and draws from a posterior.
  * Built from what is published and run by headless Chromium; built from the sources too.
  */
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { between, category, positive } from "diffeo/domain";
 import { key } from "diffeo/random";
@@ -20,15 +11,15 @@ import { sampleBoards, unpack } from "diffeo-chess";
 import { fitTable, serializeTableModel } from "diffeo-tables";
 import { generate, likelihood, prepare, runDensity } from "diffeo-tables/density";
 import { build, defaultClientConditions } from "vite";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { saveTinyModel, tinyModel } from "../../../packages/chess/test/tiny.ts";
 import { openPage } from "../../../packages/diffeo/test/engine/browser.ts";
 import { house } from "../../../packages/diffeo/test/engine/packed.ts";
 import { leftOut, startChromium } from "../../../packages/diffeo/test/engine/starts.ts";
 import { built } from "../../../test/build.ts";
+import { testFolder } from "../../../test/folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "diffeo-page-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder("page");
 
 const PAGE = `
 import { configureWeb } from "diffeo/web";

@@ -1,20 +1,16 @@
 /** diffeo sample: a network from elsewhere, as a person would run it. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { testFolder } from "../../../test/folder.ts";
 import { diffeo } from "./run.ts";
 
 const net = fileURLToPath(new URL("../../../examples/torch-score.onnx", import.meta.url));
 const files = fileURLToPath(
   new URL("../../../packages/diffeo/test/outside/files/", import.meta.url),
 );
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "diffeo-sample-"));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder("sample");
 
 const draw = (...more: readonly string[]) =>
   diffeo("sample", "--score", net, "--predicts", "noise", "--threads", "1", ...more);

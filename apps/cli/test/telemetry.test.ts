@@ -11,16 +11,14 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { built } from "../../../test/build.ts";
+import { testFolder } from "../../../test/folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "diffeo-telemetry-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder("telemetry");
 const library = JSON.stringify(join(built(), "packages", "diffeo", "dist", "index.js"));
 const command = join(built(), "apps", "cli", "dist", "main.js");
 

@@ -1,6 +1,5 @@
 /** Descriptions of jobs, shards, addresses, the cache of inputs and the folder of results. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   canonical,
@@ -21,17 +20,14 @@ import {
 import { descriptionOf, digestOf, openLocal, parseAddress, sha256, withFolder } from "diffeo-queue";
 import fc from "fast-check";
 import * as v from "valibot";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { testFolder } from "../../../test/folder.ts";
 import { openCache } from "../src/node/cache.ts";
 import { openRunner } from "../src/node/runner.ts";
 import { failing, kinds, lines, RELEASE, reversed, spin } from "./kinds.ts";
 import { scripts } from "./processes.ts";
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "diffeo-jobs-"));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder("jobs");
 
 const setting = { inputs: {} };
 const goodJob = jobOf(spin, { ms: 0, n: 1 }, setting);

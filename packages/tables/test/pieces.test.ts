@@ -1,14 +1,13 @@
 /** CSV that comes in pieces, cut anywhere, is read as it is whole. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cellBatches, readCells, readTable } from "diffeo-tables/node";
 import fc from "fast-check";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { testFolder } from "../../../test/folder.ts";
 import { cellReader, joinTables, parseCells } from "../src/table/cells.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "diffeo-pieces-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder("pieces");
 
 const quoted = (cell: string): string => `"${cell.replaceAll('"', '""')}"`;
 const cell = fc.oneof(

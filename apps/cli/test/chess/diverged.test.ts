@@ -1,13 +1,12 @@
 /** A training run whose numbers are lost says what to do in the command's words. */
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { testFolder } from "../../../../test/folder.ts";
 import { diffeo } from "../run.ts";
 import { writeBoards } from "./train-run.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "diffeo-diverged-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder("diverged");
 
 it("names the options to change, and ends with the code of lost numbers", async () => {
   const out = join(folder, "run");

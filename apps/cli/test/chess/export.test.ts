@@ -1,8 +1,7 @@
 /**
  * A trained network as an ONNX file, checked by ONNX and run by ONNX Runtime past all of diffeo.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   denoiserMean,
@@ -17,18 +16,15 @@ import { loadModel, saveModel } from "diffeo/node";
 import { key, normal, uniform } from "diffeo/random";
 import { chessSpec, exportOnnx, playouts } from "diffeo-chess";
 import * as ort from "onnxruntime-node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { tinyModel } from "../../../../packages/chess/test/tiny.ts";
 import { complaintsOfOnnx } from "../../../../packages/diffeo/test/graph/onnx-checker.ts";
 import { faults, readOnnx } from "../../../../packages/diffeo/test/graph/onnx-reader.ts";
+import { testFolder } from "../../../../test/folder.ts";
 import { printed } from "../run.ts";
 
 const BATCH = 3;
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "diffeo-export-"));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder("export");
 
 /** A network with weights drawn so that none is zero, as a file. */
 async function networkFile(parameterisation: Parameterisation): Promise<string> {

@@ -3,17 +3,16 @@ import {
   appendFileSync,
   cpSync,
   existsSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { RunFolder, readSafetensors, writeSafetensors } from "diffeo/node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { testFolder } from "../../../../test/folder.ts";
 import { diffeo, diffeoUnder, startDiffeo } from "../run.ts";
 import {
   checkpointsOf,
@@ -25,7 +24,7 @@ import {
   writeBoards,
 } from "./train-run.ts";
 
-let folder: string;
+const { folder } = testFolder("robust");
 let data: string;
 /** A run that was killed, as it lies on the disk. */
 let killed: string;
@@ -56,14 +55,12 @@ async function killInCheckpoint(
 }
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "diffeo-robust-"));
   data = writeBoards(folder);
   const whole = join(folder, "whole");
   expect(await diffeo(...words(whole))).toMatchObject({ code: 0 });
   expected = outcomeOf(whole);
   killed = join(folder, "killed");
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("kill −9", () => {
   it("in the middle of a checkpoint loses nothing that was saved, however often", async () => {

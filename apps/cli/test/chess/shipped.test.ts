@@ -1,6 +1,5 @@
 /** The models that come with the package, as a stranger first meets them. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { denoiserLoss, fittedTimes, type Model, parseModel } from "diffeo/categorical";
 import { compile } from "diffeo/engine";
@@ -10,14 +9,11 @@ import { loadModel, modelDigest } from "diffeo/node";
 import { key, normal } from "diffeo/random";
 import { parseFen } from "diffeo-chess";
 import { shippedModels } from "diffeo-chess/node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { testFolder } from "../../../../test/folder.ts";
 import { diffeo } from "../run.ts";
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "diffeo-shipped-"));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder("shipped");
 
 /** Nats a square of a Ruy Lopez under noise at these times, as the weights were left. */
 const NATS: Readonly<

@@ -2,14 +2,14 @@
  * Real processes whose streams break, whose terminal goes away, or that meet in one folder: no step
  * and no sheet is lost.
  */
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { testFolder } from "../../../../test/folder.ts";
 import { diffeo, diffeoUnder, startDiffeo } from "../run.ts";
 import { checkpointsOf, outcomeOf, STEPS, trainWords, until, writeBoards } from "./train-run.ts";
 
-let folder: string;
+const { folder } = testFolder("streams");
 let data: string;
 let expected: Record<string, Buffer>;
 const whole = (): string => join(folder, "whole");
@@ -17,12 +17,10 @@ const words = (out: string, ...more: readonly string[]): string[] =>
   trainWords(data, join(folder, out), "--save-every", "20", "--samples-every", `${STEPS}`, ...more);
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "diffeo-streams-"));
   data = writeBoards(folder);
   expect(await diffeo(...words("whole"))).toMatchObject({ code: 0 });
   expected = outcomeOf(whole());
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("training goes on to its end", () => {
   const bare = ["--samples-every", "0"];

@@ -1,17 +1,15 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { testFolder } from "../../../../test/folder.ts";
 import { diffeo, type Ended, printed, startDiffeo } from "../run.ts";
 import { checkpointsOf, outcomeOf, STEPS, trainWords, until, writeBoards } from "./train-run.ts";
 
-let folder: string;
+const { folder } = testFolder("resume");
 let data: string;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "diffeo-resume-"));
   data = writeBoards(folder);
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const steps = (path: string): number[] =>
   readFileSync(join(path, "metrics.jsonl"), "utf8")

@@ -1,27 +1,16 @@
 /** The commands as a person runs them: fit, score, sample, study, report, and bad input. */
 import { createHash } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fold, key } from "diffeo/random";
 import { fitDensity, parseTable, prepare, protocol, without } from "diffeo-tables/density";
 import { readTable } from "diffeo-tables/node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { measures, record } from "../../../../packages/tables/test/records.ts";
+import { testFolder } from "../../../../test/folder.ts";
 import { fitReport } from "../../src/density/fit.ts";
 import { diffeo, type Ended, startDiffeo } from "../run.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "diffeo-density-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-const at = (name: string): string => join(folder, name);
+const { at } = testFolder("density");
 // A fit takes as long as the mixture of its normaliser has components, one for every training row.
 const ROWS = 40;
 const hasty = [

@@ -1,6 +1,5 @@
 /** A study's runs: what is kept of a fit, and what becomes of records and workers that fail. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { quantile } from "diffeo/host";
 import { inputOf } from "diffeo/job";
@@ -18,14 +17,13 @@ import {
   runDensity,
 } from "diffeo-tables/density";
 import { densityFitJob } from "diffeo-tables/node";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { record } from "../../../../packages/tables/test/records.ts";
+import { testFolder } from "../../../../test/folder.ts";
 import { version } from "../../src/shell/version.ts";
 import { diffeo } from "../run.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "diffeo-study-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-const at = (name: string): string => join(folder, name);
+const { at, folder } = testFolder("study");
 
 it("keeps both states of a fit, each measured itself, and every tenth step of its curves", async () => {
   const data = prepare(generate("two-moons", 60, fold(key(0), "two-moons")), key(1));

@@ -2,9 +2,7 @@
  * A density in use, without a fit: its mass on raw rows, its file, and its rows and pictures from
  * the command line.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
 import type { NdArray } from "diffeo/graph";
 import { dkefInit } from "diffeo/model";
 import { readSafetensors, writeSafetensors } from "diffeo/node";
@@ -20,12 +18,11 @@ import {
   type Table,
 } from "diffeo-tables/density";
 import { loadDensity, saveDensity } from "diffeo-tables/node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { testFolder } from "../../../../test/folder.ts";
 import { diffeo } from "../run.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "diffeo-use-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-const at = (name: string): string => join(folder, name);
+const { at, folder } = testFolder("use");
 
 const parameters = dkefInit(key(1), normal(key(2), [6, 2]), { width: 5, logScales: [0, 0.5] });
 const fitted = {

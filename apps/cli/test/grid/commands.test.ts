@@ -1,13 +1,10 @@
 /** diffeo grid: from a text of grids to a model, its samples, and completions of what is partly known. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readFileSync, writeFileSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
+import { testFolder } from "../../../../test/folder.ts";
 import { diffeo, diffeoWith, printed } from "../run.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "diffeo-grid-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-const at = (name: string): string => join(folder, name);
+const { at } = testFolder("grid");
 
 /** Latin squares of three letters: there are 12. */
 const squares = ["abc", "acb", "bac", "bca", "cab", "cba"].flatMap((first) =>

@@ -1,13 +1,10 @@
 /** What infer adds to draws: data as CSV, predictions, cross-validation, and runs begun anew. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { testFolder } from "../../../../test/folder.ts";
 import { diffeo, type Ended, startDiffeo } from "../run.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "diffeo-predictions-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-const at = (name: string): string => join(folder, name);
+const { at } = testFolder("predictions");
 const json = (name: string) => JSON.parse(readFileSync(at(name), "utf8"));
 
 const head = `import { halfNormal, normal } from "diffeo/distribution";

@@ -2,25 +2,22 @@
  * The same work on one process, on shards and on workers of a queue: the same bytes, whoever did
  * what.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { saveTinyModel } from "../../../../packages/chess/test/tiny.ts";
 import { hasServer, type Server, startServer } from "../../../../packages/queue/test/server.ts";
+import { testFolder } from "../../../../test/folder.ts";
 import { diffeo, printed, startDiffeo } from "../run.ts";
 
-let folder: string;
+const { at, folder } = testFolder("queue");
 /** What one process makes, to which all others are held. */
 const alone = { boards: "", study: "" };
-const at = (name: string): string => join(folder, name);
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "diffeo-queue-"));
   await saveTinyModel(at("model.safetensors"));
   alone.boards = await printed(...boards());
   alone.study = await printed(...study("alone"));
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** All files below a folder, by name. */
 const filesIn = (place: string): Record<string, string> =>

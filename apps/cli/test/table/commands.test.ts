@@ -1,16 +1,13 @@
 /** Models of tables from the command line: fitted, drawn from and scored. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { key, normal } from "diffeo/random";
 import { kolmogorovSmirnov } from "diffeo/two-sample";
 import { readCells } from "diffeo-tables/node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { testFolder } from "../../../../test/folder.ts";
 import { diffeo, diffeoWith, type Ended } from "../run.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "diffeo-table-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-const at = (name: string): string => join(folder, name);
+const { at } = testFolder("table");
 const bytesOf = (name: string): Buffer => readFileSync(at(name));
 
 /**

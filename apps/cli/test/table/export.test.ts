@@ -2,21 +2,18 @@
  * A model of a table as ONNX files from the command line, checked by ONNX and sampled by diffeo
  * sample.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
 import { between, category, positive } from "diffeo/domain";
 import { key, normal } from "diffeo/random";
 import { fitTable, parseTableModel } from "diffeo-tables";
 import { saveTableModel } from "diffeo-tables/node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { complaintsOfOnnx } from "../../../../packages/diffeo/test/graph/onnx-checker.ts";
 import { faults, readOnnx } from "../../../../packages/diffeo/test/graph/onnx-reader.ts";
+import { testFolder } from "../../../../test/folder.ts";
 import { diffeo, printed } from "../run.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "diffeo-table-export-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-const at = (name: string): string => join(folder, name);
+const { at } = testFolder("table-export");
 const model = at("soil.model");
 
 beforeAll(async () => {

@@ -1,15 +1,12 @@
 /** Columns and labels whose names have control characters in them, from the file to a picture. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
 import { run } from "diffeo-cli";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { testFolder } from "../../../../test/folder.ts";
 import { diffeo, printed } from "../run.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "diffeo-names-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-const at = (name: string): string => join(folder, name);
+const { at } = testFolder("names");
 
 /** What steers a terminal, tab and line feed apart. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for

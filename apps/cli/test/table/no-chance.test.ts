@@ -1,14 +1,11 @@
 /** Counts beyond all that a model knows: what has no chance is said alike by all commands. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
 import { key, normal } from "diffeo/random";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { testFolder } from "../../../../test/folder.ts";
 import { diffeo, printed } from "../run.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "diffeo-no-chance-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-const at = (name: string): string => join(folder, name);
+const { at } = testFolder("no-chance");
 
 const rows = Array.from({ length: 60 }, (_, i) => {
   const [a, b] = normal(key(i), 2, { dtype: "float64" }).data;

@@ -1,25 +1,14 @@
 /**
  * Fits of tables that take several goes: runs that are killed, several seeds, maps that are chosen.
  */
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { key, normal } from "diffeo/random";
 import { parseTableModel } from "diffeo-tables";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { testFolder } from "../../../../test/folder.ts";
 import { diffeo, diffeoWith, startDiffeo } from "../run.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "diffeo-runs-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-const at = (name: string): string => join(folder, name);
+const { at } = testFolder("runs");
 const sinh = { kind: "sinh", centre: [0], scale: [3] };
 const bytesOf = (name: string): Buffer => readFileSync(at(name));
 

@@ -2,10 +2,9 @@
  * A model of a custom grid as a file, and files that are not models. The way there and back to
  * samples is examples/grids.ts.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { testFolder } from "../../../../test/folder.ts";
 import {
   freshModel,
   type ModelSpec,
@@ -21,11 +20,7 @@ import { readSafetensors, writeSafetensors } from "../../src/node/index.ts";
 import { key, normal } from "../../src/random/index.ts";
 import { flatten, parseSafetensors, serializeSafetensors } from "../../src/train/index.ts";
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "diffeo-model-"));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder("model");
 
 const spec: ModelSpec = {
   encoding: standardise([0.2, 0.3, 0.5], { grid: [2, 4] }),

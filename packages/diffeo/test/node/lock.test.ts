@@ -3,24 +3,21 @@ import { execFileSync, spawn, spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { hostname, tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { hostname } from "node:os";
+import { describe, expect, it } from "vitest";
+import { testFolder } from "../../../../test/folder.ts";
 import { plainScripts } from "../../../../test/scripts.ts";
 import { inFolder, onFile, tidyTemporaries, writeFileAtomic } from "../../src/node/index.ts";
 import { beganAt, isAlive, processSpace } from "../../src/node/process.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "diffeo-lock-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { at, folder } = testFolder("lock");
 const here = { host: hostname(), space: processSpace() };
-const at = (name: string): string => join(folder, name);
 
 /** The number of a process that has ended. */
 const gone = Number(execFileSync(process.execPath, ["-p", "process.pid"], { encoding: "utf8" }));

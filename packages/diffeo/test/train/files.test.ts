@@ -4,21 +4,19 @@ import {
   chownSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { open, readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { built } from "../../../../test/build.ts";
+import { testFolder } from "../../../../test/folder.ts";
 import { DiffeoError } from "../../src/graph/index.ts";
 import { fromHalf, toHalf } from "../../src/host/half.ts";
 import {
@@ -30,11 +28,7 @@ import {
 } from "../../src/node/index.ts";
 import { parseSafetensors, serializeSafetensors } from "../../src/train/index.ts";
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "diffeo-train-"));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder("train");
 
 const array = (data: number[], shape = [data.length]) => ({
   shape,

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
+import { testFolder } from "../../../../test/folder.ts";
 import { compile } from "../../src/engine/index.ts";
 import { matmul, mean, type NdArray, square, sub, type Tensor } from "../../src/graph/index.ts";
 import { RunFolder } from "../../src/node/index.ts";
@@ -16,11 +16,7 @@ import {
   train,
 } from "../../src/train/index.ts";
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "diffeo-loop-"));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder("loop");
 
 const truth = normal(key("truth"), [4, 2]);
 const parameters = { w: normal(key("start"), [4, 2]) };
