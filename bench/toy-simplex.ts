@@ -22,16 +22,19 @@ import {
 } from "diffeo/categorical";
 import { constant, expand, type Tensor } from "diffeo/graph";
 import { fold, type Key, key, uniform } from "diffeo/random";
+import { textOptions } from "./text-options.ts";
 
 const { values } = parseArgs({
   options: {
-    classes: { type: "string", default: "20,40,80,160" },
-    count: { type: "string", default: "100000" },
-    evaluations: { type: "string", default: "25,100" },
-    maps: { type: "string", default: "additiveLogistic,isometricLogRatio,stickBreaking" },
-    steps: { type: "string", default: "2000" },
+    ...textOptions({
+      classes: "20,40,80,160",
+      count: "100000",
+      evaluations: "25,100",
+      maps: "additiveLogistic,isometricLogRatio,stickBreaking",
+      steps: "2000",
+      threads: "1",
+    }),
     fitted: { type: "boolean", default: false },
-    threads: { type: "string", default: "1" },
   },
 });
 const SITES = 4;

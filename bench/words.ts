@@ -21,15 +21,16 @@ import { initialise, linear, linearInit, parameterCount } from "diffeo/model";
 import { fold, integers, key, permutation, uniform } from "diffeo/random";
 import { compileStep, flatten, initialState, rateAt, unflatten } from "diffeo/train";
 import { crossFittedAuc } from "diffeo/two-sample";
+import { textOptions } from "./text-options.ts";
 
 const { values } = parseArgs({
-  options: {
-    words: { type: "string", default: "/usr/share/dict/words" },
-    steps: { type: "string", default: "3000" },
-    batch: { type: "string", default: "128" },
-    count: { type: "string", default: "2000" },
-    threads: { type: "string", default: "1" },
-  },
+  options: textOptions({
+    words: "/usr/share/dict/words",
+    steps: "3000",
+    batch: "128",
+    count: "2000",
+    threads: "1",
+  }),
 });
 const [SITES, BLANK, CLASSES] = [8, 26, 27];
 const [steps, batch, count] = [values.steps, values.batch, values.count].map(Number);

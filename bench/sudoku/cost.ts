@@ -12,17 +12,18 @@ import { compileDenoiserStep, denoiserBatch, freshModel } from "diffeo/categoric
 import { parameterCount } from "diffeo/model";
 import { key } from "diffeo/random";
 import { initialState } from "diffeo/train";
+import { textOptions } from "../text-options.ts";
 import { movedGrids, randomGrids } from "./generate.ts";
 import { layoutOf } from "./layout.ts";
 import { sudokuSpec } from "./spec.ts";
 
 const { values } = parseArgs({
-  options: {
-    shapes: { type: "string", default: "48x12,48x24" },
-    batch: { type: "string", default: "32" },
-    steps: { type: "string", default: "4" },
-    threads: { type: "string", default: "1" },
-  },
+  options: textOptions({
+    shapes: "48x12,48x24",
+    batch: "32",
+    steps: "4",
+    threads: "1",
+  }),
 });
 const layout = layoutOf([3, 3]);
 const [batch, steps] = [Number(values.batch), Number(values.steps)];

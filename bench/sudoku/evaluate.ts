@@ -13,24 +13,27 @@ import { fittedTimes, openGrids } from "diffeo/categorical";
 import { loadModel } from "diffeo/node";
 import { fold, key } from "diffeo/random";
 import type { GridName, SolverName } from "diffeo/sampler";
+import { textOptions } from "../text-options.ts";
 import { BLANK, formatGrid, isSolved, layoutOf, parseGrid } from "./layout.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    count: { type: "string", default: "256" },
-    evaluations: { type: "string", default: "50,100" },
-    solvers: { type: "string", default: "dpmSolver2MSde,ancestral" },
-    w: { type: "string", default: "1" },
+    ...textOptions({
+      count: "256",
+      evaluations: "50,100",
+      solvers: "dpmSolver2MSde,ancestral",
+      w: "1",
+      "puzzle-w": "1",
+      "puzzle-grid": "uniform",
+      "puzzle-evaluations": "50",
+      tries: "4",
+      batch: "64",
+      device: "cpu",
+      seed: "5",
+    }),
     puzzles: { type: "string" },
-    "puzzle-w": { type: "string", default: "1" },
-    "puzzle-grid": { type: "string", default: "uniform" },
-    "puzzle-evaluations": { type: "string", default: "50" },
-    tries: { type: "string", default: "4" },
-    batch: { type: "string", default: "64" },
-    device: { type: "string", default: "cpu" },
     threads: { type: "string" },
-    seed: { type: "string", default: "5" },
   },
 });
 const layout = layoutOf([3, 3]);

@@ -19,6 +19,7 @@ import { loadModel, saveModel } from "diffeo/node";
 import { key, normal } from "diffeo/random";
 import { uniformGrid } from "diffeo/sampler";
 import { flatten } from "diffeo/train";
+import { textOptions } from "../text-options.ts";
 import { randomGrids } from "./generate.ts";
 import { layoutOf } from "./layout.ts";
 
@@ -28,8 +29,10 @@ const {
 } = parseArgs({
   allowPositionals: true,
   options: {
-    model: { type: "string", default: "models/sudoku.safetensors" },
-    grids: { type: "string", default: "500000" },
+    ...textOptions({
+      model: "models/sudoku.safetensors",
+      grids: "500000",
+    }),
     puzzles: { type: "string" },
   },
 });

@@ -24,29 +24,32 @@ import { parameterCount } from "diffeo/model";
 import { RunFolder, saveModel } from "diffeo/node";
 import { key } from "diffeo/random";
 import { memoryStore, stateOf } from "diffeo/train";
+import { textOptions } from "../text-options.ts";
 import { movedGrids, randomGrids } from "./generate.ts";
 import { layoutOf } from "./layout.ts";
 import { sudokuSpec } from "./spec.ts";
 
 const { values } = parseArgs({
   options: {
-    out: { type: "string", default: "runs/sudoku" },
-    steps: { type: "string", default: "30000" },
-    batch: { type: "string", default: "64" },
-    width: { type: "string", default: "48" },
-    inner: { type: "string", default: "96" },
-    layers: { type: "string", default: "12" },
-    rate: { type: "string", default: "0.003" },
-    muon: { type: "string", default: "6" },
-    focus: { type: "string", default: "0.2,0.6,0.85" },
-    shown: { type: "string", default: "0.5" },
-    decay: { type: "string", default: "0" },
-    fall: { type: "string", default: "2000" },
-    minutes: { type: "string", default: "1000000" },
+    ...textOptions({
+      out: "runs/sudoku",
+      steps: "30000",
+      batch: "64",
+      width: "48",
+      inner: "96",
+      layers: "12",
+      rate: "0.003",
+      muon: "6",
+      focus: "0.2,0.6,0.85",
+      shown: "0.5",
+      decay: "0",
+      fall: "2000",
+      minutes: "1000000",
+      pool: "50000",
+      seed: "1",
+      device: "cpu",
+    }),
     "finish-in": { type: "string" },
-    pool: { type: "string", default: "50000" },
-    seed: { type: "string", default: "1" },
-    device: { type: "string", default: "cpu" },
     threads: { type: "string" },
   },
 });
