@@ -1,7 +1,8 @@
 /**
  * `npm run long` lists what has grown past the length where the style guide asks for a split:
  * functions of more than 60 lines, files of more than 300 and lines of more than 100 columns, in
- * the sources of all packages. `npm run long -- PATH…` looks at these files and folders alone.
+ * the sources of all packages. `npm run long -- PATH…` looks at these files and folders alone. It
+ * fails where it lists something; `npm run lint` runs it.
  *
  * A function is counted with everything inside it, so a long closure also appears by itself.
  */
@@ -14,6 +15,12 @@ const FILE_LINES = 300;
 const COLUMNS = 100;
 
 const root = join(import.meta.dirname, "..");
+
+/** What is long for a reason: functions as "file name", lines and files as "file". */
+const exceptions: Readonly<Record<string, string>> = {
+  "packages/diffeo/src/random/threefry.ts threefry": "unrolled: a loop takes 2.7 times as long",
+  "apps/cli/src/table/penguins.ts": "the rows of a table",
+};
 
 interface LongFunction {
   readonly name: string;
@@ -74,16 +81,30 @@ const folders = paths.length > 0 ? paths : workspaces;
 const functions: [number, string][] = [];
 const files: [number, string][] = [];
 const columns: [number, string][] = [];
+const used = new Set<string>();
+
+/** Whether there is a reason for something to be long. */
+function isException(name: string): boolean {
+  if (!Object.hasOwn(exceptions, name)) return false;
+  used.add(name);
+  return true;
+}
+
 for (const path of folders.flatMap((folder) => sourcesBelow(join(root, folder)))) {
   const text = readFileSync(path, "utf8");
   const lines = text.trimEnd().split("\n");
   const name = relative(root, path);
-  if (lines.length > FILE_LINES) files.push([lines.length, name]);
+  if (lines.length > FILE_LINES && !isException(name)) files.push([lines.length, name]);
   for (const [i, line] of lines.entries())
-    if (line.length > COLUMNS) columns.push([line.length, `${name}:${i + 1}`]);
+    if (line.length > COLUMNS && !isException(name))
+      columns.push([line.length, `${name}:${i + 1}`]);
   for (const found of longFunctions(parse(path, text)))
-    functions.push([found.lines, `${name}:${found.line} ${found.name}`]);
+    if (!isException(`${name} ${found.name}`))
+      functions.push([found.lines, `${name}:${found.line} ${found.name}`]);
 }
 print(`functions of more than ${FUNCTION_LINES} lines`, functions);
 print(`files of more than ${FILE_LINES} lines`, files);
 print(`lines of more than ${COLUMNS} columns`, columns);
+const unused = paths.length > 0 ? [] : Object.keys(exceptions).filter((name) => !used.has(name));
+for (const name of unused) console.log(`${name} is not long: remove it from the exceptions`);
+if (functions.length + files.length + columns.length + unused.length > 0) process.exitCode = 1;

@@ -37,6 +37,33 @@ const chanceBand = (mean: number, spread: number, opacity: number) => [
   Plot.ruleY([mean], { stroke: COLOURS.grey, strokeDasharray: "3 3" }),
 ];
 
+/** A histogram as the steps of a line over (0, 1). */
+const stepsOf = (counts: readonly number[]): [number, number][] =>
+  [...counts, counts[counts.length - 1]].map((n, i) => [i / counts.length, n]);
+
+type Line = readonly [steps: readonly [number, number][], style: Plot.LineYOptions];
+
+/** A panel of histograms over the band that 99 % of uniform counts are in. */
+const rankPanel = (
+  name: string,
+  x: string,
+  y: string,
+  band: ReturnType<typeof chanceBand>,
+  lines: readonly Line[],
+): Panel => ({
+  heading: shortName(name, (RANK_WIDTH - 24) / BOLD),
+  x: { label: x, percent: true },
+  y: { label: y, zero: true },
+  marks: [
+    ...band,
+    ...lines.map(([steps, style]) =>
+      Plot.lineY(steps, { x: "0", y: "1", curve: "step-after", ...style }),
+    ),
+  ],
+});
+
+const RANK_SIZE = { width: RANK_WIDTH, height: 190 };
+
 /**
  * Rank histograms (A. Vehtari et al., 2021), which are uniform if all chains have the same
  * distribution. The band contains 99 % of the counts of independent draws.
@@ -47,36 +74,25 @@ export function rankPicture(quantities: readonly Quantity[]): string {
     const bins = Math.max(2, Math.min(BINS, Math.floor(chains[0].length / 10)));
     const mean = chains[0].length / bins;
     const spread = 2.576 * Math.sqrt(mean * (1 - 1 / bins) * (1 - 1 / chains.length));
-    const steps = rankCounts(chains, bins).map((counts) =>
-      [...counts, counts[bins - 1]].map((n, i) => [i / bins, n]),
-    );
-    return {
-      heading: shortName(name, (RANK_WIDTH - 24) / BOLD),
-      x: { label: "rank among all draws, %", percent: true },
-      y: { label: "draws", zero: true },
-      marks: [
-        ...chanceBand(mean, spread, 0.15),
-        ...steps.map((line, c) =>
-          Plot.lineY(line, {
-            x: "0",
-            y: "1",
-            curve: "step-after",
-            stroke: colourOf(c),
-            ...lineOf(chains.length, 1.4),
-          }),
-        ),
+    const lines = rankCounts(chains, bins).map(
+      (counts, c): Line => [
+        stepsOf(counts),
+        { stroke: colourOf(c), ...lineOf(chains.length, 1.4) },
       ],
-    };
+    );
+    const band = chanceBand(mean, spread, 0.15);
+    return rankPanel(name, "rank among all draws, %", "draws", band, lines);
   });
   return chart({
     title: "Rank histograms",
-    note: "Uniform if the chains agree. A slope means another mean, a hill or a valley another spread.",
+    note:
+      "Uniform if the chains agree. A slope means another mean, a hill or a valley " +
+      "another spread.",
     description: `Histograms of the ranks of ${namesOf(quantities)} among all draws, one per chain.`,
     legend: legendOf(quantities[0].chains.length),
     panels,
     columns: 3,
-    width: RANK_WIDTH,
-    height: 190,
+    ...RANK_SIZE,
   });
 }
 
@@ -91,27 +107,18 @@ export function ranksPicture(quantities: Readonly<Record<string, readonly number
   const panels = Object.entries(quantities).map(([name, counts]): Panel => {
     const bins = counts.length;
     const mean = counts.reduce((a, b) => a + b, 0) / bins;
-    const spread = 2.576 * Math.sqrt(mean * (1 - 1 / bins));
-    return {
-      heading: shortName(name, (RANK_WIDTH - 24) / BOLD),
-      x: { label: "rank of the true value, %", percent: true },
-      y: { label: "data sets", zero: true },
-      marks: [
-        ...chanceBand(mean, spread, 0.25),
-        Plot.lineY(
-          [...counts, counts[bins - 1]].map((n, i) => [i / bins, n] as const),
-          { x: "0", y: "1", curve: "step-after", stroke: COLOURS.blue, strokeWidth: 1.4 },
-        ),
-      ],
-    };
+    const band = chanceBand(mean, 2.576 * Math.sqrt(mean * (1 - 1 / bins)), 0.25);
+    const line: Line = [stepsOf(counts), { stroke: COLOURS.blue, strokeWidth: 1.4 }];
+    return rankPanel(name, "rank of the true value, %", "data sets", band, [line]);
   });
   return chart({
     title: "Simulation-based calibration: ranks of true values",
-    note: "Uniform if the posteriors are calibrated. A hill means too wide, a valley too narrow, a slope biased.",
+    note:
+      "Uniform if the posteriors are calibrated. A hill means too wide, a valley too narrow, a " +
+      "slope biased.",
     description: `Histograms of the ranks of ${Object.keys(quantities).join(", ")}.`,
     panels,
     columns: Math.min(3, panels.length),
-    width: RANK_WIDTH,
-    height: 190,
+    ...RANK_SIZE,
   });
 }

@@ -31,7 +31,7 @@ import {
   take,
   transpose,
 } from "../graph/index.ts";
-import type { Bijector } from "./bijector.ts";
+import type { Bijector, Diffusion } from "./bijector.ts";
 import { columnsOf, rowSquares } from "./coefficient.ts";
 import { everyCoordinate, filled } from "./event.ts";
 
@@ -194,6 +194,28 @@ function choleskyCotangent(l: Tensor, c: Tensor): Tensor {
   return q;
 }
 
+/** D²Σ[v, v] = 2 dL dLᵀ + M + Mᵀ, M = d²L Lᵀ, where d²L = diag(Lᵢᵢvᵢᵢ²). */
+function itoTrace(x: Tensor, diffusion: Diffusion): Tensor {
+  const dl = lower(mul(slopes(x), columnsOf(diffusion, x, 1)));
+  const squares = rowSquares(diffusion, [x.shape.at(-1) as number]);
+  const m = matmul(
+    lower(mul(mul(entries(x), onDiagonal(x)), squares)),
+    transpose(lower(entries(x))),
+  );
+  return vech(add(mul(sum(matmul(dl, transpose(dl)), 0), 2), add(m, transpose(m))));
+}
+
+/**
+ * Of D²Σ the part d²L Lᵀ + L d²Lᵀ is that of d²L itself, diagonal: dL = d²L and that of 2 dL dLᵀ,
+ * over the slopes of x.
+ */
+function pullItoTrace(x: Tensor, diffusion: Diffusion): Tensor {
+  const dl = lower(mul(slopes(x), columnsOf(diffusion, x, 1)));
+  const middle = mul(sum(matmul(dl, transpose(dl)), 0), 2);
+  const squares = mul(rowSquares(diffusion, [x.shape.at(-1) as number]), onDiagonal(x));
+  return add(div(vech(choleskyTangent(lower(entries(x)), middle)), slopes(x)), squares);
+}
+
 /**
  * Symmetric positive-definite matrices, as the lower triangle row by row, from their Cholesky
  * factor with a logarithmic diagonal.
@@ -250,25 +272,7 @@ export function logCholesky(): Bijector {
     },
     pullVector: (x, v) => div(vech(choleskyTangent(lower(entries(x)), symmetric(v))), slopes(x)),
     pushCovector: (x, u) => vech(choleskyCotangent(lower(entries(x)), lower(div(u, slopes(x))))),
-    /** D²Σ[v, v] = 2 dL dLᵀ + M + Mᵀ, M = d²L Lᵀ, where d²L = diag(Lᵢᵢvᵢᵢ²). */
-    itoTrace: (x, diffusion) => {
-      const dl = lower(mul(slopes(x), columnsOf(diffusion, x, 1)));
-      const squares = rowSquares(diffusion, [x.shape.at(-1) as number]);
-      const m = matmul(
-        lower(mul(mul(entries(x), onDiagonal(x)), squares)),
-        transpose(lower(entries(x))),
-      );
-      return vech(add(mul(sum(matmul(dl, transpose(dl)), 0), 2), add(m, transpose(m))));
-    },
-    /**
-     * Of D²Σ the part d²L Lᵀ + L d²Lᵀ is that of d²L itself, diagonal: dL = d²L and that of 2 dL
-     * dLᵀ, over the slopes of x.
-     */
-    pullItoTrace: (x, diffusion) => {
-      const dl = lower(mul(slopes(x), columnsOf(diffusion, x, 1)));
-      const middle = mul(sum(matmul(dl, transpose(dl)), 0), 2);
-      const squares = mul(rowSquares(diffusion, [x.shape.at(-1) as number]), onDiagonal(x));
-      return add(div(vech(choleskyTangent(lower(entries(x)), middle)), slopes(x)), squares);
-    },
+    itoTrace,
+    pullItoTrace,
   };
 }

@@ -103,6 +103,15 @@ function chosen(weights: Float64Array, from: number, count: number, u: number): 
   return count - 1;
 }
 
+/** Means of components on the last axis; `isJoint`: those of one distribution that has all. */
+const meansOf = (parts: readonly Distribution[], isJoint: boolean, batch: Shape): Tensor =>
+  isJoint
+    ? (parts[0].mean as () => Tensor)()
+    : stack(
+        parts.map((d) => expand((d.mean as () => Tensor)(), batch)),
+        -1,
+      );
+
 /** @param given the components, or one distribution with them on the last axis of its batch */
 export function mixtureOf(
   weights: Operand | readonly Operand[],
@@ -125,6 +134,7 @@ export function mixtureOf(
       "use hurdle or zeroInflated",
     );
   const { event } = parts[0];
+  const isJoint = parts.length === 1 && count > 1;
   const { parameters, numbersOf } = joinParameters([{ parameters: [w] }, ...parts]);
   const logWeights = sub(log(w), expandDims(log(sum(w, -1)), -1));
   return distribution({
@@ -135,23 +145,14 @@ export function mixtureOf(
     support: commonSupport(parts) ?? bounds(discrete ? 0 : undefined, undefined, discrete),
     parameters,
     logDensity: (x) => logSumExp(add(joint(asTensor(x, "float64")), logWeights), -1),
-    mean: parts.every((d) => d.mean && event.length === 0)
-      ? () => {
-          const means =
-            parts.length === 1 && count > 1
-              ? (parts[0].mean as () => Tensor)()
-              : stack(
-                  parts.map((d) => expand((d.mean as () => Tensor)(), batch)),
-                  -1,
-                );
-          return div(sum(mul(w, means), -1), sum(w, -1));
-        }
-      : undefined,
+    mean:
+      event.length === 0 && parts.every((d) => d.mean)
+        ? () => div(sum(mul(w, meansOf(parts, isJoint, batch)), -1), sum(w, -1))
+        : undefined,
     drawFrom: (keys, numbers, shape = batch) => {
       const [entries, size] = [sizeOf(shape), sizeOf(event)];
-      const single = parts.length === 1 && count > 1;
       const drawn = parts.map((d, k) =>
-        d.drawFrom(fold(keys, k), numbersOf(numbers, k + 1), single ? [...shape, count] : shape),
+        d.drawFrom(fold(keys, k), numbersOf(numbers, k + 1), isJoint ? [...shape, count] : shape),
       );
       const at = broadcastOffsets(w.shape.slice(0, -1), shape);
       const out = new Float64Array(keys.count * entries * size);
@@ -162,8 +163,8 @@ export function mixtureOf(
         for (let i = 0; i < entries; i++) {
           const k = chosen(shares, at[i] * count, count, random.uniform());
           const place = row * entries + i;
-          const from = single ? (place * count + k) * size : place * size;
-          out.set(drawn[single ? 0 : k].subarray(from, from + size), place * size);
+          const from = isJoint ? (place * count + k) * size : place * size;
+          out.set(drawn[isJoint ? 0 : k].subarray(from, from + size), place * size);
         }
       }
       return out;

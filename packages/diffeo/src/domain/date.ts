@@ -80,6 +80,21 @@ const copied = ({ knots, shares, ...rest }: EmpiricalOptions) => ({
   shares: [...shares],
 });
 
+/** A domain of dates as a spec has it. */
+const specOf = ({ format, range, day, year, second, weekdays }: DateOptions): Domain["spec"] => ({
+  ...{ kind: "date", format, range: [...range], day: copied(day) },
+  ...(year && { year: copied(year) }),
+  ...(second && { second: copied(second) }),
+  ...(weekdays && { weekdays: [...weekdays] }),
+});
+
+/** A day, moved into the range by as few steps of so many days as it takes. */
+function intoRange(value: number, range: readonly number[], step: number): number {
+  const [from, to] = [Math.floor(range[0]), Math.floor(range[1])];
+  const over = value > to ? value - to : value < from ? value - from : 0;
+  return value - step * Math.sign(over) * Math.ceil(Math.abs(over) / step);
+}
+
 /** Dates by their own distribution. */
 export function date(options: DateOptions): Domain {
   const { range, weekdays } = options;
@@ -92,26 +107,13 @@ export function date(options: DateOptions): Domain {
   const size = k + numbers.length;
   /** Where the scores of day, year and second are. */
   const at = { day: k, year: k + 1, second: k + (year ? 2 : 1) };
-  const held = (value: number): number => {
-    const [from, to] = [Math.floor(range[0]), Math.floor(range[1])];
-    const over = value > to ? value - to : value < from ? value - from : 0;
-    return (
-      value -
-      (weekdays ? WEEK : 1) * Math.sign(over) * Math.ceil(Math.abs(over) / (weekdays ? WEEK : 1))
-    );
-  };
   const map: Block[] = [
     ...(labels ? [{ map: labels.map, size: k }] : []),
     { map: identity(), size: numbers.length },
   ];
   return domain({
     kind: "date",
-    spec: {
-      ...{ kind: "date", format: options.format, range: [...range], day: copied(options.day) },
-      ...(options.year && { year: copied(options.year) }),
-      ...(options.second && { second: copied(options.second) }),
-      ...(weekdays && { weekdays: [...weekdays] }),
-    },
+    spec: specOf(options),
     map: blocks(map),
     dimension: size,
     cells: 1,
@@ -138,7 +140,8 @@ export function date(options: DateOptions): Domain {
       const from = year ? newYear(of(year, at.year)) : 0;
       const t = from + of(day, at.day);
       const weekday = labels?.decode(own.slice(0, k))[0];
-      const found = held(weekday === undefined ? Math.round(t) : dayOfWeek(t, weekday as number));
+      const near = weekday === undefined ? Math.round(t) : dayOfWeek(t, weekday as number);
+      const found = intoRange(near, range, weekdays ? WEEK : 1);
       return [found + of(second, at.second) / SECONDS];
     },
     logUnitOf: ([value], x) => {

@@ -121,6 +121,26 @@ const oneOf = (draws: NamedDraws): Data =>
     return { shape, dtype: "float64" as const, data: data.slice(0, size) };
   });
 
+/** Adds the ranks of the parameters that a round was simulated from among their draws. */
+function countRanks(
+  counts: Record<string, number[]>,
+  prior: NamedDraws,
+  draws: NamedDraws,
+  from: number,
+  thin: number,
+): void {
+  for (const [name, own] of Object.entries(draws))
+    elementNames(name, own.shape.slice(2)).forEach((element, i, all) => {
+      counts[element] ??= new Array<number>(BINS).fill(0);
+      const bins = counts[element];
+      chainsOf(own, i).forEach((chain, c) => {
+        const truth = prior[name].data[(from + c) * all.length + i];
+        const rank = chain.filter((v, at) => at % thin === 0 && v < truth).length;
+        bins[Math.floor((rank * BINS) / (DRAWS + 1))]++;
+      });
+    });
+}
+
 /**
  * Whether posteriors of simulated data cover what they were simulated from: the check of a model,
  * of its sampler, and of both together. A p far below 1/(the number of parameters) says that
@@ -179,18 +199,7 @@ export async function calibrate(
         ...(signal && { signal }),
       });
       for (const chain of posterior.chains) diverged += chain.diverged.reduce((a, b) => a + b, 0);
-      for (const [name, draws] of Object.entries(posterior.draws)) {
-        const shape = draws.shape.slice(2);
-        elementNames(name, shape).forEach((element, i, all) => {
-          counts[element] ??= new Array<number>(BINS).fill(0);
-          const own = counts[element];
-          chainsOf(draws, i).forEach((chain, c) => {
-            const truth = prior[name].data[(round * ROUND + c) * all.length + i];
-            const rank = chain.filter((v, at) => at % thin === 0 && v < truth).length;
-            own[Math.floor((rank * BINS) / (DRAWS + 1))]++;
-          });
-        });
-      }
+      countRanks(counts, prior, posterior.draws, round * ROUND, thin);
       onRound?.(round + 1, rounds);
     }
   } finally {

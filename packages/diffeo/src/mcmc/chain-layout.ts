@@ -103,6 +103,44 @@ export const MOST_DEPTH = 31;
 const RECORD_BYTES = 1 << 20;
 const RECORD_ROWS = 1024;
 
+/** Where the parts of a subtree are, from its start. */
+const layOutSubtree = (vector: number): SubtreeLayout => ({
+  firstMomentum: 0,
+  firstVelocity: vector,
+  lastMomentum: 2 * vector,
+  lastVelocity: 3 * vector,
+  sum: 4 * vector,
+  x: 5 * vector,
+  slope: 6 * vector,
+  logWeight: 7 * vector,
+  value: 7 * vector + 8,
+  energy: 7 * vector + 16,
+  depth: 7 * vector + 24,
+  bytes: 7 * vector + 32,
+});
+
+/** Numbers of 32 bits from an address, and numbers of 64 bits from another. */
+const layOutNumbers = (words: number, numbers: number) => ({
+  uniforms: words,
+  done: words + 4,
+  active: words + 8,
+  forward: words + 12,
+  leaves: words + 16,
+  stackSize: words + 20,
+  steps: words + 24,
+  method: words + 28,
+  maxDepth: words + 32,
+  rank: words + 36,
+  stepSize: numbers,
+  value: numbers + 8,
+  startEnergy: numbers + 16,
+  accepted: numbers + 24,
+  energy: numbers + 32,
+  u: numbers + 40,
+  meanSteps: numbers + 48,
+});
+
+/** The layout of a chain of n coordinates that begins at an address. */
 export function layOutChain(start: number, n: number, form: MetricForm): ChainLayout {
   let at = aligned(start);
   const take = (bytes: number): number => {
@@ -113,50 +151,19 @@ export function layOutChain(start: number, n: number, form: MetricForm): ChainLa
   const vector = aligned(8 * n);
   const matrix = form === "dense" ? n * vector : vector;
   const columns = form === "low-rank" ? mostRank(n) : 0;
-  const subtree = {
-    firstMomentum: 0,
-    firstVelocity: vector,
-    lastMomentum: 2 * vector,
-    lastVelocity: 3 * vector,
-    sum: 4 * vector,
-    x: 5 * vector,
-    slope: 6 * vector,
-    logWeight: 7 * vector,
-    value: 7 * vector + 8,
-    energy: 7 * vector + 16,
-    depth: 7 * vector + 24,
-    bytes: 7 * vector + 32,
-  };
+  const subtree = layOutSubtree(vector);
   const rowBytes = 8 * (n + RECORD_HEAD);
   const rows = Math.max(1, Math.min(RECORD_ROWS, Math.floor(RECORD_BYTES / rowBytes)));
   const from = at;
   const key = (): number => take(16);
-  const words = take(48);
-  const numbers = take(64);
   const own = {
     vector,
+    ...layOutNumbers(take(48), take(64)),
     transitionKey: key(),
     streamKey: key(),
     treeKey: key(),
     uniformKey: key(),
     block: key(),
-    uniforms: words,
-    done: words + 4,
-    active: words + 8,
-    forward: words + 12,
-    leaves: words + 16,
-    stackSize: words + 20,
-    steps: words + 24,
-    method: words + 28,
-    maxDepth: words + 32,
-    rank: words + 36,
-    stepSize: numbers,
-    value: numbers + 8,
-    startEnergy: numbers + 16,
-    accepted: numbers + 24,
-    energy: numbers + 32,
-    u: numbers + 40,
-    meanSteps: numbers + 48,
     x: take(vector),
     slope: take(vector),
     inverse: take(matrix),

@@ -88,6 +88,19 @@ interface BindOptions extends Pick<CompileOptions, "device" | "threads"> {
   readonly row?: "chain" | "draw";
 }
 
+/** Names of derived quantities must not be names of parameters. */
+function requireDerivedNames(names: readonly string[], { parts }: ParameterSpace): void {
+  for (const name of names) {
+    requireName(name);
+    if (parts.some((part) => part.name === name))
+      fail(
+        "usage",
+        `"${name}" is a parameter and a derived quantity`,
+        "give each a name of its own",
+      );
+  }
+}
+
 /** @param asInputs whether data are inputs of the graphs, or constants of them */
 export function boundModel(
   model: PosteriorModel,
@@ -96,89 +109,83 @@ export function boundModel(
   asInputs: boolean,
   { device, threads = 1, row = "chain" }: BindOptions,
 ): BoundModel {
-  const { parameters, logDensity } = model;
-  const { derived: reported = {} } = model;
+  const { parameters, derived: reported = {} } = model;
   const derived = typeof reported === "function" ? reported(raw) : reported;
   const space = parameterSpace(typeof parameters === "function" ? parameters(raw) : parameters);
-  for (const name of Object.keys(derived)) {
-    requireName(name);
-    if (space.parts.some((part) => part.name === name))
-      fail(
-        "usage",
-        `"${name}" is a parameter and a derived quantity`,
-        "give each a name of its own",
-      );
-  }
+  requireDerivedNames(Object.keys(derived), space);
   const flat = model.flat?.(raw) ?? [];
   const constants = (): Values => mapValues(data, (array) => constant(array, "float64"));
   const seen = (inputs: Values): Values => (asInputs ? inputs : constants());
   const shapes = asInputs ? mapValues(data, ({ shape }) => shape.map(() => null)) : {};
+  const logDensity: ChainTarget["logDensity"] = (x, inputs) => {
+    const ownRows = Object.values(inputs).some(({ shape }) => shape[0] === x.shape[0]);
+    const ofValues = (values: Values): Tensor =>
+      callModel("the log-density", model.logDensity, values, seen(inputs));
+    return freeLogDensity(space, ofValues, seen(inputs), row, ownRows)(x);
+  };
   const shown = compile(
-    (inputs: Values, x: Tensor) =>
-      derivedValues(
-        space,
-        mapValues(
-          derived,
-          (f, name) => (values: Values) => callModel(`derived "${name}"`, f, values, seen(inputs)),
-        ),
-        x,
-        seen(inputs),
-      ),
+    (inputs: Values, x: Tensor) => {
+      const quantities = mapValues(
+        derived,
+        (f, name) => (values: Values) => callModel(`derived "${name}"`, f, values, seen(inputs)),
+      );
+      return derivedValues(space, quantities, x, seen(inputs));
+    },
     [shapes, [null, space.dimension]],
     { type: "float64", threads, device },
   );
   const withData = (now: DataArrays): BoundModel => {
     const inputs = asInputs ? now : {};
+    const valuesAt = (x: Float64Array): Promise<DataArrays> => shown(inputs, x);
     return {
       space,
-      target: {
-        size: space.dimension,
-        logDensity: (x, t) => {
-          const ownRows = Object.values(t).some(({ shape }) => shape[0] === x.shape[0]);
-          return freeLogDensity(
-            space,
-            (values) => callModel("the log-density", logDensity, values, seen(t)),
-            seen(t),
-            row,
-            ownRows,
-          )(x);
-        },
-        inputs: shapes,
-      },
+      target: { size: space.dimension, logDensity, inputs: shapes },
       data: now,
       flat,
       inputs,
-      show: async (chains) => {
-        const found: Record<string, PosteriorDraws> = {};
-        for (const [c, x] of chains.entries()) {
-          const values = await shown(inputs, x);
-          for (const [name, { shape, data: numbers }] of Object.entries(values)) {
-            const size = sizeOf(shape);
-            found[name] ??= {
-              shape: [chains.length, ...shape],
-              data: new Float64Array(chains.length * size),
-            };
-            found[name].data.set(numbers as Float64Array, c * size);
-          }
-          if (c === 0)
-            await requireOwnDraws(x, values, Object.keys(derived), (moved) => shown(inputs, moved));
-        }
-        return found;
-      },
-      faultAt: async (x) => {
-        const values = await shown(inputs, x);
-        const one = ({ shape, data: numbers }: NdArray): Tensor =>
-          constant({ shape: shape.slice(1), dtype: "float64", data: numbers }, "float64");
-        return model.fault?.(
-          mapValues(values, one),
-          mapValues(now, (a) => constant(a, "float64")),
-        );
-      },
+      show: (chains) => drawsOf(chains, Object.keys(derived), valuesAt),
+      faultAt: async (x) => faultOf(model, await valuesAt(x), now),
       with: withData,
       dispose: () => shown.dispose(),
     };
   };
   return withData(data);
+}
+
+/** Draws of free coordinates, one array per chain, as values by name. */
+async function drawsOf(
+  chains: readonly Float64Array[],
+  derived: readonly string[],
+  valuesAt: (x: Float64Array) => Promise<DataArrays>,
+): Promise<Record<string, PosteriorDraws>> {
+  const found: Record<string, PosteriorDraws> = {};
+  for (const [c, x] of chains.entries()) {
+    const values = await valuesAt(x);
+    for (const [name, { shape, data }] of Object.entries(values)) {
+      const size = sizeOf(shape);
+      found[name] ??= {
+        shape: [chains.length, ...shape],
+        data: new Float64Array(chains.length * size),
+      };
+      found[name].data.set(data as Float64Array, c * size);
+    }
+    if (c === 0) await requireOwnDraws(x, values, derived, valuesAt);
+  }
+  return found;
+}
+
+/** What a model finds wrong at values of one chain. */
+function faultOf(
+  { fault }: PosteriorModel,
+  values: DataArrays,
+  data: DataArrays,
+): ParameterFault | undefined {
+  const ofChain = ({ shape, data: numbers }: NdArray): Tensor =>
+    constant({ shape: shape.slice(1), dtype: "float64", data: numbers }, "float64");
+  return fault?.(
+    mapValues(values, ofChain),
+    mapValues(data, (array) => constant(array, "float64")),
+  );
 }
 
 /** Derived quantities must be apart as well: those of one chain's draws. */

@@ -49,7 +49,7 @@ function requireFloat64(what: string, tensors: readonly Tensor[]): void {
 }
 
 /** A model's data, which say what they do not have. */
-const watched = (data: Values): Values =>
+const checkedData = (data: Values): Values =>
   new Proxy(data, {
     get: (target, name) => {
       if (typeof name === "string" && !Object.hasOwn(target, name)) {
@@ -102,7 +102,8 @@ function located(error: unknown, last: string): unknown {
     return new DiffeoError(
       "usage",
       `${place}: there is no "${unknown[1]}"`,
-      `declare it, const ${unknown[1]} = parameter("${unknown[1]}", …), take it from the data, or import it`,
+      `declare it, const ${unknown[1]} = parameter("${unknown[1]}", …), take it from the data, ` +
+        "or import it",
       { cause: error },
     );
   return error;
@@ -110,6 +111,91 @@ function located(error: unknown, last: string): unknown {
 
 /** Statements of a model at most: each is several nodes of every graph. */
 const MOST_STATEMENTS = 5000;
+
+/** What the statements of one run have given so far. */
+interface Collected {
+  readonly parameters: DeclaredParameter[];
+  readonly observations: Observation[];
+  readonly derived: Record<string, Tensor>;
+  readonly factors: string[];
+  /** Terms of the log-density. */
+  readonly terms: Tensor[];
+  readonly names: Set<string>;
+  /** The statement that was called last, for errors. */
+  last: string;
+}
+
+/** Checks the name of a statement and makes it the last one; gives how errors call it. */
+function begin(collected: Collected, kind: string, name: string): string {
+  const { names } = collected;
+  const what = `${kind}("${name}")`;
+  if (typeof name !== "string") fail("usage", `${kind}: a name is missing`, "give it first");
+  if (names.has(name) && kind !== "factor")
+    fail("usage", `${what}: the name is taken`, "give each statement a name of its own");
+  names.add(name);
+  if (names.size > MOST_STATEMENTS)
+    fail(
+      "usage",
+      `the model has more than ${MOST_STATEMENTS.toLocaleString("en")} statements`,
+      'declare vectors in place of loops: parameter("x", normal(0, 1), { shape: 10000 })',
+    );
+  collected.last = what;
+  return what;
+}
+
+/** The statements of one run, which add to what it has collected. */
+function statementsOf(
+  collected: Collected,
+  data: Values,
+  at: (declaration: Declaration) => Tensor,
+  predicts: boolean,
+): Statements {
+  const { parameters, observations, derived, factors, terms } = collected;
+  return {
+    parameter: (name, prior, options = {}) => {
+      const what = begin(collected, "parameter", name);
+      const declaration = declare(what, name, prior, options);
+      const value = at(declaration);
+      parameters.push({ ...declaration, value });
+      if (declaration.prior) terms.push(sum(declaration.prior.logDensity(value)));
+      return value;
+    },
+    observe: (name, distribution, given) => {
+      const what = begin(collected, "observe", name);
+      if (!(typeof distribution === "object" && "logDensity" in distribution))
+        fail(
+          "usage",
+          `${what}: a distribution is missing`,
+          "give it before the value: observe(name, normal(mu, sigma), value)",
+        );
+      requireFloat64(what, distribution.parameters);
+      if (predicts && given === undefined && !Object.hasOwn(data, name))
+        return void observations.push({ name, distribution, batch: distribution.batch });
+      const value = asTensor(given ?? checkedData(data)[name], "float64");
+      requireObservable(what, name, value, distribution);
+      const batch = value.shape.slice(0, value.shape.length - distribution.event.length);
+      observations.push({ name, distribution, value, batch });
+      terms.push(sum(distribution.logDensity(value)));
+    },
+    derive: (name, value) => {
+      begin(collected, "derive", name);
+      derived[name] = asTensor(value, "float64");
+      return derived[name];
+    },
+    factor: (name, logDensity) => {
+      const what = begin(collected, "factor", name);
+      const term = asTensor(logDensity, "float64");
+      if (term.dtype !== "float64")
+        fail(
+          "type",
+          `${what}: the term is ${term.dtype}`,
+          "a function of plain numbers makes float32: use Math.log and its kin there",
+        );
+      factors.push(name);
+      terms.push(sum(term));
+    },
+  };
+}
 
 /**
  * Runs a program once.
@@ -123,81 +209,26 @@ export function run(
   at: (declaration: Declaration) => Tensor,
   predicts = false,
 ): Run {
-  const parameters: DeclaredParameter[] = [];
-  const observations: Observation[] = [];
-  const derived: Record<string, Tensor> = {};
-  const factors: string[] = [];
-  const terms: Tensor[] = [];
-  let last = "";
-  const names = new Set<string>();
-  const begin = (kind: string, name: string): string => {
-    const what = `${kind}("${name}")`;
-    if (typeof name !== "string") fail("usage", `${kind}: a name is missing`, "give it first");
-    if (names.has(name) && kind !== "factor")
-      fail("usage", `${what}: the name is taken`, "give each statement a name of its own");
-    names.add(name);
-    if (names.size > MOST_STATEMENTS)
-      fail(
-        "usage",
-        `the model has more than ${MOST_STATEMENTS.toLocaleString("en")} statements`,
-        'declare vectors in place of loops: parameter("x", normal(0, 1), { shape: 10000 })',
-      );
-    last = what;
-    return what;
+  const collected: Collected = {
+    parameters: [],
+    observations: [],
+    derived: {},
+    factors: [],
+    terms: [],
+    names: new Set(),
+    last: "",
   };
-  const statements: Statements = {
-    parameter: (name, prior, options = {}) => {
-      const what = begin("parameter", name);
-      const declaration = declare(what, name, prior, options);
-      const value = at(declaration);
-      parameters.push({ ...declaration, value });
-      if (declaration.prior) terms.push(sum(declaration.prior.logDensity(value)));
-      return value;
-    },
-    observe: (name, distribution, given) => {
-      const what = begin("observe", name);
-      if (!(typeof distribution === "object" && "logDensity" in distribution))
-        fail(
-          "usage",
-          `${what}: a distribution is missing`,
-          "give it before the value: observe(name, normal(mu, sigma), value)",
-        );
-      requireFloat64(what, distribution.parameters);
-      if (predicts && given === undefined && !Object.hasOwn(data, name))
-        return void observations.push({ name, distribution, batch: distribution.batch });
-      const value = asTensor(given ?? watched(data)[name], "float64");
-      requireObservable(what, name, value, distribution);
-      const batch = value.shape.slice(0, value.shape.length - distribution.event.length);
-      observations.push({ name, distribution, value, batch });
-      terms.push(sum(distribution.logDensity(value)));
-    },
-    derive: (name, value) => {
-      begin("derive", name);
-      derived[name] = asTensor(value, "float64");
-      return derived[name];
-    },
-    factor: (name, logDensity) => {
-      const what = begin("factor", name);
-      const term = asTensor(logDensity, "float64");
-      if (term.dtype !== "float64")
-        fail(
-          "type",
-          `${what}: the term is ${term.dtype}`,
-          "a function of plain numbers makes float32: use Math.log and its kin there",
-        );
-      factors.push(name);
-      terms.push(sum(term));
-    },
-  };
+  const statements = statementsOf(collected, data, at, predicts);
   try {
-    const returned: unknown = program(knownOnly(statements), watched(data));
+    const returned: unknown = program(knownOnly(statements), checkedData(data));
     if (returned instanceof Promise) {
       returned.catch(() => undefined); // what comes after the first `await` is not part of the model
       fail("usage", "the function of the model is async", "write it without async and await");
     }
   } catch (error) {
-    throw located(error, last);
+    throw located(error, collected.last);
   }
+  const { parameters, observations, derived, factors, terms } = collected;
   if (terms.length === 0 && !predicts)
     fail("usage", "the model has no density", "give a parameter a prior, or observe something");
   return {

@@ -81,32 +81,19 @@ const joined = (parts: readonly Chains<NdArray>[]): Chains<NdArray> => ({
   slopes: parts[0].slopes.map((_, k) => stackArrays(parts.map(({ slopes }) => slopes[k]))),
 });
 
-/** Compiles a walk of many chains that all take the same number of leapfrog steps. */
-export function openWalk<P>(target: WalkTarget<P>, options: WalkOptions): Walk {
-  const { size: n, terms, parameters } = target;
-  const { leapfrog: steps, part = 1000, type = "float32", ...rest } = options;
-  if (!(Number.isInteger(steps) && steps >= 1))
-    fail(
-      "usage",
-      `openWalk: leapfrog is ${steps}`,
-      "give an integer number of leapfrog steps, at least 1",
-    );
-  if (terms.length === 0)
-    fail("usage", "openWalk: the target has no terms", "give at least one log-density");
-  const compileOptions = { ...rest, type };
+/** The first evaluation of chains, and a transition of them, as graphs. */
+function compileWalk<P>(
+  { size: n, terms, parameters }: WalkTarget<P>,
+  { leapfrog: steps, part: _, ...options }: WalkOptions,
+) {
   const shapes = mapTree<NdArray, unknown>(
     parameters,
     ({ shape, dtype }) => ({ shape, dtype }),
     isNdArray,
-  );
+  ) as OpenSpecs<P>;
   const evaluateAt = (p: P) => chainsAt(terms.map((f) => (x: Tensor) => f(x, p)));
   const [points, numbers] = [[null, n], [null]] as const;
-
-  const begin = compile(
-    (p: P, x: Tensor) => evaluateAt(p)(x),
-    [shapes as OpenSpecs<P>, points],
-    compileOptions,
-  );
+  const begin = compile((p: P, x: Tensor) => evaluateAt(p)(x), [shapes, points], options);
   const transition = compile(
     (
       p: P,
@@ -117,25 +104,37 @@ export function openWalk<P>(target: WalkTarget<P>, options: WalkOptions): Walk {
       size: Tensor,
     ) => {
       const before = { chains, momentum };
-      const found = metropolis(
-        before,
-        leapfrog(evaluateAt(p), before, weights, size, steps),
-        weights,
-        u,
-      );
+      const after = leapfrog(evaluateAt(p), before, weights, size, steps);
+      const found = metropolis(before, after, weights, u);
       const accepted = cast(found.accepted, u.dtype);
       return { chains: found.chains, accepted, moved: sum(accepted) };
     },
     [
-      shapes as OpenSpecs<P>,
+      shapes,
       { x: points, values: terms.map(() => numbers), slopes: terms.map(() => points) },
       points,
       numbers,
       terms.map(() => []),
       [],
     ],
-    compileOptions,
+    options,
   );
+  return { begin, transition };
+}
+
+/** Compiles a walk of many chains that all take the same number of leapfrog steps. */
+export function openWalk<P>(target: WalkTarget<P>, options: WalkOptions): Walk {
+  const { size: n, terms, parameters } = target;
+  const { leapfrog: steps, part = 1000, type = "float32" } = options;
+  if (!(Number.isInteger(steps) && steps >= 1))
+    fail(
+      "usage",
+      `openWalk: leapfrog is ${steps}`,
+      "give an integer number of leapfrog steps, at least 1",
+    );
+  if (terms.length === 0)
+    fail("usage", "openWalk: the target has no terms", "give at least one log-density");
+  const { begin, transition } = compileWalk(target, { ...options, type });
   const inputs = parameters as Parameters<typeof begin>[0];
 
   return {
@@ -151,14 +150,8 @@ export function openWalk<P>(target: WalkTarget<P>, options: WalkOptions): Walk {
       const parts: (Omit<Moved, "share"> & { readonly moved: number })[] = [];
       for (const [from, to] of partsOf(count, part)) {
         const cut = (a: NdArray): NdArray => rowsOf(a, from, to - from);
-        const found = await transition(
-          inputs,
-          eachArray(chains, cut),
-          cut(momentum),
-          cut(u),
-          weights,
-          stepSize,
-        );
+        const before = eachArray(chains, cut);
+        const found = await transition(inputs, before, cut(momentum), cut(u), weights, stepSize);
         parts.push({ ...found, moved: found.moved.data[0] as number });
       }
       return {

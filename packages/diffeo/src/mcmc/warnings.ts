@@ -15,77 +15,119 @@ const total = (chains: readonly Chain[], of: (chain: Chain) => number): number =
   chains.reduce((sum, chain) => sum + of(chain), 0);
 
 /**
- * @param where the parameters' values at the first point where log p or its slope was not a number, if
- * there was one
- * @param flat parameters without a prior
+ * About transitions.
+ *
+ * @param where the parameters' values at the first point where log p or its slope was not a
+ *   number, if there was one
  */
-export function warningsOf(
+function transitionWarnings(
   chains: readonly Chain[],
-  summary: Readonly<Record<string, Summary>>,
   { maxDepth, method }: Pick<ChainSettings, "maxDepth" | "method">,
-  where?: string,
-  flat: readonly string[] = [],
+  where: string | undefined,
 ): string[] {
   const warnings: string[] = [];
   const draws = total(chains, ({ value }) => value.length);
   if (method === "ula")
     warnings.push(
-      "unadjusted Langevin has a bias that depends on its step and that no number of draws removes. Use mala or nuts for results.",
+      "unadjusted Langevin has a bias that depends on its step and that no number of draws " +
+        "removes. Use mala or nuts for results.",
     );
-  if (where !== undefined)
+  if (where !== undefined) {
+    const times = total(chains, (chain) => chain.undefinedCount);
     warnings.push(
-      `the log-density or its slope was not a number ${total(chains, (chain) => chain.undefinedCount)} times, first at ${where}. Such points are refused. Look for the logarithm of a negative number, 0/0 or ∞ − ∞ there.`,
+      `the log-density or its slope was not a number ${times} times, first at ${where}. Such ` +
+        "points are refused. Look for the logarithm of a negative number, 0/0 or ∞ − ∞ there.",
     );
+  }
   chains.forEach(({ restart }, c) => {
     if (restart)
       warnings.push(
-        `chain ${c + 1} was restarted from chain ${restart.from + 1} after ${restart.done} transitions of the warm-up: the log-density was about ${restart.logDensity.toPrecision(4)} where it was, and ${restart.logDensityThere.toPrecision(4)} where chain ${restart.from + 1} was. If this happens often, give narrower priors, or begin at an approximation (\`--start pathfinder\`, or \`start\` in the library).`,
+        `chain ${c + 1} was restarted from chain ${restart.from + 1} after ${restart.done} ` +
+          "transitions of the warm-up: the log-density was about " +
+          `${restart.logDensity.toPrecision(4)} where it was, and ` +
+          `${restart.logDensityThere.toPrecision(4)} where chain ${restart.from + 1} was. If ` +
+          "this happens often, give narrower priors, or begin at an approximation " +
+          "(`--start pathfinder`, or `start` in the library).",
       );
   });
   const diverged = total(chains, (chain) => chain.diverged.reduce((a, b) => a + b, 0));
   if (diverged > 0)
     warnings.push(
-      `${diverged} of ${draws} transitions diverged: parts of the posterior may never be visited. Use \`centred: false\` in hierarchies, or a larger target acceptance, such as 0.95.`,
+      `${diverged} of ${draws} transitions diverged: parts of the posterior may never be ` +
+        "visited. Use `centred: false` in hierarchies, or a larger target acceptance, such as 0.95.",
     );
   const deep = total(chains, ({ depth }) => depth.filter((d) => d >= maxDepth).length);
   if (deep > 0)
     warnings.push(
-      `${deep} of ${draws} trajectories were cut off at 2^${maxDepth} steps: draws are correct but expensive. Use the low-rank metric, scale the data, or centre predictors.`,
+      `${deep} of ${draws} trajectories were cut off at 2^${maxDepth} steps: draws are correct ` +
+        "but expensive. Use the low-rank metric, scale the data, or centre predictors.",
     );
   chains.forEach((chain, c) => {
     const share = energyFraction(chain);
     if (share < 0.3)
       warnings.push(
-        `chain ${c + 1} moves slowly through the energies (E-BFMI ${share.toFixed(2)}): do not trust its tails. Warm up longer, or write the model in other parameters.`,
+        `chain ${c + 1} moves slowly through the energies (E-BFMI ${share.toFixed(2)}): do not ` +
+          "trust its tails. Warm up longer, or write the model in other parameters.",
       );
   });
+  return warnings;
+}
+
+/** About draws. @param flat parameters without a prior */
+function drawWarnings(
+  chains: number,
+  summary: Readonly<Record<string, Summary>>,
+  flat: readonly string[],
+): string[] {
+  const warnings: string[] = [];
   const rows = Object.entries(summary);
   const apart = rows.filter(([, { rhat }]) => rhat > 1.01).map(([name]) => name);
   if (apart.length > 0)
     warnings.push(
-      `R̂ is above 1.01 for ${listed(apart)}: ${chains.length > 1 ? "the chains have" : "the halves of the chain have"} not met. Draw more, warm up longer, or look for several modes.`,
+      `R̂ is above 1.01 for ${listed(apart)}: ` +
+        `${chains > 1 ? "the chains have" : "the halves of the chain have"} not met. Draw more, ` +
+        "warm up longer, or look for several modes.",
     );
   const loose = flat.filter((name) =>
     rows.some(([row, { rhat }]) => rhat > 1.1 && (row === name || row.startsWith(`${name}[`))),
   );
   if (loose.length > 0)
     warnings.push(
-      `${listed(loose)} ${loose.length > 1 ? "have" : "has"} a flat density and the chains are far apart: the posterior may be improper, and its draws run away. Give a prior, such as normal(0, 10), or leave out what the data cannot tell apart.`,
+      `${listed(loose)} ${loose.length > 1 ? "have" : "has"} a flat density and the chains are ` +
+        "far apart: the posterior may be improper, and its draws run away. Give a prior, such as " +
+        "normal(0, 10), or leave out what the data cannot tell apart.",
     );
   // A hundred of each chain, and of many chains what four have to have.
-  const enough = 100 * Math.min(4, chains.length);
+  const enough = 100 * Math.min(4, chains);
   const few = rows
     .filter(([, { bulkEss, tailEss }]) => Math.min(bulkEss, tailEss) < enough)
     .map(([name]) => name);
   if (few.length > 0)
     warnings.push(
-      `fewer than ${enough} effective draws for ${listed(few)}: means and quantiles are uncertain. Draw more.`,
+      `fewer than ${enough} effective draws for ${listed(few)}: means and quantiles are ` +
+        "uncertain. Draw more.",
     );
   const frozen = rows.filter(([, { rhat }]) => Number.isNaN(rhat)).map(([name]) => name);
   if (frozen.length > 0)
     warnings.push(`${listed(frozen)} never changed or is not finite: R̂ is not defined for it.`);
   return warnings;
 }
+
+/**
+ * @param where the parameters' values at the first point where log p or its slope was not a
+ *   number, if there was one
+ * @param flat parameters without a prior
+ */
+export const warningsOf = (
+  chains: readonly Chain[],
+  summary: Readonly<Record<string, Summary>>,
+  settings: Pick<ChainSettings, "maxDepth" | "method">,
+  where?: string,
+  flat: readonly string[] = [],
+): string[] => [
+  ...transitionWarnings(chains, settings, where),
+  ...drawWarnings(chains.length, summary, flat),
+];
 
 const SHOWN = 5;
 

@@ -81,7 +81,7 @@ const isStream = (parts: Content): boolean => Symbol.asyncIterator in Object(par
 const GATHERED = 2 ** 16;
 
 /** The same in fewer parts: texts that follow each other are one. */
-async function* gathered(
+async function* joinTexts(
   parts: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
 ): AsyncGenerator<Uint8Array | string> {
   let text = "";
@@ -138,7 +138,7 @@ async function writeAll(path: string, parts: Content, replaced?: Stats): Promise
   try {
     if (replaced) await keepAccess(file, replaced);
     const all = typeof parts === "string" || parts instanceof Uint8Array ? [parts] : parts;
-    for await (const part of gathered(all)) await file.writeFile(part);
+    for await (const part of joinTexts(all)) await file.writeFile(part);
     // Neither a pipe nor a device has anything to flush.
     if ((await file.stat()).isFile()) await file.sync();
   } finally {

@@ -20,4 +20,6 @@ export { type JsonKind, parseJson, readJson } from "./json-file.ts";
 /** @internal */
 export { inFolder, onFile } from "./lock.ts";
 /** @internal */
-export { type JobParent, openPool, type Pool, serveJobs } from "./pool.ts";
+export { openPool, type Pool } from "./pool.ts";
+/** @internal */
+export { type JobParent, serveJobs } from "./serve-jobs.ts";

@@ -104,7 +104,7 @@ export function condition(
   const look = checkIndependence(ofData, eventRank, "likelihood");
   const seenFrom = (x0: Tensor, t: Tensor): Seen => {
     const seen = spread
-      ? believed(ofData, x0, div(std(t), sqrt(total(t))), eventRank)
+      ? laplaceEstimate(ofData, x0, div(std(t), sqrt(total(t))), eventRank)
       : { log: ofData(x0), pull: gradEach(ofData)(x0) };
     look(x0);
     return seen;
@@ -141,7 +141,12 @@ const SHARES = [1, 1 / 3, 1 / 9, 1 / 27];
 const LONGEST = 3;
 
 /** Laplace's method: Newton steps along the gradient, shortened until the value rises. */
-function believed(of: (x0: Tensor) => Tensor, x0: Tensor, d: Tensor, eventRank: number): Seen {
+function laplaceEstimate(
+  of: (x0: Tensor) => Tensor,
+  x0: Tensor,
+  d: Tensor,
+  eventRank: number,
+): Seen {
   const wide = (value: Tensor): Tensor => alignToEvent(value, eventRank);
   const total = (v: Tensor): Tensor => sumEvent(v, eventRank);
   const precision = div(1, square(d));

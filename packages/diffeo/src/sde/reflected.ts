@@ -78,6 +78,48 @@ export interface Reflected {
  */
 const IMAGES = 7;
 
+interface Box {
+  readonly low: number;
+  readonly length: number;
+  readonly eventRank: number;
+  readonly std: Reflected["std"];
+}
+
+/** The transition as a sum of normal densities around the images of x₀, and its score. */
+function transitionOf({
+  low,
+  length,
+  eventRank,
+  std,
+}: Box): Pick<Reflected, "logTransition" | "transitionScore"> {
+  /** Displacements of x from all images of x₀, along a new last axis. */
+  const displacements = (x: Tensor, x0: Tensor): Tensor => {
+    const [from, mirrored] = [sub(x, x0), sub(add(x, x0), 2 * low)];
+    const shifts = Array.from({ length: 2 * IMAGES + 1 }, (_, k) => 2 * (k - IMAGES) * length);
+    return stack(
+      [from, mirrored].flatMap((d) => shifts.map((shift) => add(d, shift))),
+      -1,
+    );
+  };
+  /** log φ of each displacement, without the factor 1/(σ√2π), and σ² like them. */
+  const exponents = (d: Tensor, t: Tensor): { logits: Tensor; variance: Tensor } => {
+    const variance = expandDims(square(alignToEvent(std(t), eventRank)), -1);
+    return { logits: div(mul(square(d), -0.5), variance), variance };
+  };
+  return {
+    logTransition: (x, x0, t) => {
+      const { logits } = exponents(displacements(x, x0), t);
+      const scale = log(mul(alignToEvent(std(t), eventRank), Math.sqrt(2 * Math.PI)));
+      return sumEvent(sub(logSumExp(logits, -1), scale), eventRank);
+    },
+    transitionScore: (x, x0, t) => {
+      const d = displacements(x, x0);
+      const { logits, variance } = exponents(d, t);
+      return sum(mul(softmax(logits, -1), neg(div(d, variance))), -1);
+    },
+  };
+}
+
 /**
  * Reflected Brownian motion on a box. Its noise grows geometrically, as that of `ve` does, until
  * X is uniform to e^{−½π²σ²}, 10⁻⁵ at σ = 1.5.
@@ -119,21 +161,6 @@ export function reflected({
   };
   const fold = (z: Tensor): Tensor => add(mul(abs(wrapped(z)), length), low);
 
-  /** Displacements of x from all images of x₀, along a new last axis. */
-  const displacements = (x: Tensor, x0: Tensor): Tensor => {
-    const [from, mirrored] = [sub(x, x0), sub(add(x, x0), 2 * low)];
-    const shifts = Array.from({ length: 2 * IMAGES + 1 }, (_, k) => 2 * (k - IMAGES) * length);
-    return stack(
-      [from, mirrored].flatMap((d) => shifts.map((shift) => add(d, shift))),
-      -1,
-    );
-  };
-  /** log φ of each displacement, without the factor 1/(σ√2π), and σ² like them. */
-  const exponents = (d: Tensor, t: Tensor): { logits: Tensor; variance: Tensor } => {
-    const variance = expandDims(square(alignToEvent(std(t), eventRank)), -1);
-    return { logits: div(mul(square(d), -0.5), variance), variance };
-  };
-
   return {
     sde: {
       name: "reflected Brownian motion",
@@ -151,16 +178,7 @@ export function reflected({
     },
     fold,
     std,
-    logTransition: (x, x0, t) => {
-      const { logits } = exponents(displacements(x, x0), t);
-      const scale = log(mul(alignToEvent(std(t), eventRank), Math.sqrt(2 * Math.PI)));
-      return sumEvent(sub(logSumExp(logits, -1), scale), eventRank);
-    },
-    transitionScore: (x, x0, t) => {
-      const d = displacements(x, x0);
-      const { logits, variance } = exponents(d, t);
-      return sum(mul(softmax(logits, -1), neg(div(d, variance))), -1);
-    },
+    ...transitionOf({ low, length, eventRank, std }),
     extend: (score) => (z, t) => {
       const side = where(less(wrapped(z), 0), neg(onesLike(z)), onesLike(z));
       return mul(side, score(fold(z), t));

@@ -110,6 +110,49 @@ function heatKernel(u: Tensor, t: Tensor, n: number, rate: number, terms: number
   return { total, slope };
 }
 
+const chart = stereographic();
+
+/** s = 1 + ‖x‖², with an axis for coordinates. */
+const stretch = (x: Tensor): Tensor => expandDims(add(squaredNorm(x), 1), -1);
+
+/** y with its last number times c: charts are mirror images of each other. */
+function mirrored(y: Tensor, c: Tensor): Tensor {
+  const [across, up] = parts(y);
+  return concat([across, mul(up, c)], -1);
+}
+
+function toSphere(z: Tensor): Tensor {
+  const [x, c] = parts(z);
+  return mirrored(chart.forward(x), c);
+}
+
+function toChart(y: Tensor): Tensor {
+  const [, up] = parts(y);
+  const c = where(greater(up, 0), mul(onesLike(up), -1), onesLike(up));
+  return concat([chart.inverse(mirrored(y, c)), c], -1);
+}
+
+/** A state with ‖x‖ > 1 in the other chart: x/‖x‖², −c. */
+function toNearChart(z: Tensor): Tensor {
+  const [x, c] = parts(z);
+  const size = expandDims(squaredNorm(x), -1);
+  const far = greater(size, 1);
+  const other = concat([div(x, where(far, size, onesLike(size))), mul(c, -1)], -1);
+  return where(far, other, z);
+}
+
+const inCharts =
+  (score: MarginalScore): MarginalScore =>
+  (z, t) => {
+    const [x, c] = parts(z);
+    const y = chart.forward(x);
+    const pulled = pullScore(chart, x, mirrored(score(mirrored(y, c), t), c));
+    return concat([pulled, zerosLike(c)], -1);
+  };
+
+/** y·y₀ */
+const cosine = (y: Tensor, y0: Tensor): Tensor => sum(mul(y, y0), -1);
+
 /**
  * Brownian motion on the sphere Sⁿ, in two charts that are changed on the way: for unit vectors, and
  * for rotations as unit quaternions (n = 3).
@@ -137,28 +180,16 @@ export function sphereBrownian({
   for (const [name, value] of Object.entries({ rate, horizon, terms }))
     if (!(value > 0 && value < Infinity))
       fail("usage", `sphereBrownian: ${name} is ${value}`, "use a positive number");
-  const chart = stereographic();
-  const stretch = (x: Tensor): Tensor => expandDims(add(squaredNorm(x), 1), -1);
-  /** y with its last number times c: charts are mirror images of each other. */
-  const mirrored = (y: Tensor, c: Tensor): Tensor => {
-    const [across, up] = parts(y);
-    return concat([across, mul(up, c)], -1);
+  const prior: Sde["prior"] = {
+    sample: (keys, event, dtype) => {
+      const y = normal(keys, event, { dtype });
+      for (let at = 0; at < y.data.length; at += n + 1) toState(y, at, n);
+      return y;
+    },
+    // log λⁿ − log |Sⁿ| in x.
+    logDensity: (z) => sub(chart.logDet(parts(z)[0]), logArea(n)),
   };
-  const toSphere = (z: Tensor): Tensor => {
-    const [x, c] = parts(z);
-    return mirrored(chart.forward(x), c);
-  };
-  const toChart = (y: Tensor): Tensor => {
-    const [, up] = parts(y);
-    const c = where(greater(up, 0), mul(onesLike(up), -1), onesLike(up));
-    return concat([chart.inverse(mirrored(y, c)), c], -1);
-  };
-  /** y·y₀, kept in the interval that rounding may leave. */
-  const cosine = (y: Tensor, y0: Tensor): Tensor => sum(mul(y, y0), -1);
-
   return {
-    toSphere,
-    toChart,
     sde: {
       name: `Brownian motion on the ${n}-sphere`,
       eventRank: 1,
@@ -172,29 +203,12 @@ export function sphereBrownian({
         const moves = Array.from({ length: n + 1 }, (_, i) => (i < n ? Math.sqrt(rate) / 2 : 0));
         return { kind: "diagonal", value: mul(stretch(x), constant(moves, z.dtype)) };
       },
-      prior: {
-        sample: (keys, event, dtype) => {
-          const y = normal(keys, event, { dtype });
-          for (let at = 0; at < y.data.length; at += n + 1) toState(y, at, n);
-          return y;
-        },
-        // log λⁿ − log |Sⁿ| in x.
-        logDensity: (z) => sub(chart.logDet(parts(z)[0]), logArea(n)),
-      },
+      prior,
     },
-    change: (z) => {
-      const [x, c] = parts(z);
-      const size = expandDims(squaredNorm(x), -1);
-      const far = greater(size, 1);
-      const other = concat([div(x, where(far, size, onesLike(size))), mul(c, -1)], -1);
-      return where(far, other, z);
-    },
-    inCharts: (score) => (z, t) => {
-      const [x, c] = parts(z);
-      const y = chart.forward(x);
-      const pulled = pullScore(chart, x, mirrored(score(mirrored(y, c), t), c));
-      return concat([pulled, zerosLike(c)], -1);
-    },
+    toSphere,
+    toChart,
+    change: toNearChart,
+    inCharts,
     logTransition: (y, y0, t) =>
       sub(log(heatKernel(cosine(y, y0), t, n, rate, terms).total), logArea(n)),
     transitionScore: (y, y0, t) => {

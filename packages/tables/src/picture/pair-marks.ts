@@ -2,7 +2,7 @@
 
 import { quantiles } from "diffeo/host";
 import { Plot } from "diffeo-picture/chart";
-import type { Cells } from "../measure/law.ts";
+import type { Cells } from "../measure/table-distribution.ts";
 import type { ShownColumn } from "./columns.ts";
 import { clouds, DATA, type Points, SAMPLES } from "./marks.ts";
 
@@ -104,22 +104,13 @@ function rangeMarks(
         : [{ k: k + offset, q: quantiles(own, [0.05, 0.25, 0.5, 0.75, 0.95]) }];
     });
     type Range = (typeof ranges)[number];
-    const rule = (from: number, to: number, width: number): Plot.Markish =>
-      across
-        ? Plot.ruleX(ranges, {
-            x: "k",
-            y1: (r: Range) => r.q[from],
-            y2: (r: Range) => r.q[to],
-            stroke: colour,
-            strokeWidth: width,
-          })
-        : Plot.ruleY(ranges, {
-            y: "k",
-            x1: (r: Range) => r.q[from],
-            x2: (r: Range) => r.q[to],
-            stroke: colour,
-            strokeWidth: width,
-          });
+    const rule = (from: number, to: number, width: number): Plot.Markish => {
+      const [low, high] = [(r: Range) => r.q[from], (r: Range) => r.q[to]];
+      const style = { stroke: colour, strokeWidth: width };
+      return across
+        ? Plot.ruleX(ranges, { x: "k", y1: low, y2: high, ...style })
+        : Plot.ruleY(ranges, { y: "k", x1: low, x2: high, ...style });
+    };
     const middle = Plot.dot(ranges, {
       x: across ? "k" : (r: Range) => r.q[2],
       y: across ? (r: Range) => r.q[2] : "k",

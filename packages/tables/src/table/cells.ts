@@ -45,53 +45,55 @@ interface Placed {
 /** Excel's first line, which says what stands between cells. */
 const SEPARATOR = /^\uFEFF?sep=(.)(\r\n?|\n)/;
 
+/** The columns' names, and whether the table has none of its own: its first line is then a row. */
+function headerOf(records: readonly Placed[], source: string) {
+  const [first] = records;
+  const isUnnamed = beginsWithRow(records.map(({ cells }) => cells));
+  const columns = isUnnamed
+    ? numberedNames(first.cells.length)
+    : namesIn(first.cells, source, first.line);
+  return { columns, isUnnamed };
+}
+
+/** Every record must have a cell per column. */
+function requireCells(records: readonly Placed[], columns: number, source: string): void {
+  for (const { cells, line } of records)
+    if (cells.length !== columns)
+      fail(
+        "data",
+        `${source}, line ${line}: ${cells.length} ${cells.length === 1 ? "cell" : "cells"} ` +
+          `where ${columns} columns are`,
+        "give every row the same number of cells",
+      );
+}
+
 /** Reads CSV text that comes in pieces; its first line is names unless it is like the others. */
 export function cellReader(source: string): CellReader {
   const cutter = recordCutter();
-  let columns: readonly string[] | undefined;
-  let isUnnamed = false;
+  let header: ReturnType<typeof headerOf> | undefined;
   let [delimiter, line, count] = ["", 1, 0];
-  /**
-   * The columns, from the records of the first piece, of which those that are not rows are removed.
-   */
-  const begin = (records: Placed[]): void => {
-    const [first] = records;
-    if (!first) return;
-    isUnnamed = beginsWithRow(records.map(({ cells }) => cells));
-    columns = isUnnamed
-      ? numberedNames(first.cells.length)
-      : namesIn(first.cells, source, first.line);
-    if (!isUnnamed) records.shift();
-  };
   const read = (piece: string): CellTable | undefined => {
     let text = piece;
-    if (!columns) {
+    if (!header) {
       const separator = SEPARATOR.exec(text);
       if (separator) [text, line] = [text.slice(separator[0].length), 2];
       delimiter = separator?.[1] ?? delimiterOf(text);
     }
     const records: Placed[] = [];
-    line = readCsv(
-      text,
-      delimiter,
-      source,
-      (cells, at) => records.push({ cells: [...cells], line: at }),
-      line,
-    );
-    if (!columns) begin(records);
-    const names = columns;
-    if (!names) return undefined;
-    for (const { cells, line: at } of records)
-      if (cells.length !== names.length)
-        fail(
-          "data",
-          `${source}, line ${at}: ${cells.length} ${cells.length === 1 ? "cell" : "cells"} where ${names.length} columns are`,
-          "give every row the same number of cells",
-        );
+    const add = (cells: readonly string[], at: number): void =>
+      void records.push({ cells: [...cells], line: at });
+    line = readCsv(text, delimiter, source, add, line);
+    if (!header) {
+      if (records.length === 0) return undefined;
+      header = headerOf(records, source);
+      if (!header.isUnnamed) records.shift();
+    }
+    const { columns, isUnnamed } = header;
+    requireCells(records, columns.length, source);
     count += records.length;
     return {
       source,
-      columns: names,
+      columns,
       rows: records.map(({ cells }) => cells),
       lines: records.map(({ line: at }) => at),
       ...(delimiter !== "," && { commas: true }),

@@ -105,6 +105,19 @@ interface ConnectOptions {
   readonly answerMs?: number;
 }
 
+/** BullMQ duplicates the connection for calls that block, and waits for them where it closes. */
+function guardDuplicates(client: Redis): readonly Redis[] {
+  const duplicates: Redis[] = [];
+  const duplicate = client.duplicate.bind(client);
+  client.duplicate = (override) => {
+    const made = duplicate(override);
+    guard(made);
+    duplicates.push(made);
+    return made;
+  };
+  return duplicates;
+}
+
 /** @param say called when the connection is lost and when it is back */
 export async function connect(
   { options, shown }: Address,
@@ -126,15 +139,7 @@ export async function connect(
       ready ? Math.min(LONGEST_PAUSE_MS, 50 * 2 ** Math.min(times, 10)) : null,
   });
   guard(client);
-  // BullMQ duplicates the connection for calls that block, and waits for them where it closes.
-  const duplicates: Redis[] = [];
-  const duplicate = client.duplicate.bind(client);
-  client.duplicate = (override) => {
-    const made = duplicate(override);
-    guard(made);
-    duplicates.push(made);
-    return made;
-  };
+  const duplicates = guardDuplicates(client);
   client.on("error", (error: Error) => {
     reason ??= error;
   });

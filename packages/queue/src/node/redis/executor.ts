@@ -14,6 +14,7 @@ import { acceptResult, Misfit } from "../stored.ts";
 import type { Address } from "./address.ts";
 import { atMost, connect } from "./connection.ts";
 import { entryOf, onPrefix, queueName, resultKey } from "./names.ts";
+import { type OpenJob, openJob } from "./open-job.ts";
 import { refusalOf } from "./refusal.ts";
 import { dropResult, getResult, putBytes } from "./store.ts";
 import { countWorkers } from "./workers.ts";
@@ -29,34 +30,36 @@ export interface QueueOptions {
   readonly say: (line: string) => void;
 }
 
-interface Open {
-  readonly job: Job;
-  readonly description: JobDescription;
-  /** Results that were not those of the job. */
-  misfits: number;
-  readonly result: Promise<JobResult<unknown>>;
-  readonly resolve: (result: JobResult<unknown>) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-function openEntry(job: Job, description: JobDescription): Open {
-  let settle: Pick<Open, "resolve" | "reject"> | undefined;
-  const result = new Promise<JobResult<unknown>>((resolve, reject) => {
-    settle = { resolve, reject };
-  });
-  return {
-    ...(settle as unknown as Pick<Open, "resolve" | "reject">),
-    job,
-    description,
-    misfits: 0,
-    result,
-  };
-}
-
 const short = (digest: string): string => `${digest.slice(0, 12)}…`;
 
 /** How a job stands: `gone` is one that nobody knows of. */
 type Standing = "done" | "failed" | "there" | "gone";
+
+/**
+ * How jobs stand. An entry goes after its result is there: one that is not there before, and has no
+ * result after, is not to be waited for.
+ */
+async function standingOf(
+  queue: Queue<JobDescription>,
+  client: Redis,
+  digests: readonly string[],
+): Promise<Standing[]> {
+  if (digests.length === 0) return [];
+  const pipeline = client.pipeline();
+  for (const digest of digests)
+    pipeline
+      .exists(queue.toKey(digest))
+      .zscore(queue.toKey("failed"), digest)
+      .exists(resultKey(digest));
+  const replies = (await pipeline.exec()) ?? [];
+  return digests.map((_, i) => {
+    const [there, failed, done] = replies.slice(3 * i, 3 * i + 3).map(([error, reply]) => {
+      if (error) throw error;
+      return reply;
+    });
+    return done === 1 ? "done" : failed !== null ? "failed" : there === 1 ? "there" : "gone";
+  });
+}
 
 /** Jobs on the queue at a time: a server's memory is not the place for a million descriptions. */
 const WINDOW = 5000;
@@ -69,8 +72,8 @@ class QueueExecutor {
   private readonly inputs = new Map<string, Uint8Array>();
   private readonly brought = new Set<string>();
   /** Jobs that are on the queue, and those that wait until it has room. */
-  private readonly open = new Map<string, Open>();
-  private readonly waiting = new Map<string, Open>();
+  private readonly open = new Map<string, OpenJob>();
+  private readonly waiting = new Map<string, OpenJob>();
   /** Jobs that the queue said something of. */
   private readonly changed = new Set<string>();
   /** Why the server cannot be used any more. */
@@ -99,7 +102,7 @@ class QueueExecutor {
     const description = descriptionOf(job, release, repeat);
     for (const [digest, bytes] of inputsOf(job)) this.inputs.set(digest, bytes);
     const digest = digestOf(description);
-    const open = this.open.get(digest) ?? this.waiting.get(digest) ?? openEntry(job, description);
+    const open = this.open.get(digest) ?? this.waiting.get(digest) ?? openJob(job, description);
     if (!this.open.has(digest)) this.waiting.set(digest, open);
     queueMicrotask(() => this.turn()); // all calls of one turn go to the server together
     return open.result as Promise<JobResult<R>>;
@@ -175,7 +178,7 @@ class QueueExecutor {
       this.open.set(digest, job);
     }
     const digests = next.map(([digest]) => digest);
-    const standings = await this.standingOf(digests);
+    const standings = await standingOf(this.queue, this.client, digests);
     for (const digest of digests.filter((_, i) => standings[i] === "failed"))
       await (await this.queue.getJob(digest))?.retry("failed", { resetAttemptsMade: true });
     await this.settle(digests.filter((_, i) => standings[i] !== "failed"));
@@ -202,7 +205,7 @@ class QueueExecutor {
 
   /** Ends jobs that are done or have failed, and adds those that nobody knows of. */
   private async settle(digests: readonly string[]): Promise<void> {
-    const standings = await this.standingOf(digests);
+    const standings = await standingOf(this.queue, this.client, digests);
     const those = (standing: Standing): string[] =>
       digests.filter((_, i) => standings[i] === standing);
     await Promise.all(those("done").map((digest) => this.finish(digest)));
@@ -240,44 +243,25 @@ class QueueExecutor {
   }
 
   /** Drops a result that is not that of its job, so that the job is done again; a few times. */
-  private async redo(digest: string, entry: Open, worker: string, what: string): Promise<void> {
+  private async redo(digest: string, entry: OpenJob, worker: string, what: string): Promise<void> {
     await dropResult(this.client, digest);
-    const problem = `the result of job ${short(digest)} by ${worker.slice(0, 200)} is not used: ${what}`;
+    const result = `the result of job ${short(digest)} by ${worker.slice(0, 200)}`;
+    const problem = `${result} is not used: ${what}`;
     if (++entry.misfits < ATTEMPTS) {
       this.options.say(`${problem}; the job is done again`);
       this.changed.add(digest);
     } else {
-      const remedy = `that was ${ATTEMPTS} times: stop that worker or replace it; the same command tries again`;
+      const remedy =
+        `that was ${ATTEMPTS} times: stop that worker or replace it; ` +
+        "the same command tries again";
       this.end(digest, ({ reject }) => reject(new DiffeoError("data", problem, remedy)));
     }
   }
 
-  private end(digest: string, how: (job: Open) => void): void {
+  private end(digest: string, how: (job: OpenJob) => void): void {
     const job = this.open.get(digest);
     this.open.delete(digest);
     if (job) how(job);
-  }
-
-  /**
-   * An entry goes after its result is there: one that is not there before, and has no result after, is
-   * not to be waited for.
-   */
-  private async standingOf(digests: readonly string[]): Promise<Standing[]> {
-    if (digests.length === 0) return [];
-    const pipeline = this.client.pipeline();
-    for (const digest of digests)
-      pipeline
-        .exists(this.queue.toKey(digest))
-        .zscore(this.queue.toKey("failed"), digest)
-        .exists(resultKey(digest));
-    const replies = (await pipeline.exec()) ?? [];
-    return digests.map((_, i) => {
-      const [there, failed, done] = replies.slice(3 * i, 3 * i + 3).map(([error, reply]) => {
-        if (error) throw error;
-        return reply;
-      });
-      return done === 1 ? "done" : failed !== null ? "failed" : there === 1 ? "there" : "gone";
-    });
   }
 }
 

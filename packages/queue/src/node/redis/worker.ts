@@ -56,17 +56,20 @@ const STOP_MS = 3000;
 
 const short = (digest: string | undefined): string => `${(digest ?? "").slice(0, 12)}…`;
 
-interface Doing {
+interface Serving {
   readonly options: WorkerOptions;
   readonly client: Awaited<ReturnType<typeof connect>>["client"];
   readonly pool: Pool;
   readonly cache: InputCache;
+  readonly counts: { done: number; failed: number; active: number };
+  /** A server that refuses ends the worker; a connection that is lost says so itself. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** Does a job of the queue, unless its result is there. */
 async function doJob(
   entry: Entry<unknown>,
-  { options, client, pool, cache }: Doing,
+  { options, client, pool, cache }: Serving,
 ): Promise<void> {
   const { limits, threads, signal, name, say } = options;
   const job: JobDescription = requireDescription(entry.data);
@@ -99,70 +102,44 @@ async function doJob(
     );
 }
 
-/** Serves the queue until the signal is set or, with `once`, no job waits. */
-export async function serveQueue(
-  options: WorkerOptions,
-): Promise<{ readonly done: number; readonly failed: number }> {
-  const {
-    address,
-    name,
-    device,
-    jobs,
-    threads,
-    limits,
-    release,
-    script,
-    say,
-    once = false,
-  } = options;
-  const lease = (options.leaseSeconds ?? 20) * 1000;
-  const { client, close } = await connect(address, say, { signal: options.signal });
-  const pool = openPool(script.url, {
-    workers: jobs,
-    limits,
-    execArgv: script.execArgv,
-  });
-  const refused = new AbortController();
-  const signal = AbortSignal.any([options.signal, refused.signal]);
-  /** A server that refuses ends the worker; a connection that is lost says so itself. */
-  const onError = (error: unknown): void => {
-    const refusal = refusalOf(error, address);
-    if (refusal) refused.abort(refusal);
-  };
-  const doing: Doing = {
-    options: { ...options, signal },
-    client,
-    pool,
-    cache: openCache(options.cache.folder, options.cache.bytes),
-  };
-  const counts = { done: 0, failed: 0, active: 0 };
+/** Does a job and counts it. A worker that is stopped gives its jobs back to the queue. */
+async function serveJob(
+  entry: Entry<unknown>,
+  token: string | undefined,
+  serving: Serving,
+): Promise<void> {
+  const { counts, onError, options } = serving;
+  counts.active++;
+  try {
+    await doJob(entry, serving);
+    counts.done++;
+  } catch (error) {
+    onError(error);
+    if (options.signal.aborted) {
+      await entry.moveToWait(token);
+      throw new WaitingError();
+    }
+    counts.failed++;
+    const name = String(entry.name).slice(0, 100);
+    const message = (error as Error).message.slice(0, 500);
+    options.say(`job ${short(entry.id)} (${name}) failed: ${message}`);
+    throw error;
+  } finally {
+    counts.active--;
+  }
+}
 
+/** The worker of BullMQ, which leases jobs and calls `serveJob` with each. */
+function openWorker(serving: Serving): Worker<unknown> {
+  const { client, onError, options } = serving;
+  const lease = (options.leaseSeconds ?? 20) * 1000;
   const worker = new Worker<unknown>(
-    queueName(device),
-    async (entry, token) => {
-      counts.active++;
-      try {
-        await doJob(entry, doing);
-        counts.done++;
-      } catch (error) {
-        onError(error);
-        if (signal.aborted) {
-          await entry.moveToWait(token);
-          throw new WaitingError();
-        }
-        counts.failed++;
-        say(
-          `job ${short(entry.id)} (${String(entry.name).slice(0, 100)}) failed: ${(error as Error).message.slice(0, 500)}`,
-        );
-        throw error;
-      } finally {
-        counts.active--;
-      }
-    },
+    queueName(options.device),
+    (entry, token) => serveJob(entry, token, serving),
     {
       ...onPrefix(client),
-      name,
-      concurrency: jobs,
+      name: options.name,
+      concurrency: options.jobs,
       lockDuration: lease,
       stalledInterval: lease / 2,
       maxStalledCount: MOST_LOST,
@@ -171,23 +148,41 @@ export async function serveQueue(
     },
   );
   worker.on("error", onError);
+  return worker;
+}
+
+/** Serves the queue until the signal is set or, with `once`, no job waits. */
+export async function serveQueue(
+  options: WorkerOptions,
+): Promise<{ readonly done: number; readonly failed: number }> {
+  const { address, name, device, jobs, threads, limits, release, script, say } = options;
+  const { client, close } = await connect(address, say, { signal: options.signal });
+  const pool = openPool(script.url, { workers: jobs, limits, execArgv: script.execArgv });
+  const refused = new AbortController();
+  const signal = AbortSignal.any([options.signal, refused.signal]);
+  const onError = (error: unknown): void => {
+    const refusal = refusalOf(error, address);
+    if (refusal) refused.abort(refusal);
+  };
+  const counts = { done: 0, failed: 0, active: 0 };
+  const cache = openCache(options.cache.folder, options.cache.bytes);
+
+  const worker = openWorker({
+    options: { ...options, signal },
+    client,
+    pool,
+    cache,
+    counts,
+    onError,
+  });
   const queue = new Queue(queueName(device), onPrefix(client));
   queue.on("error", onError);
-  const { end } = heartbeat(client, randomUUID(), () => ({
-    name,
-    host: hostname(),
-    pid: process.pid,
-    release,
-    device,
-    jobs,
-    threads,
-    limits,
-    ...counts,
-  }));
+  const self = { name, host: hostname(), pid: process.pid, release, device, jobs, threads, limits };
+  const { end } = heartbeat(client, randomUUID(), () => ({ ...self, ...counts }));
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
-    if (once) whenDrained(queue, () => counts.active === 0, signal, onError).then(resolve);
+    if (options.once) whenDrained(queue, () => counts.active === 0, signal, onError).then(resolve);
   });
   const leave = async (): Promise<void> => {
     await worker.close();

@@ -202,6 +202,56 @@ function flowIn(
   return flow;
 }
 
+/** Atoms are ranges of an integer column's values, of a limited size. */
+function requireAtoms(atoms: Atoms, { parts }: Product, damaged: Damaged): void {
+  for (const [name, [least, most]] of Object.entries(atoms)) {
+    const found = parts.find((one) => one.name === name);
+    const own = found && plainSpec(found.domain);
+    if (own?.kind !== "integer" || !(least < most && most - least < MOST_ATOMS))
+      damaged(`its atoms of "${name}" are none`);
+    if (least < (own?.least ?? least) || most > (own?.most ?? most))
+      damaged(`its atoms of "${name}" are outside`);
+  }
+}
+
+/** A mean of so many coordinates and a matrix of them, which has an inverse. */
+function requireStandard(domain: Product, standard: Spec["standard"], damaged: Damaged): void {
+  const n = domain.dimension;
+  if (standard.mean.length !== n || standard.matrix.length !== n ** 2)
+    damaged("its standard is not that of its columns");
+  tableMap({ domain, standard });
+}
+
+const networkSpec = (found: object): NetworkSpec => found as unknown as NetworkSpec;
+
+/** The weights of all networks of a model, each of the size that its columns need. */
+function networksIn(
+  arrays: Readonly<Record<string, NdArray>>,
+  { network, flow, given, standard, givenStandard, atoms = {}, bins }: Spec,
+  { domain, related }: RelatedColumns,
+  damaged: Damaged,
+): Pick<FittedTable, "network" | "parameters" | "flow" | "given"> {
+  const own = { domain, standard, atoms };
+  const wide = related?.domain ?? domain;
+  const size = bins
+    ? wordsIn(domain, atoms, bins, damaged)
+    : { channels: domain.dimension, outputs: headOf(own).outputs };
+  const sizeOfGiven = () => ({
+    channels: wide.dimension + sideSize(wide),
+    outputs: headOf({ domain: wide, standard: givenStandard ?? standard, atoms }).outputs,
+  });
+  return {
+    ...weightsIn(arrays, "", networkSpec(network), size, damaged),
+    ...(flow && { flow: flowIn(arrays, networkSpec(flow), own, damaged) }),
+    ...(given && {
+      given: {
+        ...weightsIn(arrays, GIVEN, networkSpec(given), sizeOfGiven(), damaged),
+        ...(givenStandard && { standard: givenStandard }),
+      },
+    }),
+  };
+}
+
 /** The model that bytes hold, opened; `path` is what errors call it. */
 export function parseTableModel(
   bytes: Uint8Array,
@@ -215,67 +265,35 @@ export function parseTableModel(
     fail("data", `${path}: ${what}`, "the file is damaged; fit again");
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), specSchema), metadata.spec);
   if (!parsed.success) return damaged("the settings of the model are missing or not whole");
-  const { training, flow, given, givenStandard, bins, layout, atoms = {} } = parsed.output;
-  const { domain, related } = domainIn(parsed.output.domain, path, columns);
-  for (const [name, [least, most]] of Object.entries(atoms)) {
-    const found = (related?.domain ?? domain).parts.find((one) => one.name === name);
-    const own = found && plainSpec(found.domain);
-    if (own?.kind !== "integer" || !(least < most && most - least < MOST_ATOMS))
-      damaged(`its atoms of "${name}" are none`);
-    if (least < (own?.least ?? least) || most > (own?.most ?? most))
-      damaged(`its atoms of "${name}" are outside`);
-  }
-  const n = domain.dimension;
-  const { standard: own } = parsed.output;
+  const spec = parsed.output;
+  const { standard, givenStandard, training, bins, layout, atoms = {} } = spec;
+  const found = domainIn(spec.domain, path, columns);
+  const { domain, related } = found;
   const wide = related?.domain ?? domain;
-  const requireSize = ({ mean, matrix }: typeof own, size: number): void => {
-    if (mean.length !== size || matrix.length !== size ** 2)
-      damaged("its standard is not that of its columns");
-  };
-  requireSize(own, n);
-  if (given && (givenStandard || related)) requireSize(givenStandard ?? own, wide.dimension);
-  const specOf = (found: object): NetworkSpec => found as unknown as NetworkSpec;
+  requireAtoms(atoms, wide, damaged);
   try {
-    // Whether the standards have an inverse.
-    tableMap({ domain, standard: own });
-    if (givenStandard) tableMap({ domain: wide, standard: givenStandard });
-    const { outputs } = headOf({ domain, standard: own, atoms });
-    const size = bins ? wordsIn(domain, atoms, bins, damaged) : { channels: n, outputs };
-    const whole = weightsIn(arrays, "", specOf(parsed.output.network), size, damaged);
-    const ofGiven = { domain: wide, standard: givenStandard ?? own, atoms };
-    const sizes = {
-      channels: wide.dimension + sideSize(wide),
-      outputs: given ? headOf(ofGiven).outputs : 0,
-    };
+    requireStandard(domain, standard, damaged);
+    if (spec.given && (givenStandard || related))
+      requireStandard(wide, givenStandard ?? standard, damaged);
     const fitted = {
       domain,
       ...(related && { related }),
-      standard: own,
+      standard,
       atoms,
       layout,
       training,
       ...(bins && { bins }),
-      ...whole,
-      ...(flow && {
-        flow: flowIn(arrays, specOf(flow), { domain, standard: own, atoms }, damaged),
-      }),
-      ...(given && {
-        given: {
-          ...weightsIn(arrays, GIVEN, specOf(given), sizes, damaged),
-          ...(givenStandard && { standard: givenStandard }),
-        },
-      }),
+      ...networksIn(arrays, spec, found, damaged),
     };
     return openTable(fitted, engine);
   } catch (error) {
     if (!(error instanceof DiffeoError) || error.kind === "data") throw error;
+    const problem = error.message.replace(/\.$/, "");
     throw new DiffeoError(
       "data",
-      `${path}: its standard or network is none (${error.message.replace(/\.$/, "")})`,
+      `${path}: its standard or network is none (${problem})`,
       "fit again",
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }

@@ -119,7 +119,9 @@ function groupsOf(
       columns,
       kind: "simplex",
       domain: wholeOf(columns, total, zeros),
-      reason: `${zeros === undefined ? "above 0" : "at least 0"}, and they sum to ${total} in every row${zeroNote(zeros)}`,
+      reason:
+        `${zeros === undefined ? "above 0" : "at least 0"}, and they sum to ${total} in every row` +
+        zeroNote(zeros),
     }),
   );
   return { groups, offered, names };
@@ -155,13 +157,7 @@ export function inferColumns(
   const free = open.filter((name) => !bound.has(name));
   const { groups, offered, names } = groupsOf(table, free, numbers);
   const single = [
-    ...declared.flatMap((rule): Inferred[] => {
-      if (rule.kind === "drop") return [];
-      const meaning = declaredBy(table, rule);
-      return [
-        { columns: rule.columns, kind: meaning.domain?.kind ?? String(rule.kind), ...meaning },
-      ];
-    }),
+    ...declared.flatMap((rule) => declaredColumns(table, rule)),
     ...open.filter((name) => !names.has(name)).map((name) => recognised(table, name, treatment)),
   ];
   const found = [
@@ -177,7 +173,12 @@ export function inferColumns(
       ? one
       : {
           ...one,
-          reason: `${one.reason}${offered?.first === one.columns[0] ? offered.note : ""}${commaNote(table, one.columns)}${missingNote(table, one.columns)}`,
+          reason: [
+            one.reason,
+            offered?.first === one.columns[0] ? offered.note : "",
+            commaNote(table, one.columns),
+            missingNote(table, one.columns),
+          ].join(""),
         },
   );
   if (!found.some(({ domain }) => domain))
@@ -186,14 +187,26 @@ export function inferColumns(
       `${table.source}: ${found.length === 0 ? "all columns are left out" : "no column varies in a way that a model can learn"}`,
       found.length === 0 ? "keep at least one" : "give a table with columns of numbers or labels",
     );
-  // What was made for a rule stands before the column that follows from it.
-  const placeOfColumn = ({ columns: [name] }: Inferred): number => {
+  return inTableOrder(table, found);
+}
+
+/** What a rule says that columns are; nothing where it leaves them out. */
+function declaredColumns(table: CellTable, rule: ColumnRule): readonly Inferred[] {
+  if (rule.kind === "drop") return [];
+  const meaning = declaredBy(table, rule);
+  const kind = meaning.domain?.kind ?? String(rule.kind);
+  return [{ columns: rule.columns, kind, ...meaning }];
+}
+
+/** What was made for a rule stands before the column that follows from it. */
+function inTableOrder(table: CellTable, found: readonly Inferred[]): readonly Inferred[] {
+  const placeOf = ({ columns: [name] }: Inferred): number => {
     const at = table.columns.indexOf(name);
     if (at >= 0) return at;
     const after = found.find(({ domain }) => sourcesOf(domain).includes(name));
     return after ? table.columns.indexOf(after.columns[0]) - 0.5 : table.columns.length;
   };
-  return found.sort((a, b) => placeOfColumn(a) - placeOfColumn(b));
+  return found.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** The columns that a column follows from. */

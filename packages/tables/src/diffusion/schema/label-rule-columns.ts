@@ -23,20 +23,26 @@ function cellIn(text: string, { spec }: Domain, commas: boolean | undefined): Ce
   return (spec?.kind === "date" ? parseDate(text, spec.format) : numberOf(text, commas)) ?? text;
 }
 
+/** The labels of a column that a rule takes as labels. */
+function labelsIn(name: string, recognised: Recognised): readonly (string | number)[] {
+  const { kind, spec } = domainIn(name, recognised);
+  return spec?.kind === "category"
+    ? spec.labels
+    : fail(
+        "usage",
+        `${quote(name)} is ${kind}, and not labels`,
+        `add the rule ${name}=category, or leave this one out`,
+      );
+}
+
 export function labelColumns(
   table: CellTable,
   { of, column }: Extract<Relation, { kind: "label" }>,
   recognised: Recognised,
   why: string,
 ): Inferred[] {
-  const [labels, own] = [domainIn(of, recognised), domainIn(column, recognised)];
-  const { spec } = labels;
-  if (spec?.kind !== "category")
-    return fail(
-      "usage",
-      `${quote(of)} is ${labels.kind}, and not labels`,
-      `add the rule ${of}=category, or leave this one out`,
-    );
+  const own = domainIn(column, recognised);
+  const labels = labelsIn(of, recognised);
   const [keys, cells] = [columnAt(table, of), columnAt(table, column)];
   const values = new Map<string, string>();
   keys.forEach((key, i) => {
@@ -50,7 +56,7 @@ export function labelColumns(
       );
     values.set(key, cells[i]);
   });
-  const known = spec.labels.filter((label) => values.has(String(label)));
+  const known = labels.filter((label) => values.has(String(label)));
   return [
     {
       columns: [column],
@@ -114,7 +120,9 @@ export function pairColumns(
           labels: sorted,
           cells: order.map((i) => cellIn(combinations[i][side], domain, table.commas)),
         }),
-        reason: `${why}: ${all - sorted.length} of ${all} combinations of ${columns.join(" and ")} do not occur`,
+        reason:
+          `${why}: ${all - sorted.length} of ${all} combinations of ${columns.join(" and ")} ` +
+          "do not occur",
       };
     }),
   ];
@@ -126,29 +134,23 @@ export function conditionColumns(
   recognised: Recognised,
   why: string,
 ): Inferred[] {
-  const [own, labels] = [domainIn(column, recognised), domainIn(by, recognised)];
-  const { spec } = labels;
-  if (spec?.kind !== "category")
-    return fail(
-      "usage",
-      `${quote(by)} is ${labels.kind}, and not labels`,
-      `add the rule ${by}=category, or leave this one out`,
-    );
+  const own = domainIn(column, recognised);
+  const labels = labelsIn(by, recognised);
   const [keys, there] = [columnAt(table, by), presence(table, column)];
   const counts = presenceByLabel(keys, there);
-  const present = spec.labels.filter((label) => (counts.get(String(label))?.there ?? 0) > 0);
+  const present = labels.filter((label) => (counts.get(String(label))?.there ?? 0) > 0);
   const odd = keys.findIndex((key, i) => isEmpty(key) && there[i]);
   if (odd >= 0) broken(table, odd, `${quote(column)} has a cell, and ${quote(by)} is empty`);
-  if (present.length === spec.labels.length || present.length === 0)
+  if (present.length === labels.length || present.length === 0)
     return fail(
       "data",
       `${quote(column)} is empty with no label of ${quote(by)} alone`,
       "leave the rule out",
     );
   const words =
-    present.length <= spec.labels.length / 2
+    present.length <= labels.length / 2
       ? `is ${present.slice(0, 5).join(", ")}${present.length > 5 ? ", …" : ""}`
-      : `is not ${spec.labels
+      : `is not ${labels
           .filter((label) => !present.includes(label))
           .slice(0, 5)
           .join(", ")}`;
