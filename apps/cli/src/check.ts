@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { catalogue, mapNamed } from "diffeo/bijector";
-import { checkMap, type LawResult, type MapReport, processLaws } from "diffeo/check";
+import { checkMap, type MapReport, type PropertyResult, processProperties } from "diffeo/check";
 import { fail } from "diffeo/graph";
 import type { Declare, Io } from "./shell/io.ts";
 import { type MapFile, mapFromFile } from "./shell/map-file.ts";
@@ -27,16 +27,16 @@ const numbers = (values: readonly number[]): string =>
     .map((v) => v.toPrecision(4))
     .join(", ")}${values.length > 4 ? ", …" : ""}]`;
 
-function line({ law, worst, tolerance, pass, where }: LawResult): string {
+function line({ name, worst, tolerance, pass, where }: PropertyResult): string {
   const mark = pass ? "✓" : "✗";
-  return `  ${mark} ${law.padEnd(62)}${worst.toExponential(1).padStart(9)}  ≤ ${tolerance.toExponential(0).padEnd(6)}  x = ${numbers(where.x)}`;
+  return `  ${mark} ${name.padEnd(62)}${worst.toExponential(1).padStart(9)}  ≤ ${tolerance.toExponential(0).padEnd(6)}  x = ${numbers(where.x)}`;
 }
 
-function print(io: Io, { map, pass, laws }: MapReport): void {
+function print(io: Io, { map, pass, properties }: MapReport): void {
   io.stdout.write(`${map}: ${pass ? "all checks passed" : "NOT to be trusted"}\n`);
-  for (const law of laws) {
-    io.stdout.write(`${line(law)}\n`);
-    if (law.remedy) io.stdout.write(`      ${law.remedy}\n`);
+  for (const property of properties) {
+    io.stdout.write(`${line(property)}\n`);
+    if (property.remedy) io.stdout.write(`      ${property.remedy}\n`);
   }
 }
 
@@ -47,7 +47,7 @@ const jsonSafe = (_: string, value: unknown): unknown =>
 async function run(io: Io, options: CheckCommand): Promise<void> {
   const reports: MapReport[] = [];
   for (const { map, event, from } of await subjects(options)) {
-    const report = await checkMap(map, { event, from, more: processLaws });
+    const report = await checkMap(map, { event, from, more: processProperties });
     reports.push(report);
     if (!options.json) print(io, report);
   }
@@ -56,7 +56,7 @@ async function run(io: Io, options: CheckCommand): Promise<void> {
   if (failed.length > 0)
     fail(
       "numerical",
-      `${failed.map((r) => r.map).join(", ")} failed ${failed.reduce((n, r) => n + r.laws.filter((l) => !l.pass).length, 0)} checks`,
+      `${failed.map((r) => r.map).join(", ")} failed ${failed.reduce((n, r) => n + r.properties.filter((p) => !p.pass).length, 0)} checks`,
       "see the lines marked ✗",
     );
 }

@@ -39,7 +39,7 @@ interface DataCommand {
 }
 
 /** Positions of random games in the form of a reading, so that both sources are handled alike. */
-function played(count: number, seed: number): Reading {
+function randomGames(count: number, seed: number): Reading {
   const positions = playouts(count, fold(key(seed), "playouts"));
   return {
     positions,
@@ -121,7 +121,7 @@ async function data(
   const reading =
     files.length > 0
       ? await readPositions(files, { ...options, key: fold(key(seed), "plies"), stdin: io.stdin })
-      : played(Math.min(options.playouts, limit), seed);
+      : randomGames(Math.min(options.playouts, limit), seed);
   const written: Written[] = [];
   const parts = heldOut === undefined ? [reading] : split(reading, heldOut);
   for (const [i, write] of writers.entries()) {

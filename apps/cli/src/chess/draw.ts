@@ -27,13 +27,9 @@ import {
   requirePossible,
 } from "diffeo-chess";
 import type { Io } from "../shell/io.ts";
-import {
-  type Group,
-  type JobOptions,
-  planOrShard,
-  type Work,
-  withExecutor,
-} from "../shell/jobs.ts";
+import { type Group, planOrShard } from "../shell/job-groups.ts";
+import type { JobOptions } from "../shell/job-options.ts";
+import { type Work, withExecutor } from "../shell/jobs.ts";
 import { integer, MOST, noteUnused, positive, type RunOptions } from "../shell/options.ts";
 
 export interface DrawOptions {

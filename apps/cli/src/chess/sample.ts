@@ -4,7 +4,7 @@ import { modelDigest } from "diffeo/node";
 import { type SolverName, solvers } from "diffeo/sampler";
 import { BOARD_SOLVER, boardGrids } from "diffeo-chess";
 import type { Declare, Io } from "../shell/io.ts";
-import { type JobOptions, withJobOptions } from "../shell/jobs.ts";
+import { type JobOptions, withJobOptions } from "../shell/job-options.ts";
 import { integer, MOST, type RunOptions, withRunOptions } from "../shell/options.ts";
 import { acceptMethod } from "../shell/renamed.ts";
 import { type AimOptions, withAimOptions, withPieces } from "./aim.ts";

@@ -22,15 +22,9 @@ import {
 } from "diffeo-chess";
 import { readScaleRecords, saveScaleRecord } from "diffeo-chess/node";
 import type { Declare, Io } from "../shell/io.ts";
-import {
-  doGroups,
-  type Failed,
-  type JobOptions,
-  planOrShard,
-  requireNone,
-  type Work,
-  withJobOptions,
-} from "../shell/jobs.ts";
+import { doGroups, type Failed, planOrShard, requireNone } from "../shell/job-groups.ts";
+import { type JobOptions, withJobOptions } from "../shell/job-options.ts";
+import type { Work } from "../shell/jobs.ts";
 import {
   integer,
   integers,

@@ -22,14 +22,8 @@ import {
 } from "diffeo-tables/density";
 import { densityFitJob, readFitRecords, saveFitRecord, uciFile } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
-import {
-  doGroups,
-  type Failed,
-  type JobOptions,
-  planOrShard,
-  requireNone,
-  withJobOptions,
-} from "../shell/jobs.ts";
+import { doGroups, type Failed, planOrShard, requireNone } from "../shell/job-groups.ts";
+import { type JobOptions, withJobOptions } from "../shell/job-options.ts";
 import { integer, positive } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { STUDY_FOLDER, tableFile, writeReport } from "./report.ts";

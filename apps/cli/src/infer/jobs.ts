@@ -9,7 +9,9 @@ import {
   type PosteriorModel,
 } from "diffeo/mcmc";
 import type { Io } from "../shell/io.ts";
-import { collectJobs, type JobOptions, planOrShard, type Work } from "../shell/jobs.ts";
+import { planOrShard } from "../shell/job-groups.ts";
+import type { JobOptions } from "../shell/job-options.ts";
+import { collectJobs, type Work } from "../shell/jobs.ts";
 
 /** Where chains begin: at random, or at draws of an approximation. */
 export const starts = ["random", "approximation", "pathfinder"] as const;

@@ -1,7 +1,7 @@
 /** diffeo queue: what is on a server; --clear takes away what waits and what failed. */
 import { clearQueues, type QueueOverview, readQueues } from "diffeo-queue";
 import type { Declare, Io } from "../shell/io.ts";
-import { addressOf, queueOption } from "../shell/jobs.ts";
+import { addressOf, queueOption } from "../shell/job-options.ts";
 import { visible } from "../shell/visible.ts";
 
 interface ListCommand {

@@ -7,9 +7,11 @@ import { join } from "node:path";
 import { Option } from "commander";
 import { serveQueue } from "diffeo-queue";
 import type { Declare, Io } from "../shell/io.ts";
-import { addressOf, processScript, queueOption, RELEASE } from "../shell/jobs.ts";
+import { addressOf, queueOption } from "../shell/job-options.ts";
+import { processScript } from "../shell/jobs.ts";
 import { integer, positive } from "../shell/options.ts";
 import { acceptOldOption } from "../shell/renamed.ts";
+import { version } from "../shell/version.ts";
 
 interface ServeCommand {
   readonly queue: string;
@@ -50,7 +52,7 @@ async function serve(io: Io, options: ServeCommand): Promise<void> {
       device,
       jobs,
       threads,
-      release: RELEASE,
+      release: version,
       script: processScript(),
       once,
       say,

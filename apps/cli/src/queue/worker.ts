@@ -1,6 +1,6 @@
 /** A process that does jobs: of a command on this machine, or of a worker of a queue. */
 import { serveRunner } from "diffeo-queue";
-import { RELEASE } from "../shell/jobs.ts";
+import { version } from "../shell/version.ts";
 import { kinds } from "./kinds.ts";
 
-serveRunner({ kinds, release: RELEASE });
+serveRunner({ kinds, release: version });

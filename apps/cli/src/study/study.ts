@@ -21,14 +21,8 @@ import { readStudyRecords, saveStudyRecord, saveStudyRecords } from "diffeo-stud
 import { isUci } from "diffeo-tables/density";
 import { uciFile } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";
-import {
-  doGroups,
-  type Failed,
-  type JobOptions,
-  planOrShard,
-  requireNone,
-  withJobOptions,
-} from "../shell/jobs.ts";
+import { doGroups, type Failed, planOrShard, requireNone } from "../shell/job-groups.ts";
+import { type JobOptions, withJobOptions } from "../shell/job-options.ts";
 import { integer } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { writePicture } from "../shell/pictures.ts";

@@ -21,21 +21,10 @@ import type { Declare, Io } from "../shell/io.ts";
 import { engineOf, integer } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { writeCells } from "./csv.ts";
-import {
-  type DrawOptions,
-  type EvaluationOptions,
-  type GuardOptions,
-  type NumbersOptions,
-  requireSecondNetwork,
-  withDrawOptions,
-  withEvaluations,
-  withGuard,
-  withModel,
-  withNumbersOptions,
-} from "./options.ts";
+import { type RowsOptions, requireSecondNetwork, withModel, withRowsOptions } from "./options.ts";
 import { type FileRows, openRows } from "./rows.ts";
 
-interface CompleteCommand extends DrawOptions, EvaluationOptions, GuardOptions, NumbersOptions {
+interface CompleteCommand extends RowsOptions {
   readonly draws?: number;
   readonly point?: boolean;
 }
@@ -127,27 +116,20 @@ export async function complete(io: Io, path: string, options: CompleteCommand): 
 }
 
 export const declare: Declare = (command, io) =>
-  void withDrawOptions(
-    withEvaluations(
-      withGuard(
-        withNumbersOptions(
-          withModel(command)
-            .argument(
-              "<file>",
-              "a table with columns of the model; empty cells, NA and missing columns are filled",
-            )
-            .option(
-              "--point",
-              "complete each row once: by the median of the draws, for labels by the mode",
-            )
-            .option(
-              "--draws <n>",
-              "completions of each row (default: 1, or 41 with --point)",
-              integer(1, 10_000),
-            ),
-          "where the CSV goes, a column `draw` first unless --point is set",
-          "print columns and rows as JSON",
-        ),
+  void withRowsOptions(
+    withModel(command)
+      .argument(
+        "<file>",
+        "a table with columns of the model; empty cells, NA and missing columns are filled",
+      )
+      .option(
+        "--point",
+        "complete each row once: by the median of the draws, for labels by the mode",
+      )
+      .option(
+        "--draws <n>",
+        "completions of each row (default: 1, or 41 with --point)",
+        integer(1, 10_000),
       ),
-    ),
+    "where the CSV goes, a column `draw` first unless --point is set",
   ).action((file, options) => complete(io, file, options));

@@ -6,7 +6,7 @@ import {
   completionOf,
   evaluateTable,
   evaluationText,
-  modelLaw,
+  modelDistribution,
   requireCompletable,
   rowsIn,
   takesGiven,
@@ -71,7 +71,7 @@ async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise
     drawn,
     compared,
   } = await measuring(io, (how) =>
-    evaluateTable(modelLaw(model, { signal }), model.domain, {
+    evaluateTable(modelDistribution(model, { signal }), model.domain, {
       ...{ rows, seed, scored, training, samples },
       ...how,
     }),

@@ -13,7 +13,9 @@ import {
   type WeightChoice,
 } from "diffeo-tables";
 import type { Io } from "../shell/io.ts";
-import { collectJobs, type JobOptions, planOrShard } from "../shell/jobs.ts";
+import { planOrShard } from "../shell/job-groups.ts";
+import type { JobOptions } from "../shell/job-options.ts";
+import { collectJobs } from "../shell/jobs.ts";
 import { engineOf, type RunOptions } from "../shell/options.ts";
 
 interface SeedsCommand extends RunOptions, JobOptions {

@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import { mapChoices, networkKinds, weightChoices } from "diffeo-tables";
 import type { Io } from "../shell/io.ts";
-import { withJobOptions } from "../shell/jobs.ts";
+import { withJobOptions } from "../shell/job-options.ts";
 import {
   forceOption,
   integer,

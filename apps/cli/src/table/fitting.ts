@@ -20,7 +20,7 @@ import {
 } from "diffeo-tables";
 import { type FitFolder, openFitFolder } from "diffeo-tables/node";
 import type { Io } from "../shell/io.ts";
-import { asJobs, type JobOptions } from "../shell/jobs.ts";
+import { asJobs, type JobOptions } from "../shell/job-options.ts";
 import { engineOf, type RunOptions } from "../shell/options.ts";
 import { progress } from "../shell/progress.ts";
 import { version } from "../shell/version.ts";

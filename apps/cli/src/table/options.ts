@@ -52,27 +52,6 @@ export function requireSecondNetwork(model: FittedTable): void {
     );
 }
 
-/** How rows are drawn. */
-export interface EvaluationOptions {
-  readonly evaluations: number;
-}
-
-/** Adds --evaluations. */
-export const withEvaluations = (command: Command): Command =>
-  command.option("--evaluations <n>", "evaluations of the network per row", integer(2, 10_000), 50);
-
-/** How texts are written. */
-export interface GuardOptions {
-  readonly guardFormulas?: boolean;
-}
-
-/** Adds --guard-formulas. */
-export const withGuard = (command: Command): Command =>
-  command.option(
-    "--guard-formulas",
-    "write an apostrophe before texts that a spreadsheet would run as formulas, in CSV",
-  );
-
 /** Adds --out and --json. */
 export const withNumbersOptions = (
   command: Command,
@@ -80,3 +59,24 @@ export const withNumbersOptions = (
   json = "print the numbers as JSON",
 ): Command =>
   command.option("--out <file>", `${out} (default: standard output)`).option("--json", json);
+
+/** How texts are written. */
+export interface GuardOptions {
+  readonly guardFormulas?: boolean;
+}
+
+/** What commands that sample rows or cells share. */
+export interface RowsOptions extends DrawOptions, NumbersOptions, GuardOptions {
+  readonly evaluations: number;
+}
+
+/** Adds their options, after the command's own: --out, --json, --guard-formulas and so on. */
+export const withRowsOptions = (command: Command, out = "where the CSV goes"): Command =>
+  withDrawOptions(
+    withNumbersOptions(command, out, "print columns and rows as JSON")
+      .option(
+        "--guard-formulas",
+        "write an apostrophe before texts that a spreadsheet would run as formulas, in CSV",
+      )
+      .option("--evaluations <n>", "evaluations of the network per row", integer(2, 10_000), 50),
+  );

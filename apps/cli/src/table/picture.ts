@@ -10,7 +10,7 @@ import {
   calibrate,
   chosenPlaces,
   knownDomain,
-  modelLaw,
+  modelDistribution,
   rowsIn,
   tablePicture,
   wholeRows,
@@ -43,15 +43,18 @@ async function picture(io: Io, options: PictureCommand): Promise<void> {
   chosenPlaces(domain, columns);
   // Ranks by whatever is a function of a row are even if the model is right: one value of a whole
   // number's interval is enough.
-  const law = modelLaw(model, { signal: io.signal, spread: 1 });
-  const drawn = await law.draw(samples ?? Math.min(5000, Math.max(1000, rows.length)), seed);
+  const distribution = modelDistribution(model, { signal: io.signal, spread: 1 });
+  const drawn = await distribution.draw(
+    samples ?? Math.min(5000, Math.max(1000, rows.length)),
+    seed,
+  );
   const svg = await tablePicture({
     title: `${basename(data)}: data and rows sampled from ${basename(path)}`,
     domain,
     data: allCells(model, rows),
     samples: allCells(model, drawn),
     columns,
-    ...(ranks && { calibration: await calibrate(law, rows, drawn, seed) }),
+    ...(ranks && { calibration: await calibrate(distribution, rows, drawn, seed) }),
   });
   await writeFileAtomic(out, isPng ? await pngOf(io, svg, out) : svg);
   io.stdout.write(`${out}\n`);

@@ -15,35 +15,15 @@ import {
   writtenRows,
 } from "diffeo-tables";
 import type { Declare, Io } from "../shell/io.ts";
-import {
-  collectJobs,
-  type JobOptions,
-  planOrShard,
-  type Work,
-  withJobOptions,
-} from "../shell/jobs.ts";
+import { planOrShard } from "../shell/job-groups.ts";
+import { type JobOptions, withJobOptions } from "../shell/job-options.ts";
+import { collectJobs, type Work } from "../shell/jobs.ts";
 import { integer, MOST, repeated } from "../shell/options.ts";
 import { outputs } from "../shell/outputs.ts";
 import { writeCells } from "./csv.ts";
-import {
-  type DrawOptions,
-  type EvaluationOptions,
-  type GuardOptions,
-  type NumbersOptions,
-  requireSecondNetwork,
-  withDrawOptions,
-  withEvaluations,
-  withGuard,
-  withModel,
-  withNumbersOptions,
-} from "./options.ts";
+import { type RowsOptions, requireSecondNetwork, withModel, withRowsOptions } from "./options.ts";
 
-interface SampleCommand
-  extends JobOptions,
-    DrawOptions,
-    EvaluationOptions,
-    GuardOptions,
-    NumbersOptions {
+interface SampleCommand extends JobOptions, RowsOptions {
   readonly count: number;
   readonly given?: readonly string[];
 }
@@ -165,24 +145,13 @@ export async function sample(io: Io, options: SampleCommand): Promise<void> {
   });
 }
 
-export const declare: Declare = (command, io) =>
-  void withJobOptions(
-    withDrawOptions(
-      withEvaluations(
-        withGuard(
-          withNumbersOptions(
-            withModel(command)
-              .option("--count <n>", "number of rows", integer(1, MOST.rows), 1000)
-              .option(
-                "--given <name=value>",
-                "a cell that all rows have, as ph=6.5 or ward=north; may be repeated",
-                repeated,
-              ),
-            "where the CSV goes",
-            "print columns and rows as JSON",
-          ),
-        ),
-      ),
-    ),
-    io,
-  ).action((options) => sample(io, options));
+export const declare: Declare = (command, io) => {
+  withModel(command)
+    .option("--count <n>", "number of rows", integer(1, MOST.rows), 1000)
+    .option(
+      "--given <name=value>",
+      "a cell that all rows have, as ph=6.5 or ward=north; may be repeated",
+      repeated,
+    );
+  withJobOptions(withRowsOptions(command), io).action((options) => sample(io, options));
+};

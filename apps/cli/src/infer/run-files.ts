@@ -1,0 +1,95 @@
+/** The folder of a run of `diffeo infer`: what it may begin or continue, and with which settings. */
+import { existsSync } from "node:fs";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fail } from "diffeo/graph";
+import { chainsFile, type RunConfig } from "diffeo/node";
+import { MOST } from "../shell/options.ts";
+import { outputs } from "../shell/outputs.ts";
+import { version } from "../shell/version.ts";
+import { type InferCommand, walkOf } from "./jobs.ts";
+import { resultFiles } from "./report.ts";
+
+/** The settings that determine the numbers of a run. */
+export function configOf(
+  model: { readonly path: string; readonly digest: string },
+  data: { readonly digest: string } | undefined,
+  options: InferCommand,
+): RunConfig {
+  const { chains, block, seed, start = "random" } = options;
+  // Run folders keep the name that the option had at first.
+  const { targetAcceptance: acceptance, ...walk } = walkOf(options);
+  return {
+    version,
+    files: { model: model.path, data: options.data?.join(", ") },
+    seed,
+    chains,
+    block,
+    ...(start !== "random" && { start }),
+    ...walk,
+    acceptance,
+    model: model.digest,
+    data: data?.digest,
+  };
+}
+
+/** Refuses what cannot be begun or continued, before any work. */
+export async function requireBeginning(file: string, options: InferCommand): Promise<void> {
+  const { data, predictAt, out, chains, draws, resume = false, force = false, pictures } = options;
+  if (resume && force)
+    fail("usage", "--resume continues a run and --force begins it again", "give one of them");
+  if (!resume && !force && existsSync(join(out, "config.json")))
+    fail(
+      "usage",
+      `${out} already holds a run`,
+      "give --resume to continue it, --force to begin it again, or another --out",
+    );
+  if (resume && !existsSync(join(out, "config.json")))
+    fail("usage", `${out} holds no run to continue`, "leave --resume out to begin one");
+  if (resume && existsSync(join(out, "summary.json")))
+    fail(
+      "usage",
+      `the run in ${out} is done`,
+      "read its summary.json, begin it again with --force, or give another --out",
+    );
+  if (chains * draws > MOST.draws)
+    fail(
+      "usage",
+      `${chains} chains of ${draws} draws are more than ${MOST.draws.toLocaleString("en")}`,
+      "give fewer --draws or --chains",
+    );
+  const results = resultFiles(out, chains, pictures, options);
+  const inputs = [file, ...(data ?? []), ...(predictAt ?? [])];
+  await outputs([{ path: chainsFile(out) }, ...results], { inputs, force: force || resume });
+}
+
+/** Clears the results of the run that --force replaces: none of them may seem to be of the new one. */
+export async function clearRun(out: string): Promise<void> {
+  const own =
+    /^(chain-\d+\.csv|(config|chains|draws|summary|loo)\.json|(trace|ranks|pairs|predictive)\.(svg|png))$/;
+  for (const name of existsSync(out) ? await readdir(out) : [])
+    if (own.test(name)) await rm(join(out, name));
+}
+
+/** Says in words which file a run was begun with and is now another. */
+export async function requireSameFiles(
+  out: string,
+  config: RunConfig,
+  files: Readonly<Record<string, string>>,
+) {
+  const text = await readFile(join(out, "config.json"), "utf8").catch(() => "{}");
+  let begun: Readonly<Record<string, unknown>> = {};
+  try {
+    begun = JSON.parse(text) as typeof begun;
+  } catch {
+    return; // The folder itself says what is wrong with it.
+  }
+  for (const [name, path] of Object.entries(files))
+    if (name in begun && begun[name] !== config[name])
+      fail(
+        "usage",
+        `${path} has changed since the run in ${out} began: its draws are of another ` +
+          `${name === "model" ? "model" : "set of data"}`,
+        "begin again with --force, or restore the file",
+      );
+}

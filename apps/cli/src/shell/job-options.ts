@@ -1,0 +1,108 @@
+/**
+ * The options of commands whose work is cut into jobs: --queue lets workers anywhere do them,
+ * --shard does some of them into a folder that machines share, and without either local processes
+ * do them.
+ */
+import { existsSync } from "node:fs";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { fail } from "diffeo/graph";
+import { parseShard, type Shard } from "diffeo/job";
+import { parseAddress } from "diffeo-queue";
+import type { Io } from "./io.ts";
+import { integer, shareOrAll } from "./options.ts";
+import { acceptOldOption } from "./renamed.ts";
+
+export interface JobOptions {
+  readonly queue?: string;
+  readonly shard?: Shard;
+  readonly jobs?: string;
+  readonly workers?: number;
+  /** The share of the jobs that are done twice. */
+  readonly verify?: number;
+  readonly dryRun?: boolean;
+}
+
+const shard = (text: string): Shard => {
+  try {
+    return parseShard(text);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+};
+
+export const queueOption = (): Option =>
+  new Option(
+    "--queue <url>",
+    "a Redis or Valkey server: redis://host:6379, rediss://user:password@host, unix:///socket",
+  );
+
+/** Adds the options of work that is cut into jobs. */
+export const withJobOptions = (command: Command, io: Io): Command =>
+  acceptOldOption(
+    command
+      .addOption(queueOption().helpGroup("Many machines:"))
+      .addOption(
+        new Option(
+          "--shard <i/n>",
+          "do every n-th job, beginning with the i-th; the command without it collects",
+        )
+          .argParser(shard)
+          .helpGroup("Many machines:"),
+      )
+      .addOption(
+        new Option(
+          "--jobs <folder>",
+          "where shards leave their jobs (default: --out with .jobs)",
+        ).helpGroup("Many machines:"),
+      )
+      .addOption(
+        new Option("--workers <n>", "processes on this machine")
+          .argParser(integer(1, 1024))
+          .helpGroup("Many machines:"),
+      )
+      .addOption(
+        new Option(
+          "--verify <share>",
+          "do this share of the jobs twice, and fail where two results differ in a byte",
+        )
+          .argParser(shareOrAll)
+          .helpGroup("Many machines:"),
+      )
+      .addOption(
+        new Option("--dry-run", "say which jobs there are, and end").helpGroup("Many machines:"),
+      ),
+    io,
+    "--parts",
+    "--jobs",
+  );
+
+/**
+ * Whether there are jobs to be done elsewhere than in this process, or left by shards in their
+ * folder.
+ */
+export const asJobs = (
+  { queue, shard, jobs, workers = 1, verify, dryRun }: JobOptions,
+  folder: string,
+): boolean =>
+  queue !== undefined ||
+  shard !== undefined ||
+  workers > 1 ||
+  verify !== undefined ||
+  dryRun === true ||
+  existsSync(jobs ?? folder);
+
+/** The address of a queue as options and environment have it. */
+export const addressOf = (url: string): ReturnType<typeof parseAddress> =>
+  parseAddress(url, process.env.DIFFEO_QUEUE_PASSWORD);
+
+/** The folder of shards: as the option says, or that of the command. */
+export function folderOf(
+  { jobs }: JobOptions,
+  { folder }: { readonly folder?: string | undefined },
+): string {
+  return (
+    jobs ??
+    folder ??
+    fail("usage", "--shard needs a folder for its jobs", "give --jobs FOLDER, or --out")
+  );
+}
