@@ -17,7 +17,7 @@ const slow = [
   "packages/diffeo/test/{check/closed-forms,webgpu/webgpu,mcmc/nuts,mcmc/sample-posterior,mcmc/methods}.test.ts",
   "packages/chess/test/{appendix,measures,train-*}.test.ts",
   "{packages,apps}/{queue,cli}/test/{,queue/}{kills,part,queue}.test.ts",
-  "packages/tables/test/{fit,walk,protocol,diffusion/train,diffusion/model,diffusion/known-law}.test.ts",
+  "packages/tables/test/{fit,walk,protocol,diffusion/train,diffusion/model,diffusion/known-distribution}.test.ts",
   "apps/cli/test/chess/{control-*,robust,shipped,streams,train-*}.test.ts",
   "apps/cli/test/{density/commands,density/study,infer/commands,infer/predictions,table/commands}.test.ts",
   "test/examples.test.ts",

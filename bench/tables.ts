@@ -18,9 +18,9 @@ import type { FlowKind, NetworkKind } from "diffeo-tables";
 import { uciSets } from "diffeo-tables/density";
 import { timedCalls } from "./tables/calls.ts";
 import { deviation, mean } from "./tables/distance.ts";
+import { tasks } from "./tables/distributions.ts";
 import { likelihoodErrors } from "./tables/errors.ts";
 import { type Known, runKnown } from "./tables/known.ts";
-import { tasks } from "./tables/laws.ts";
 import { triedMaps } from "./tables/maps.ts";
 import { type Measured, runTask } from "./tables/measure.ts";
 

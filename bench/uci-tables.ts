@@ -28,8 +28,8 @@ import {
   type Cells,
   evaluateTable,
   fitTable,
-  modelLaw,
-  type TableLaw,
+  modelDistribution,
+  type TableDistribution,
   tableBaselines,
 } from "diffeo-tables";
 import {
@@ -123,7 +123,7 @@ async function familyOf(
 }
 
 /** A fitted family as a distribution of rows. */
-function familyAsModel(table: Table, model: DensityModel): TableLaw {
+function familyAsModel(table: Table, model: DensityModel): TableDistribution {
   const n = table.columns.length;
   return {
     name: `kernel family, one fit (${model.spec.loss})`,
@@ -194,7 +194,8 @@ async function* modelsOf(
   const { models } = settings;
   if (models.includes("baselines")) yield* tableBaselines(product(columns), seen);
   if (models.includes("family")) yield familyAsModel(table, await familyOf(name, data, settings));
-  if (models.includes("model")) yield modelLaw(await fittedModel(name, seen, columns, settings));
+  if (models.includes("model"))
+    yield modelDistribution(await fittedModel(name, seen, columns, settings));
 }
 
 /**
@@ -242,7 +243,7 @@ async function runTable(name: Name, settings: Settings): Promise<void> {
     const seconds = (performance.now() - began) / 1000;
     const record = {
       table: name,
-      law: candidate.name,
+      distribution: candidate.name,
       seed,
       seconds,
       likelihood: found,

@@ -3,7 +3,7 @@
  * it.
  */
 import { bijector } from "diffeo/bijector";
-import { checkMap, processLaws } from "diffeo/check";
+import { checkMap, processProperties } from "diffeo/check";
 import { gaussian } from "diffeo/distribution";
 import { evaluate } from "diffeo/engine";
 import { add, div, log, mul, square, sub, sum, type Tensor, toFloat64 } from "diffeo/graph";
@@ -26,11 +26,12 @@ const map = bijector({
   logDet: (x) => sum(log(slope(x)), -1),
 });
 
-const report = await checkMap(map, { event: [2], extreme: 5, more: processLaws });
+const report = await checkMap(map, { event: [2], extreme: 5, more: processProperties });
 console.log(
-  `${report.map}: ${report.pass ? "all properties hold" : "not to be trusted"}, ${report.laws.length} checked`,
+  `${report.map}: ${report.pass ? "all properties hold" : "not to be trusted"}, ${report.properties.length} checked`,
 );
-for (const { law, worst, pass } of report.laws) if (!pass) console.log(`  ${law}: ${worst}`);
+for (const { name, worst, pass } of report.properties)
+  if (!pass) console.log(`  ${name}: ${worst}`);
 
 // The score of φ(X) for a Gaussian X, at two points of y.
 const normal = gaussian({ mean: [0, 0], covariance: 1 });

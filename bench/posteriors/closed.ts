@@ -19,7 +19,7 @@ interface Measured {
 const fileName = (name: string): string => `closed-${name.replaceAll(/[^a-zA-Z0-9]+/g, "-")}`;
 
 async function measured(name: string): Promise<Measured> {
-  const { model, laws } = forms[name];
+  const { model, distributions } = forms[name];
   const { store, seconds } = await keptChains(fileName(name), EVERY * KEPT);
   const posterior = await samplePosterior(model, {
     key: key(name),
@@ -30,8 +30,8 @@ async function measured(name: string): Promise<Measured> {
   });
   return {
     p: Object.fromEntries(
-      Object.entries(laws).map(([law, { of, cdf }]) => [
-        law,
+      Object.entries(distributions).map(([distribution, { of, cdf }]) => [
+        distribution,
         uniformP(places(posterior.draws[of], cdf, EVERY)),
       ]),
     ),
@@ -50,7 +50,7 @@ export async function closedForms(only: readonly string[] = Object.keys(forms)):
     rows.push([
       name,
       Object.entries(p)
-        .map(([law, value]) => `${law} ${value.toFixed(3)}`)
+        .map(([distribution, value]) => `${distribution} ${value.toFixed(3)}`)
         .join(", "),
       String(diverged),
       seconds.toFixed(0),

@@ -6,8 +6,8 @@
 import { fold, key } from "diffeo/random";
 import { type FitTableOptions, fitTable } from "diffeo-tables";
 import { mean } from "./distance.ts";
+import { rowsOf, tasks } from "./distributions.ts";
 import { knownFresh } from "./known.ts";
-import { rowsOf, tasks } from "./laws.ts";
 import { type Source, tableOf } from "./maps.ts";
 
 const FRESH = 64;

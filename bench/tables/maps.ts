@@ -7,8 +7,8 @@ import { fold, key } from "diffeo/random";
 import { type ChooseMapsOptions, chooseMaps, type Row, type TriedMap } from "diffeo-tables";
 import { isUci } from "diffeo-tables/density";
 import { uciRows } from "../uci-tables.ts";
+import { rowsOf, tasks } from "./distributions.ts";
 import { knownColumns, knownRows } from "./known.ts";
-import { rowsOf, tasks } from "./laws.ts";
 
 export interface Tried extends TriedMap {
   readonly task: string;

@@ -6,7 +6,7 @@ import { fold, key } from "diffeo/random";
 import { energyDistance } from "diffeo/two-sample";
 import { type FitTableOptions, fitTable } from "diffeo-tables";
 import { deviation, firstOf, mean, projected, sliced } from "./distance.ts";
-import { laidRowsOf, rowsOf, tasks } from "./laws.ts";
+import { laidRowsOf, rowsOf, tasks } from "./distributions.ts";
 import { endProgress, printProgress } from "./progress.ts";
 
 export interface Settings {

@@ -11,7 +11,7 @@ import { COLOURS, chart, Plot } from "diffeo-picture/chart";
 import { edge, pairsOf, simplex, square } from "./maps.ts";
 
 const phi = additiveLogistic();
-const law = mixture([
+const distribution = mixture([
   { weight: 0.5, distribution: gaussian({ mean: [1.1, 0.4], covariance: 0.12 }) },
   { weight: 0.3, distribution: gaussian({ mean: [-1.2, 0.8], covariance: 0.12 }) },
   { weight: 0.2, distribution: gaussian({ mean: [-0.95, -1.6], covariance: 0.12 }) },
@@ -22,7 +22,7 @@ const engine = { device: "wasm", type: "float64" } as const;
 const exactScore =
   ({ transition: { meanFactor, std } }: ReturnType<typeof vp>): MarginalScore =>
   (x, t) =>
-    law.marginal(meanFactor(t), std(t)).score(x);
+    distribution.marginal(meanFactor(t), std(t)).score(x);
 
 /** 4. 600 samples of the reverse process, with the score of x, at four times. */
 export async function reversal(): Promise<string> {

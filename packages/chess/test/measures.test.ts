@@ -324,11 +324,11 @@ describe("standard errors", () => {
    */
   const spread = (
     figure: (sample: number[]) => number,
-    law: (u: Float32Array) => number[],
+    distribution: (u: Float32Array) => number[],
     size: number,
   ): number => {
     const figures = Array.from({ length: 2000 }, (_, i) =>
-      figure(law(uniform(fold(key("errors"), i), [size]).data as Float32Array)),
+      figure(distribution(uniform(fold(key("errors"), i), [size]).data as Float32Array)),
     );
     return meanAndSd(figures).sd;
   };

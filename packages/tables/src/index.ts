@@ -97,14 +97,14 @@ export {
 } from "./measure/completion.ts";
 export { evaluateTable } from "./measure/evaluate.ts";
 export type { Evaluated, EvaluateOptions, TableEvaluation } from "./measure/evaluation.ts";
+export type { Mean } from "./measure/mean.ts";
 export {
   type Cells,
-  type ModelLawOptions,
-  modelLaw,
+  type ModelDistributionOptions,
+  modelDistribution,
   type OpenCells,
-  type TableLaw,
-} from "./measure/law.ts";
-export type { Mean } from "./measure/mean.ts";
+  type TableDistribution,
+} from "./measure/table-distribution.ts";
 export { type PairSets, type TablePictureOptions, tablePicture } from "./picture/figures.ts";
 export { htmlReport, type ReportColumn, type ReportOptions } from "./report/html.ts";
 export { evaluationText } from "./report/text.ts";

@@ -10,7 +10,7 @@ import { tableBaselines } from "../src/measure/baseline/baselines.ts";
 import type { Calibration } from "../src/measure/calibration.ts";
 import { evaluateTable } from "../src/measure/evaluate.ts";
 import type { TableEvaluation } from "../src/measure/evaluation.ts";
-import type { Cells } from "../src/measure/law.ts";
+import type { Cells } from "../src/measure/table-distribution.ts";
 import { shownColumns } from "../src/picture/columns.ts";
 import { evaluationChart } from "../src/picture/evaluation.ts";
 import { reportFigures, tablePicture } from "../src/picture/figures.ts";

@@ -239,7 +239,7 @@ describe("tables made on the spot", () => {
   const COUNT = 50_000;
   const noise = 0.08 ** 2;
   /** E f for f of a row. */
-  const laws: readonly (readonly [
+  const distributions: readonly (readonly [
     SyntheticName,
     string,
     (row: readonly number[]) => number,
@@ -280,7 +280,7 @@ describe("tables made on the spot", () => {
     (Object.keys(synthetics) as SyntheticName[]).map((name) => [name, rowsOf(name)]),
   );
 
-  it.each(laws)("%s has the mean of %s that its formula says", (name, _, f, expected) => {
+  it.each(distributions)("%s has the mean of %s that its formula says", (name, _, f, expected) => {
     expect(misses((tables.get(name) as number[][]).map(f), expected)).toBeLessThan(4);
   });
 });

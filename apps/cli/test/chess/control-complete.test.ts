@@ -51,7 +51,7 @@ const N = CLASSES - 1;
  * A distribution over the classes of a few sites in a row, with its exact score and exact
  * posteriors at every time.
  */
-async function exactLaw(sites: number, weightOf: (classes: readonly number[]) => number) {
+async function exactDistribution(sites: number, weightOf: (classes: readonly number[]) => number) {
   const states = Array.from({ length: CLASSES ** sites }, (_, s) =>
     Array.from({ length: sites }, (_, i) => Math.floor(s / CLASSES ** i) % CLASSES),
   );
@@ -145,7 +145,7 @@ describe("sites of a distribution that is known exactly", () => {
   const chance = 0.035;
 
   it("follow the conditional distribution in one guided pass, where one other is known", async () => {
-    const { compare, dispose } = await exactLaw(
+    const { compare, dispose } = await exactDistribution(
       2,
       ([a, b]) => (a === b ? 0.8 : 0.1) * [3, 2, 1][a],
     );
@@ -162,7 +162,10 @@ describe("sites of a distribution that is known exactly", () => {
   });
 
   it("do not care for known ones they are independent of, whatever the method", async () => {
-    const { compare, dispose } = await exactLaw(2, ([a, b]) => [3, 2, 1][a] * [1, 2, 4][b]);
+    const { compare, dispose } = await exactDistribution(
+      2,
+      ([a, b]) => [3, 2, 1][a] * [1, 2, 4][b],
+    );
     expect(await compare([2, UNKNOWN], { strength: 1, resample: 1 }, count)).toBeLessThan(chance);
     expect(await compare([0, UNKNOWN], { strength: 0, resample: 1 }, count)).toBeLessThan(chance);
     expect(await compare([UNKNOWN, 0], { strength: 0, resample: 3 }, count)).toBeLessThan(chance);
@@ -171,7 +174,7 @@ describe("sites of a distribution that is known exactly", () => {
 
   it("come closer to it than by replacement where several are known", async () => {
     // Exactly one site is of class 0, as a side has exactly one king.
-    const { compare, dispose } = await exactLaw(3, (state) =>
+    const { compare, dispose } = await exactDistribution(3, (state) =>
       state.filter((k) => k === 0).length === 1 ? 1 : 0.001,
     );
     const guided = await compare([1, 2, UNKNOWN], { strength: 1, resample: 1 }, count);

@@ -6,7 +6,7 @@ export type Theme = (typeof themes)[number];
 const NAME = "diffeo-theme";
 
 /** The stored choice. Some browsers refuse storage to pages. */
-function stored(): Theme {
+function storedTheme(): Theme {
   try {
     return themes.find((theme) => theme === localStorage.getItem(NAME)) ?? "system";
   } catch {
@@ -14,7 +14,7 @@ function stored(): Theme {
   }
 }
 
-const state = $state<{ theme: Theme }>({ theme: stored() });
+const state = $state<{ theme: Theme }>({ theme: storedTheme() });
 const show = (): void => {
   document.documentElement.dataset.theme = state.theme;
 };

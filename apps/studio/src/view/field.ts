@@ -16,7 +16,7 @@ export interface Brush {
   readonly colours: Colours;
 }
 
-const placed = ({ frame, side }: Brush, u: number, v: number): [number, number] => [
+const toScreen = ({ frame, side }: Brush, u: number, v: number): [number, number] => [
   ((u - frame.low[0]) / frame.size) * side,
   side - ((v - frame.low[1]) / frame.size) * side,
 ];
@@ -27,7 +27,7 @@ function outlinePath(brush: Brush): Path2D | undefined {
   if (!outline) return undefined;
   const path = new Path2D();
   for (let i = 0; i < outline.length; i += 2)
-    path.lineTo(...placed(brush, outline[i], outline[i + 1]));
+    path.lineTo(...toScreen(brush, outline[i], outline[i + 1]));
   path.closePath();
   return path;
 }
@@ -163,8 +163,8 @@ export function drawLines(
     let down = false;
     for (let i = 0; i < line.length; i += 2) {
       const finite = Number.isFinite(line[i]) && Number.isFinite(line[i + 1]);
-      if (finite && down) context.lineTo(...placed(brush, line[i], line[i + 1]));
-      else if (finite) context.moveTo(...placed(brush, line[i], line[i + 1]));
+      if (finite && down) context.lineTo(...toScreen(brush, line[i], line[i + 1]));
+      else if (finite) context.moveTo(...toScreen(brush, line[i], line[i + 1]));
       down = finite;
     }
   }
@@ -222,7 +222,7 @@ export function drawArrows(
     if (!Number.isFinite(lengths[i]) || lengths[i] === 0) continue;
     const scale = (1.15 * cell) / (lengths[i] + 1.1 * middle);
     const [dx, dy] = [arrows[2 * i] * scale, -arrows[2 * i + 1] * scale];
-    const [x, y] = placed(brush, points[2 * i], points[2 * i + 1]);
+    const [x, y] = toScreen(brush, points[2 * i], points[2 * i + 1]);
     const shape = arrowShape(x - dx / 2, y - dy / 2, dx, dy, 1.5 * ratio);
     shape.forEach(([px, py], k) => {
       if (k === 0) context.moveTo(px, py);
@@ -246,7 +246,7 @@ export function drawPoints(
   context.fillStyle = colour;
   context.globalAlpha = alpha;
   for (let i = 0; i < points.length; i += 2) {
-    const [x, y] = placed(brush, points[i], points[i + 1]);
+    const [x, y] = toScreen(brush, points[i], points[i + 1]);
     context.beginPath();
     context.arc(x, y, radius * ratio, 0, 2 * Math.PI);
     context.fill();

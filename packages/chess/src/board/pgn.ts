@@ -29,7 +29,7 @@ export const walkPgn =
     let index = 0;
     const finish = (): void => {
       if (game.some((line) => line.trim() !== "")) {
-        if (comment) sink.bad(comment.line, unclosed(comment.column, start));
+        if (comment) sink.bad(comment.line, unclosedComment(comment.column, start));
         else replay(game, start, index, options, sink);
         index++;
       }
@@ -78,7 +78,7 @@ function withoutComments(
   return { text: text.slice(1), open };
 }
 
-const unclosed = (column: number, start: number): TextProblem => ({
+const unclosedComment = (column: number, start: number): TextProblem => ({
   column,
   cause: `a comment is not closed in the game that begins on line ${start}`,
   remedy: "close it with }",

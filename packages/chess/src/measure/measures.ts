@@ -172,7 +172,7 @@ export function measure(
   const auc =
     opponents < 4
       ? null
-      : twoSampleAuc(material, materialOf(drawn(reference.positions, opponents, key)), key);
+      : twoSampleAuc(material, materialOf(drawPositions(reference.positions, opponents, key)), key);
   const copies = exactCopies(samples, reference.known) / count;
   return {
     count,
@@ -231,7 +231,7 @@ function oppositePairs({ count, types, bishops }: Material): {
   return { share: pairs === 0 ? null : opposite / pairs, pairs };
 }
 
-const drawn = (positions: Positions, count: number, key: Key): Positions =>
+const drawPositions = (positions: Positions, count: number, key: Key): Positions =>
   select(
     positions,
     choice(fold(key, "opponents"), positions.count, count, { replace: false }).data,

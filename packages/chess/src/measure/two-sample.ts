@@ -51,7 +51,7 @@ function indicators(material: Material): FeatureRows {
   return { size, active: ACTIVE, indices };
 }
 
-function picked(features: FeatureRows, rows: Int32Array): FeatureRows {
+function pickRows(features: FeatureRows, rows: Int32Array): FeatureRows {
   const indices = new Int32Array(rows.length * ACTIVE);
   rows.forEach((row, i) => {
     indices.set(features.indices.subarray(row * ACTIVE, (row + 1) * ACTIVE), i * ACTIVE);
@@ -62,7 +62,7 @@ function picked(features: FeatureRows, rows: Int32Array): FeatureRows {
 /** The area under the curve for two sets of boards. */
 export function twoSampleAuc(samples: Material, real: Material, key: Key): number {
   const [a, b] = [indicators(samples), indicators(real)];
-  const of = ([first, second]: RowPair) => [picked(a, first), picked(b, second)] as const;
+  const of = ([first, second]: RowPair) => [pickRows(a, first), pickRows(b, second)] as const;
   return crossFittedAuc([samples.count, real.count], key, (rows) => {
     const theta = logisticRegression(...of(rows));
     return (others) => {

@@ -65,7 +65,7 @@ export function sheetSvg(pictures: readonly Picture[], options: SheetOptions = {
   const boards = pictures.map((picture, i) => {
     const x = gap + (i % columns) * cell.width + edge;
     const y = top + Math.floor(i / columns) * cell.height;
-    return `<g transform="translate(${x} ${y})">${drawn(picture, size, edge, text)}</g>`;
+    return `<g transform="translate(${x} ${y})">${drawBoard(picture, size, edge, text)}</g>`;
   });
   const heading = title
     ? `<text x="${gap}" y="${gap + text}" ${FONT} font-size="${Math.round(1.3 * text)}" ` +
@@ -103,7 +103,7 @@ function classesIn(board: ArrayLike<number>): number[] {
   );
 }
 
-function drawn(
+function drawBoard(
   { board, caption, marked }: Picture,
   size: number,
   edge: number,

@@ -17,8 +17,7 @@ import {
 } from "../graph/index.ts";
 import { sameShape } from "../graph/ndarray.ts";
 import { fold, type Key, key, normal } from "../random/index.ts";
-import { fromX, type Law, type Probe } from "./law.ts";
-import { laws } from "./map-laws.ts";
+import { mapProperties } from "./map-properties.ts";
 import {
   directions,
   evaluateAt,
@@ -29,7 +28,8 @@ import {
   withinCondition,
   withMoved,
 } from "./probe.ts";
-import { judge, judgeFinite, type LawResult } from "./verdict.ts";
+import { fromX, type Probe, type Property } from "./property.ts";
+import { judge, judgeFinite, type PropertyResult } from "./verdict.ts";
 
 /** Where and how often `checkMap` checks each property. */
 export interface CheckOptions {
@@ -48,15 +48,15 @@ export interface CheckOptions {
   readonly extreme?: number;
   /** Where to compute. Default `cpu`. */
   readonly device?: string;
-  /** Properties to check in addition, for example `processLaws` for SDEs through the map. */
-  readonly more?: readonly Law[];
+  /** Properties to check in addition, for example `processProperties` for SDEs through the map. */
+  readonly more?: readonly Property[];
 }
 
 /** The result of `checkMap`. */
 export interface MapReport {
   readonly map: string;
   readonly pass: boolean;
-  readonly laws: readonly LawResult[];
+  readonly properties: readonly PropertyResult[];
 }
 
 /**
@@ -84,8 +84,8 @@ export async function checkMap(phi: Bijector, options: CheckOptions): Promise<Ma
   const { event, from, count = 16, extreme = 20, device = "cpu" } = options;
   const seed = options.key ?? key("diffeo check");
   const embeds = requireShapes(phi, event, from);
-  const own = [...laws, ...(options.more ?? [])].filter(
-    (law) => law.applies?.(phi, embeds) ?? true,
+  const own = [...mapProperties, ...(options.more ?? [])].filter(
+    (property) => property.applies?.(phi, embeds) ?? true,
   );
   const random = directions(phi, event, count, fold(seed, "directions"));
   const at = <Y>(
@@ -107,17 +107,21 @@ export async function checkMap(phi: Bijector, options: CheckOptions): Promise<Ma
     random.map((a) => repeated(a, MOVES + 1)),
     { device, type: "float64" },
     (hard ? [typical, hard] : [typical]).map((z) => withMoved(z, MOVES, fold(seed, "moved"))),
-    (probe) => own.map((law) => law.sides(phi, probe)),
+    (probe) => own.map((property) => property.sides(phi, probe)),
   );
-  const results = own.map((law, i) => judge(law, count, near, near.result[i]));
+  const results = own.map((property, i) => judge(property, count, near, near.result[i]));
   if (!far) return report(phi, results);
 
-  own.forEach((law, i) => {
-    const eased = { ...law, law: `|x| ≤ ${extreme}: ${law.law}`, tolerance: HARD_TOLERANCE };
-    if (law.hard) results.push(judge(eased, count, distant, distant.result[i]));
+  own.forEach((property, i) => {
+    const eased = {
+      ...property,
+      name: `|x| ≤ ${extreme}: ${property.name}`,
+      tolerance: HARD_TOLERANCE,
+    };
+    if (property.hard) results.push(judge(eased, count, distant, distant.result[i]));
   });
-  // A value that is small at a point and exceeds float32 nearby is a difference of terms that float32
-  // cannot represent.
+  // A value that is small at a point and exceeds float32 nearby is a difference of terms that
+  // float32 cannot represent.
   const beside = Array.from({ length: BESIDE }, (_, i) => {
     const own = fold(seed, "beside");
     return perturb(far, 2 ** -23, i === 0 ? own : fold(own, i));
@@ -136,10 +140,10 @@ export async function checkMap(phi: Bijector, options: CheckOptions): Promise<Ma
   return report(phi, results);
 }
 
-const report = (phi: Bijector, results: readonly LawResult[]): MapReport => ({
+const report = (phi: Bijector, results: readonly PropertyResult[]): MapReport => ({
   map: phi.name,
   pass: results.every((r) => r.pass),
-  laws: results,
+  properties: results,
 });
 
 /**

@@ -1,6 +1,6 @@
 /** diffeo/check: the properties that a map must have, and `checkMap`, which checks them. */
 export { type CheckOptions, checkMap, type MapReport } from "./check.ts";
-export type { Law, Probe } from "./law.ts";
-export { laws } from "./map-laws.ts";
-export { processLaws } from "./process-laws.ts";
-export type { LawResult } from "./verdict.ts";
+export { mapProperties } from "./map-properties.ts";
+export { processProperties } from "./process-properties.ts";
+export type { Probe, Property } from "./property.ts";
+export type { PropertyResult } from "./verdict.ts";

@@ -15,7 +15,7 @@ import {
   toFloat64,
 } from "../graph/index.ts";
 import { fold, type Key, normal, rademacher, uniform } from "../random/index.ts";
-import type { Probe } from "./law.ts";
+import type { Probe } from "./property.ts";
 
 /** Random directions and times, one per point: t, v, s, w, scalar, diagonal, matrix. */
 export type Directions = readonly NdArray[];

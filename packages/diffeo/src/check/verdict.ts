@@ -1,7 +1,7 @@
 /** From the two sides of a property at many points to the largest error and a verdict. */
 import { type NdArray, type Tensor, toFloat64 } from "../graph/index.ts";
-import type { Law } from "./law.ts";
 import type { Found } from "./probe.ts";
+import type { Property } from "./property.ts";
 
 /** The square root of the largest float32: values below it may be squared on the way. */
 const FLOAT32_RANGE = 1e18;
@@ -9,8 +9,8 @@ const FLOAT32_RANGE = 1e18;
 const ROUNDING = 16;
 
 /** The largest difference between the two sides of a property, and where it occurred. */
-export interface LawResult {
-  readonly law: string;
+export interface PropertyResult {
+  readonly name: string;
   /**
    * The largest error over the points, relative to the scale of the property. For properties about
    * finite values: how many values fail.
@@ -32,19 +32,19 @@ export interface LawResult {
  * The largest error of a property over the events of a batch, relative to the size of the right
  * side. Terms of the right side may cancel completely, for example in the Itô trace of the additive
  * logistic map where two shares are equal. Only rounding errors remain then. Their size is measured
- * on the right side at points that agree up to rounding. The left side is not used for this, so that
- * a closed form that loses digits is found.
+ * on the right side at points that agree up to rounding. The left side is not used for this, so
+ * that a closed form that loses digits is found.
  */
 export function judge(
-  law: Law,
+  property: Property,
   count: number,
   points: Found<unknown>,
   sides: readonly [NdArray, NdArray],
-): LawResult {
+): PropertyResult {
   const [got, wanted] = sides.map((a) => toFloat64(a.data));
   const size = got.length / points.x.shape[0];
   const errors = Array.from({ length: count }, (_, row) => {
-    let [error, scale, spread] = [0, law.floor, 0];
+    let [error, scale, spread] = [0, property.floor, 0];
     for (let i = row * size; i < (row + 1) * size; i++) {
       const gap = Math.abs(got[i] - wanted[i]);
       error = Number.isNaN(gap) ? Number.POSITIVE_INFINITY : Math.max(error, gap);
@@ -52,10 +52,10 @@ export function judge(
       for (let k = i + count * size; k < wanted.length; k += count * size)
         spread = Math.max(spread, Math.abs(wanted[k] - wanted[i]) || 0);
     }
-    if (law.tolerance > 0) scale = Math.max(scale, (ROUNDING * spread) / law.tolerance);
+    if (property.tolerance > 0) scale = Math.max(scale, (ROUNDING * spread) / property.tolerance);
     return error === 0 ? 0 : error / (Number.isFinite(scale) ? scale : 1);
   });
-  return outcome(law.law, errors, law.tolerance, points, law.remedy);
+  return outcome(property.name, errors, property.tolerance, points, property.remedy);
 }
 
 /**
@@ -63,10 +63,10 @@ export function judge(
  * value.
  */
 export function judgeFinite(
-  law: string,
+  name: string,
   found: Found<NamedTensors>,
   exact: readonly Found<NamedTensors>[],
-): LawResult {
+): PropertyResult {
   const count = found.x.shape[0];
   const bad = new Set<string>();
   const errors = Array.from({ length: count }, (_, row) =>
@@ -86,7 +86,7 @@ export function judgeFinite(
     }, 0),
   );
   return outcome(
-    law,
+    name,
     errors,
     0,
     found,
@@ -97,12 +97,12 @@ export function judgeFinite(
 type NamedTensors = Readonly<Record<string, Tensor>>;
 
 function outcome(
-  law: string,
+  name: string,
   errors: readonly number[],
   tolerance: number,
   found: Found<unknown>,
   remedy: string,
-): LawResult {
+): PropertyResult {
   const worst = Math.max(...errors);
   const row = errors.indexOf(worst);
   const eventAt = ({ shape, data }: NdArray): number[] => {
@@ -111,5 +111,5 @@ function outcome(
   };
   const pass = worst <= tolerance;
   const where = { x: eventAt(found.x), y: eventAt(found.y), t: eventAt(found.t)[0] };
-  return { law, worst, tolerance, pass, where, ...(!pass && { remedy }) };
+  return { name, worst, tolerance, pass, where, ...(!pass && { remedy }) };
 }

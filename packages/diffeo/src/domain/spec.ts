@@ -65,15 +65,15 @@ const recorded = {
   range: v.optional(v.pipe(v.array(finite), v.length(2))),
 };
 
-const law = v.omit(empirical, ["kind"]);
+const distribution = v.omit(empirical, ["kind"]);
 
 const dates = v.strictObject({
   kind: v.literal("date"),
   format: v.pipe(v.string(), v.maxLength(100)),
   range: v.pipe(v.array(finite), v.length(2)),
-  day: law,
-  year: v.optional(law),
-  second: v.optional(law),
+  day: distribution,
+  year: v.optional(distribution),
+  second: v.optional(distribution),
   weekdays: v.optional(v.pipe(v.array(finite), v.minLength(2), v.maxLength(7))),
 });
 

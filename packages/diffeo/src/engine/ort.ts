@@ -62,7 +62,7 @@ export const sessionOptions = (
   ...(provider === "webgpu" &&
     keep.length > 0 && { preferredOutputLocation: locations(model, keep) }),
   extra: {
-    optimization: { disable_specified_optimizers: unwanted(model, provider).join(";") },
+    optimization: { disable_specified_optimizers: unwantedFusions(model, provider).join(";") },
     // Threads that wait for work spin as long as waking one takes, then sleep, and all sleep
     // between runs. By default they spin for a millisecond and on after a run, while the host draws
     // noise or takes a step of its own: twice the processor's time for the same boards
@@ -76,7 +76,7 @@ export const sessionOptions = (
 });
 
 /** What the runtime would do to a graph that is better left as it is. */
-const unwanted = (model: OnnxModel, provider: string): string[] => [
+const unwantedFusions = (model: OnnxModel, provider: string): string[] => [
   // x·σ(x) into an operator that it has in float32 alone, and the factor of a product into an
   // attribute that is a float32 number whatever the product's type is.
   ...(model.types.has("float64") ? ["QuickGeluFusion", "MatMulScaleFusion"] : []),
@@ -196,7 +196,7 @@ export const guardSession = (session: Session, guard: Guard): Session => ({
 });
 
 /** What the runtime said, without the place in its sources and the names of its nodes. */
-const said = (message: string): string =>
+const shortMessage = (message: string): string =>
   message
     .replace(/^.*(?:Status Message:|was false\.)/s, "")
     .trim()
@@ -212,7 +212,7 @@ function runError(error: unknown): unknown {
   const { message } = error as Error;
   const [, operator] = /while running (\w+) node/.exec(message) ?? [];
   const place = operator ? ` in the ONNX operator ${operator}` : "";
-  const cause = `the runtime failed${place}: ${said(message)}`;
+  const cause = `the runtime failed${place}: ${shortMessage(message)}`;
   if (/out of memory|failed to allocate|alloc_failed|bad_alloc/i.test(message))
     return new DiffeoError("device", cause, "take smaller batches, or a device with more memory", {
       cause: error,
@@ -232,7 +232,7 @@ export const refusal = (error: unknown, device: string): unknown =>
     ? error
     : new DiffeoError(
         "device",
-        `device "${device}" refused the graph: ${said((error as Error).message)}`,
+        `device "${device}" refused the graph: ${shortMessage((error as Error).message)}`,
         'use another device ("reference" runs every graph), or other operations',
         { cause: error },
       );
@@ -255,7 +255,7 @@ export async function startError(
   } catch (cause) {
     return new DiffeoError(
       "device",
-      `device "${device}" did not start: ${said((cause as Error).message)}`,
+      `device "${device}" did not start: ${shortMessage((cause as Error).message)}`,
       remedy,
       {
         cause,

@@ -75,7 +75,7 @@ function expressionOf(results: readonly Tensor[], shape: Shape): Expression {
 }
 
 /** Replaces long parts of inputs by inputs of their own. */
-function viewed(outputs: readonly Output[]): Pick<Sweep, "rest" | "views"> {
+function extractViews(outputs: readonly Output[]): Pick<Sweep, "rest" | "views"> {
   const views: Sweep["views"][number][] = [];
   const map = new Map<Tensor, Tensor>();
   for (const node of topological(outputs.map((o) => o.tensor))) {
@@ -130,7 +130,7 @@ export function sweepOf({ outputs }: Trace<unknown>, keep: readonly string[]): S
     operands: { arrays, scalars },
     swept,
     others: others.map((o) => o.name),
-    ...viewed([...others, ...carried]),
+    ...extractViews([...others, ...carried]),
   };
 }
 

@@ -57,7 +57,7 @@ interface Call {
 }
 
 /** The worker's error, with its kind and remedy. */
-function revived({ message, kind, remedy }: NonNullable<Reply["error"]>): Error {
+function errorOf({ message, kind, remedy }: NonNullable<Reply["error"]>): Error {
   if (kind === undefined || remedy === undefined) return new Error(message);
   const error = new DiffeoError(kind, "", remedy);
   error.message = message;
@@ -89,7 +89,7 @@ class WorkerCalls {
     worker.onmessage = ({ data: { call, results, error } }: MessageEvent<Reply>) => {
       const pending = this.#waiting.get(call);
       this.#waiting.delete(call);
-      if (error) pending?.reject(revived(error));
+      if (error) pending?.reject(errorOf(error));
       else pending?.resolve(results ?? {});
     };
     worker.onerror = ({ message }) => {

@@ -54,7 +54,7 @@ export function outside(f: OutsideFunction): (x: Tensor, t: Tensor) => Tensor {
   const { name, step } = f;
   const along = step && difference(f);
   const call: Make = primitive({
-    ...unwritten(name),
+    ...refuseInGraphs(name),
     infer: ([x]) => x,
     batch: (node, inputs, mapped) => rebuild(node, repeated(inputs, mapped)),
     vjp: (g, { inputs: [x, t] }, i) =>
@@ -77,7 +77,7 @@ export function outside(f: OutsideFunction): (x: Tensor, t: Tensor) => Tensor {
 /** J u at x, by two values of f. It is linear in u, and its own transpose. */
 function difference({ name, open }: OutsideFunction): Make {
   const along: Make = primitive({
-    ...unwritten(name),
+    ...refuseInGraphs(name),
     infer: ([x]) => x,
     batch: (node, inputs, mapped) => rebuild(node, repeated(inputs, mapped)),
     vjp: (g, { inputs: [x, t, , h] }, i) =>
@@ -149,7 +149,7 @@ const noDerivative = (name: string, input: number, first: boolean): never =>
       );
 
 /** What no graph can hold is neither written nor evaluated as part of one. */
-const unwritten = (name: string): Pick<Primitive, "name" | "emit" | "evaluate"> => {
+const refuseInGraphs = (name: string): Pick<Primitive, "name" | "emit" | "evaluate"> => {
   const refuse = (): never =>
     fail(
       "usage",

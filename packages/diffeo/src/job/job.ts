@@ -37,7 +37,7 @@ export interface JobOptions<I extends object> {
  * @throws DiffeoError of kind `usage` where a parameter does not fit
  * @example
  * import { chainsKind } from "diffeo/mcmc";
- * declare const step: Uint8Array; // of `carriedStep`
+ * declare const step: Uint8Array; // of `serializeChainStep`
  * const settings = { draws: 500, warmup: 500, method: "nuts", metric: "diagonal" } as const;
  * const own = { ...settings, maxDepth: 10, steps: 10, seed: 1, first: 0, count: 4 };
  * const job = jobOf(chainsKind, own, { inputs: { step: inputOf(step) } });

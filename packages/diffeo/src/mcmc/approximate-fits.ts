@@ -48,7 +48,7 @@ export type Look = (
 const NEAR = 100;
 
 /** q after step t of matching scores, where it can be taken. */
-function matched(fit: FitName, q: Gaussian, slopes: Slopes, t: number): Gaussian | undefined {
+function matchSlopes(fit: FitName, q: Gaussian, slopes: Slopes, t: number): Gaussian | undefined {
   if (fit === "scoreMatching") return matchEach(q, slopes);
   return matchBatch(q, slopes, (slopes.x.length * q.mean.length) / (t + 1));
 }
@@ -137,7 +137,7 @@ export async function matchScores(
     signal?.throwIfAborted();
     await pause();
     const { slopes } = await points(look, q, fold(fold(key, "fit"), t), batch);
-    const next = slopes.x.length > 1 ? matched(fit, q, slopes, t) : undefined;
+    const next = slopes.x.length > 1 ? matchSlopes(fit, q, slopes, t) : undefined;
     if (!next && ++lost > LOST) await lostFit(model, q, t);
     q = next ?? { mean: q.mean, factor: q.factor.map((v) => v / 2) };
   }

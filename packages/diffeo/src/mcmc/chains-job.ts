@@ -1,16 +1,21 @@
 /**
  * Chains of a posterior as jobs: a block of them each. The model travels as the file of
- * `carriedStep`, not as its code.
+ * `serializeChainStep`, not as its code.
  */
 import * as v from "valibot";
 import { inputOf, type Job, jobOf, type Kind } from "../job/index.ts";
 import { key as keyOf } from "../random/index.ts";
-import { type CarryOptions, carriedStep, chainBlock, drawCarried } from "./carried.ts";
 import type { ChainState } from "./chain-state.ts";
 import { parseChains, serializeChains } from "./checkpoint.ts";
 import { type ChainMethodName, methods } from "./method.ts";
 import { type MetricName, metrics } from "./metric.ts";
 import type { PosteriorModel } from "./model.ts";
+import {
+  type ChainStepOptions,
+  chainBlock,
+  drawChainsFromStep,
+  serializeChainStep,
+} from "./step-file.ts";
 
 const whole = (least: number, most: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
@@ -31,7 +36,7 @@ export interface ChainsParameters {
   readonly targetAcceptance?: number;
 }
 
-/** What jobs of chains need: the file of `carriedStep`. */
+/** What jobs of chains need: the file of `serializeChainStep`. */
 export interface ChainsInputs {
   readonly step: Uint8Array;
 }
@@ -62,7 +67,7 @@ export const chainsKind: Kind<ChainsParameters, ChainsInputs, readonly ChainStat
   inputs: { step: (bytes) => bytes },
   run: async ({ seed, ...job }, { input, threads = 1, report, signal }) => {
     const done = new Array<number>(job.count).fill(0);
-    return drawCarried(await input("step"), {
+    return drawChainsFromStep(await input("step"), {
       ...job,
       key: keyOf(seed),
       threads,
@@ -86,7 +91,7 @@ export const chainsKind: Kind<ChainsParameters, ChainsInputs, readonly ChainStat
 
 /** What all jobs of a posterior share. */
 export interface ChainsJobsOptions
-  extends CarryOptions,
+  extends ChainStepOptions,
     Omit<ChainsParameters, "first" | "count" | "metric"> {
   readonly metric: MetricName;
 }
@@ -99,8 +104,8 @@ export function chainsJobs(
   model: PosteriorModel,
   { data, block, chains, ...run }: ChainsJobsOptions,
 ): Job<ChainsParameters, ChainsInputs, readonly ChainState[]>[] {
-  const options: CarryOptions = { data, block, chains, metric: run.metric };
-  const step = inputOf<Uint8Array>(carriedStep(model, options));
+  const options: ChainStepOptions = { data, block, chains, metric: run.metric };
+  const step = inputOf<Uint8Array>(serializeChainStep(model, options));
   const rows = chainBlock(options);
   return Array.from({ length: Math.ceil(chains / rows) }, (_, i) =>
     jobOf(

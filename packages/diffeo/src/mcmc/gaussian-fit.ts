@@ -33,7 +33,7 @@ export interface Slopes {
   readonly slope: readonly Float64Array[];
 }
 
-const averaged = (rows: readonly Float64Array[]): Float64Array => {
+const averageRows = (rows: readonly Float64Array[]): Float64Array => {
   const total = new Float64Array(rows[0].length);
   for (const row of rows) for (let i = 0; i < total.length; i++) total[i] += row[i] / rows.length;
   return total;
@@ -124,7 +124,7 @@ export function matchEach(q: Gaussian, { x, slope }: Slopes): Gaussian | undefin
     addOuter(next, -1 / x.length, now, now);
     moved.push(mean1);
   });
-  return gaussianOf(averaged(moved), next);
+  return gaussianOf(averageRows(moved), next);
 }
 
 /**
@@ -137,7 +137,7 @@ export function matchBatch(
   lambda: number,
 ): Gaussian | undefined {
   const n = q.mean.length;
-  const [xMean, gMean] = [averaged(x), averaged(slope)];
+  const [xMean, gMean] = [averageRows(x), averageRows(slope)];
   const share = lambda / (1 + lambda);
   const v = covarianceOf(q);
   for (const at of x) addOuter(v, lambda / x.length, minus(at, xMean), minus(at, xMean));
@@ -201,7 +201,7 @@ export function climbEvidence(
   const covariance = Float64Array.from({ length: n * n }, (_, at) =>
     dot(columns[Math.floor(at / n)], columns[at % n]),
   );
-  const step = timesVector(covariance, averaged(slope));
+  const step = timesVector(covariance, averageRows(slope));
   return gaussianOf(
     mean.map((m, i) => m + rate * step[i]),
     covariance,

@@ -2,7 +2,6 @@
 export { type Approximation, approximate } from "./approximate.ts";
 export type { ApproximateOptions, FitName } from "./approximate-fits.ts";
 export { type CalibrateOptions, type Calibration, calibrate, type Ranks } from "./calibrate.ts";
-export type { CarryOptions } from "./carried.ts";
 export type { Chain, ChainState } from "./chain-state.ts";
 export { type ChainsOptions, drawChains } from "./chains.ts";
 export {
@@ -50,13 +49,12 @@ export {
   samplePosterior,
 } from "./sample-posterior.ts";
 export type { Start } from "./starting-points.ts";
+export type { ChainStepOptions } from "./step-file.ts";
 
 // For other packages of this repository; published types leave them out.
 
 /** @internal */
 export { fits } from "./approximate-fits.ts";
-/** @internal */
-export { carriedStep, chainBlock, drawCarried } from "./carried.ts";
 /** @internal */
 export { parseChains, serializeChains } from "./checkpoint.ts";
 /** @internal */
@@ -76,6 +74,8 @@ export { metrics } from "./metric.ts";
 export { paretoFit, paretoShape } from "./pareto.ts";
 /** @internal */
 export { chainsOf, elementNames } from "./sample-posterior.ts";
+/** @internal */
+export { chainBlock, drawChainsFromStep, serializeChainStep } from "./step-file.ts";
 /** @internal */
 export { adaptedStepSize } from "./step-size.ts";
 /** @internal */

@@ -51,6 +51,6 @@ export async function readModuleFile(file: Uint8Array): Promise<ChainFile> {
     const layout = layOutChain(start, own.size, own.form);
     return { module: { ...own, layout, bytes, inputs: {} }, rows };
   } catch {
-    return fail("data", "the file is not a step of chains", "write it with carriedStep");
+    return fail("data", "the file is not a step of chains", "write it with serializeChainStep");
   }
 }

@@ -131,7 +131,7 @@ export function columnsFrom<T>(source: Source<T>, options: ColumnsOptions): Colu
 }
 
 /** Which tokens see which numbers, [tokens, channels]. */
-const seen = ({ sees, channels }: ColumnsOptions): number[][] =>
+const visibleNumbers = ({ sees, channels }: ColumnsOptions): number[][] =>
   sees.map((some) => Array.from({ length: channels }, (_, c) => (some.includes(c) ? 1 : 0)));
 
 /** Σ_c x_c u_c of every token. */
@@ -140,7 +140,7 @@ function embedded(value: Tensor, x: Tensor, options: ColumnsOptions): Tensor {
   const isOne =
     options.sees.length === options.channels &&
     options.sees.every(([c, ...more], t) => c === t && more.length === 0);
-  return isOne ? each : matmul(constant(seen(options), x.dtype), each);
+  return isOne ? each : matmul(constant(visibleNumbers(options), x.dtype), each);
 }
 
 /** v of rows x […, channels]; λ is broadcast against their leading axes. */

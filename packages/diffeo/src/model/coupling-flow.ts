@@ -131,7 +131,7 @@ export function couplingFlowFrom<T>(
 const pick = (x: Tensor, at: readonly number[]): Tensor => take(x, constant(at, "int32"), -1);
 
 /** x with other numbers where it changes. */
-function replaced(x: Tensor, { kept, changed, others }: Split, by: Tensor): Tensor {
+function replaceChanged(x: Tensor, { kept, changed, others }: Split, by: Tensor): Tensor {
   const order = [...kept, ...others, ...changed];
   return pick(
     concat([pick(x, [...kept, ...others]), by], -1),
@@ -174,7 +174,7 @@ export function normalised(p: CouplingFlow<Tensor>, w: Tensor, options: Coupling
   const logDets = splitsOf(options).map((split, k) => {
     const b = pick(x, split.changed);
     const { s, m, f } = conditioned(p.couplings[k], pick(x, split.kept), options);
-    x = replaced(x, split, add(mul(f ? f.forward(b) : b, exp(s)), m));
+    x = replaceChanged(x, split, add(mul(f ? f.forward(b) : b, exp(s)), m));
     return f ? add(sum(s, -1), f.logDet(b)) : sum(s, -1);
   });
   return { x, logDet: addAll(logDets) };
@@ -190,6 +190,6 @@ export const couplingFlow = (p: CouplingFlow<Tensor>, options: CouplingFlowOptio
     splitsOf(options).reduceRight((y, split, k) => {
       const { s, m, f } = conditioned(p.couplings[k], pick(y, split.kept), options);
       const b = mul(sub(pick(y, split.changed), m), exp(neg(s)));
-      return replaced(y, split, f ? f.inverse(b) : b);
+      return replaceChanged(y, split, f ? f.inverse(b) : b);
     }, x),
 });

@@ -115,7 +115,7 @@ export function dkefShapes({ points, n, kernels, width }: DkefSizes): Dkef<Shape
   };
 }
 
-const beside = (...columns: readonly Tensor[]): Tensor => concat(columns, -1);
+const joinColumns = (...columns: readonly Tensor[]): Tensor => concat(columns, -1);
 
 /** All kernels at points [B, n] against all inducing points. */
 export interface Pairs {
@@ -134,11 +134,11 @@ export function pairs(p: Dkef<Tensor>, x: Tensor): Pairs {
   const one = (t: Tensor): Tensor => fill([...t.shape.slice(0, -1), 1], 1, t.dtype);
   const halfNorm = (t: Tensor): Tensor => mul(sum(square(t), -1, { keepDims: true }), -0.5);
   const logRho = reshape(logSoftmax(p.mixture), [-1, 1, 1]);
-  const left = beside(fx, one(fx), halfNorm(fx));
-  const right = beside(fz, add(halfNorm(fz), logRho), one(fz));
+  const left = joinColumns(fx, one(fx), halfNorm(fx));
+  const right = joinColumns(fz, add(halfNorm(fz), logRho), one(fz));
   return {
     fx,
-    columns: transpose(beside(fz, one(fz))),
+    columns: transpose(joinColumns(fz, one(fz))),
     kappa: exp(matmul(left, transpose(right))),
   };
 }
@@ -172,8 +172,8 @@ export function kernelRows(
   const along = expandDims(fx, -2);
   const lengths = sum(square(lastDirections(jet.tangents, curved)), [-2, -1]);
   return {
-    first: beside(jet.tangents, neg(sum(mul(jet.tangents, along), -1, { keepDims: true }))),
-    second: beside(jet.second, expandDims(neg(add(dot(jet.second, fx), lengths)), -1)),
+    first: joinColumns(jet.tangents, neg(sum(mul(jet.tangents, along), -1, { keepDims: true }))),
+    second: joinColumns(jet.second, expandDims(neg(add(dot(jet.second, fx), lengths)), -1)),
   };
 }
 

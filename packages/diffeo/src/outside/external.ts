@@ -46,7 +46,8 @@ export function external(f: ExternalFunction, options: ExternalOptions = {}): Ma
   if (typeof f !== "function")
     fail("type", `${name} is ${describe(f)}`, "give a function of (x, t)");
   const call: OutsideCall = {
-    run: ([x, t]) => inRows(x, t, batch, async (points, times) => asked(name, f, points, times)),
+    run: ([x, t]) =>
+      inRows(x, t, batch, async (points, times) => callFunction(name, f, points, times)),
     dispose: async () => undefined,
   };
   return scoreFrom(name, async () => call, { predicts: "score", ...options });
@@ -70,7 +71,12 @@ export async function inRows(
 }
 
 /** What the function answered, as numbers of the type of x. */
-async function asked(name: string, f: ExternalFunction, x: NdArray, t: NdArray): Promise<NdArray> {
+async function callFunction(
+  name: string,
+  f: ExternalFunction,
+  x: NdArray,
+  t: NdArray,
+): Promise<NdArray> {
   const answer: unknown = await f(x as FloatArray, t as FloatArray);
   const values = isNdArray(answer) ? answer.data : answer;
   if (!(Array.isArray(values) || (ArrayBuffer.isView(values) && !(values instanceof DataView))))

@@ -130,7 +130,7 @@ async function densityOf(
   first: number,
   divergence: DensityOptions["divergence"],
 ): Promise<BatchDensity> {
-  const { x, volume } = await entered(process, build, points, tStart, type, first);
+  const { x, volume } = await pointsInX(process, build, points, tStart, type, first);
   const [count] = points.shape;
   const { state, times, rejected } = await followFlow({
     build,
@@ -155,7 +155,7 @@ async function densityOf(
 }
 
 /** The points in x, and log|det J_φ| there. */
-async function entered(
+async function pointsInX(
   { chart }: ReverseProcess,
   build: Build,
   rows: NdArray,

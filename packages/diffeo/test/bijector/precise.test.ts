@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { catalogue } from "../../src/bijector/index.ts";
-import { fromX } from "../../src/check/law.ts";
 import { directions, evaluateAt, patterns } from "../../src/check/probe.ts";
+import { fromX } from "../../src/check/property.ts";
 import { type NdArray, toFloat64 } from "../../src/graph/index.ts";
 import { key, normal } from "../../src/random/index.ts";
 import { precise, preciseMaps } from "./precise.ts";

@@ -16,7 +16,7 @@ const LAWS = [
  * The exact posterior of two independent sites with these distributions: the model adds the
  * likelihoods.
  */
-function exact(laws: number[][], map: "additiveLogistic" | "isometricLogRatio"): Model {
+function exact(distributions: number[][], map: "additiveLogistic" | "isometricLogRatio"): Model {
   const model = freshModel(
     {
       parameterisation: "posterior",
@@ -36,7 +36,10 @@ function exact(laws: number[][], map: "additiveLogistic" | "isometricLogRatio"):
     key(1),
   );
   const apply = (_: unknown, x: Tensor): Tensor =>
-    expand(constant([laws.map((law) => law.map(Math.log))], x.dtype), x.shape);
+    expand(
+      constant([distributions.map((distribution) => distribution.map(Math.log))], x.dtype),
+      x.shape,
+    );
   return {
     ...model,
     denoiser: { ...model.denoiser, network: { ...model.denoiser.network, apply } },
@@ -50,17 +53,17 @@ const classes = Uint8Array.from(u, (v, i) => {
   return Number(v) < a ? 0 : Number(v) < a + b ? 1 : 2;
 });
 /** Bits of the same grids under a separate distribution for each site. */
-const bitsUnder = (laws: number[][]): number =>
+const bitsUnder = (distributions: number[][]): number =>
   mean(
     Array.from({ length: COUNT }, (_, i) =>
-      [0, 1].reduce((sum, s) => sum - Math.log2(laws[s][classes[2 * i + s]]), 0),
+      [0, 1].reduce((sum, s) => sum - Math.log2(distributions[s][classes[2 * i + s]]), 0),
     ),
   );
 const options = { key: key("bits"), times: 96, batch: COUNT, threads: 1 };
 
 it.each(["additiveLogistic", "isometricLogRatio"] as const)("under %s", async (map) => {
-  const bits = async (laws: number[][]) => {
-    const each = await bitsPerGrid(exact(laws, map), classes, options);
+  const bits = async (distributions: number[][]) => {
+    const each = await bitsPerGrid(exact(distributions, map), classes, options);
     const middle = mean([...each]);
     const spread = Math.sqrt(mean([...each].map((b) => (b - middle) ** 2)) / COUNT);
     return { middle, spread };

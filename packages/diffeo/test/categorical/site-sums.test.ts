@@ -36,17 +36,17 @@ function posterior(sharpness: number): { shape: number[]; dtype: "float64"; data
 }
 
 /** The distribution of the sum of independent sites, by adding one site after another. */
-function lawOf(data: Float64Array): Map<number, number> {
-  let law = new Map([[0, 1]]);
+function exactDistribution(data: Float64Array): Map<number, number> {
+  let distribution = new Map([[0, 1]]);
   for (let site = 0; site < 16; site++) {
     const next = new Map<number, number>();
-    for (const [sum, p] of law)
+    for (const [sum, p] of distribution)
       VALUES.forEach((v, k) => {
         next.set(sum + v, (next.get(sum + v) ?? 0) + p * data[4 * site + k]);
       });
-    law = next;
+    distribution = next;
   }
-  return law;
+  return distribution;
 }
 
 const asked = async (p: ReturnType<typeof posterior>, sum: SiteSum): Promise<number> =>
@@ -138,9 +138,9 @@ describe("a sum over sites", () => {
     async (_, sum) => {
       for (const sharpness of [0.5, 8]) {
         const p = posterior(sharpness);
-        const law = [...lawOf(p.data)];
-        const mean = law.reduce((s, [v, q]) => s + v * q, 0);
-        const variance = law.reduce((s, [v, q]) => s + (v - mean) ** 2 * q, 0);
+        const distribution = [...exactDistribution(p.data)];
+        const mean = distribution.reduce((s, [v, q]) => s + v * q, 0);
+        const variance = distribution.reduce((s, [v, q]) => s + (v - mean) ** 2 * q, 0);
         const u = Math.sqrt(variance + 0.04);
         const { least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY } = sum;
         const [a, b] = [(least - 0.5 - mean) / u, (most + 0.5 - mean) / u];
@@ -171,9 +171,9 @@ describe("a sum over sites", () => {
 
   it("is nearly as likely as the sum of independent sites is", async () => {
     const p = posterior(0.5);
-    const law = lawOf(p.data);
+    const distribution = exactDistribution(p.data);
     for (const n of [0, 4, 8]) {
-      const exact = Math.log(law.get(n) as number);
+      const exact = Math.log(distribution.get(n) as number);
       expect(
         Math.abs((await asked(p, { values: VALUES, least: n, most: n })) - exact),
       ).toBeLessThan(0.05);

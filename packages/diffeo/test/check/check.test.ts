@@ -9,7 +9,7 @@ import {
   timeAffine,
   unitBall,
 } from "../../src/bijector/index.ts";
-import { checkMap, type Law, type MapReport } from "../../src/check/index.ts";
+import { checkMap, type MapReport, type Property } from "../../src/check/index.ts";
 import {
   abs,
   add,
@@ -26,8 +26,8 @@ import {
   take,
 } from "../../src/graph/index.ts";
 
-const failed = ({ laws }: MapReport): string[] =>
-  laws.filter((law) => !law.pass).map((law) => law.law);
+const failed = ({ properties }: MapReport): string[] =>
+  properties.filter((property) => !property.pass).map((property) => property.name);
 
 /** The logistic map, from three functions. */
 const logistic = {
@@ -45,7 +45,7 @@ describe("checkMap", () => {
     // helps there.
     expect(failed(report)).toEqual(["|x| = 20: finite in float32, where the value fits"]);
     expect(report.pass).toBe(false);
-    expect(report.laws.at(-1)?.remedy).toMatch(
+    expect(report.properties.at(-1)?.remedy).toMatch(
       /not finite: J⁻¹v, J⁻ᵀu, J⁻¹Tr.*, pushed score; a closed form/,
     );
     expect((await checkMap(sigmoidMap(), { event: [3] })).pass).toBe(true);
@@ -54,18 +54,18 @@ describe("checkMap", () => {
   it("catches a wrong inverse, and reports where", async () => {
     const report = await wrong({ inverse: (y: Tensor) => sub(log(y), log(sub(1.0001, y))) });
     expect(report.pass).toBe(false);
-    const [law] = report.laws;
-    expect(law).toMatchObject({
-      law: "φ⁻¹(φ(x)) = x",
+    const [property] = report.properties;
+    expect(property).toMatchObject({
+      name: "φ⁻¹(φ(x)) = x",
       pass: false,
       remedy: "the inverse does not undo the map",
     });
-    const { x, y } = law.where;
+    const { x, y } = property.where;
     expect(Math.max(...y.map((v, i) => Math.abs(v - 1 / (1 + Math.exp(-x[i])))))).toBeLessThan(
       1e-14,
     );
     const off = Math.max(...y.map((v, i) => Math.abs(Math.log(v) - Math.log(1.0001 - v) - x[i])));
-    expect(law.worst).toBeCloseTo(off / Math.max(1, ...x.map(Math.abs)), 10);
+    expect(property.worst).toBeCloseTo(off / Math.max(1, ...x.map(Math.abs)), 10);
   });
 
   it("catches a wrong log-determinant", async () => {
@@ -76,7 +76,7 @@ describe("checkMap", () => {
 
   it("catches a log-determinant that is off by a constant, which no score would show", async () => {
     const report = await wrong({ logDet: (x: Tensor) => add(logistic.logDet(x), 0.1) });
-    expect(failed(report).filter((law) => !law.startsWith("|x|"))).toEqual([
+    expect(failed(report).filter((property) => !property.startsWith("|x|"))).toEqual([
       "log|det J| = log|det| of the dense J",
     ]);
   });
@@ -84,9 +84,9 @@ describe("checkMap", () => {
   it("catches a singular Jacobian", async () => {
     const report = await wrong({ forward: (x: Tensor) => take(sigmoid(x), [0, 1, 1], -1) });
     expect(failed(report)).toContain("J⁻¹J v = v");
-    const law = report.laws.find((l) => l.law.startsWith("log|det J| = "));
-    expect(law).toMatchObject({ pass: false, worst: Number.POSITIVE_INFINITY });
-    expect(law?.remedy).toMatch(/J is singular/);
+    const property = report.properties.find((p) => p.name.startsWith("log|det J| = "));
+    expect(property).toMatchObject({ pass: false, worst: Number.POSITIVE_INFINITY });
+    expect(property?.remedy).toMatch(/J is singular/);
   });
 
   it("catches a map that clips", async () => {
@@ -100,7 +100,7 @@ describe("checkMap", () => {
       (f: ((...args: never[]) => Tensor) | undefined) =>
       (...args: never[]) =>
         mul((f as (...a: never[]) => Tensor)(...args), 2);
-    for (const [part, law] of [
+    for (const [part, property] of [
       ["pushVector", "J v: closed form = autodiff"],
       ["pullCovector", "Jᵀu: closed form = autodiff"],
       ["pullVector", "J⁻¹v: closed form = autodiff"],
@@ -110,8 +110,8 @@ describe("checkMap", () => {
       ["pullItoTrace", "J⁻¹Tr[GᵀHG], matrix G: closed form = autodiff"],
     ] as const) {
       const report = await checkMap({ ...ball, [part]: twice(ball[part]) }, { event: [3] });
-      expect(failed(report)).toContain(law);
-      expect(report.laws.find((l) => l.law === law)?.remedy).toContain(
+      expect(failed(report)).toContain(property);
+      expect(report.properties.find((p) => p.name === property)?.remedy).toContain(
         `the map's own ${part} disagrees`,
       );
     }
@@ -180,8 +180,8 @@ describe("checkMap", () => {
 });
 
 it("checks properties of the caller as well", async () => {
-  const oddness: Law = {
-    law: "φ(−x) = −φ(x)",
+  const oddness: Property = {
+    name: "φ(−x) = −φ(x)",
     sides: (phi, { x, t }) => [phi.forward(neg(x), t), neg(phi.forward(x, t))],
     tolerance: 1e-12,
     floor: 1,
@@ -189,6 +189,6 @@ it("checks properties of the caller as well", async () => {
   };
   expect((await checkMap(tanhMap(), { event: [2], more: [oddness] })).pass).toBe(true);
   expect(failed(await checkMap(sigmoidMap(), { event: [2], more: [oddness] }))).toEqual([
-    oddness.law,
+    oddness.name,
   ]);
 });

@@ -1,6 +1,6 @@
 /**
- * Every closed form of every map, with each common mistake: each mistake is caught by the property of
- * that form.
+ * Every closed form of every map, with each common mistake: each mistake is caught by the property
+ * of that form.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -18,7 +18,7 @@ import {
   unitBall,
   whereMask,
 } from "../../src/bijector/index.ts";
-import { checkMap, type Law, laws } from "../../src/check/index.ts";
+import { checkMap, mapProperties, type Property } from "../../src/check/index.ts";
 import { directions, evaluateAt } from "../../src/check/probe.ts";
 import {
   add,
@@ -74,7 +74,7 @@ const maps = [...catalogue, ...composed];
 
 type Form = (...args: never[]) => Tensor;
 const formsOf = (phi: Bijector): ClosedForm[] => {
-  const held = new Set(laws.flatMap((law) => law.of ?? []));
+  const held = new Set(mapProperties.flatMap((property) => property.of ?? []));
   return [...held].filter(
     (form) => phi[form] !== undefined && (form !== "timeDerivative" || phi.timeDependent),
   );
@@ -106,17 +106,18 @@ const spoilt = (phi: Bijector, { wrong, inside }: (typeof mistakes)[number]): Bi
 });
 
 /**
- * For each wrong map, the properties of the closed forms whose values changed: 0 times a factor is still 0.
+ * For each wrong map, the properties of the closed forms whose values changed: 0 times a factor is
+ * still 0.
  */
 async function changed(
   { map, event, from }: MapEntry,
   wrong: readonly Bijector[],
-  own: readonly Law[],
-): Promise<Law[][]> {
+  own: readonly Property[],
+): Promise<Property[][]> {
   const random = directions(map, event, 8, key("directions"));
   const points = normal(key("points"), [8, ...event], { dtype: "float64" });
-  const sides = (phi: Bijector, probe: Parameters<Law["sides"]>[1]) =>
-    own.map((law) => law.sides(phi, probe)[0]);
+  const sides = (phi: Bijector, probe: Parameters<Property["sides"]>[1]) =>
+    own.map((property) => property.sides(phi, probe)[0]);
   const [{ result }] = await evaluateAt(
     map,
     from,
@@ -139,18 +140,18 @@ async function changed(
 describe("a composition has every property", () => {
   it.each(composed)("$name", async ({ map, event, from }) => {
     const report = await checkMap(map, { device, count: 4, event, from });
-    expect(report.laws.filter((law) => !law.pass)).toEqual([]);
+    expect(report.properties.filter((property) => !property.pass)).toEqual([]);
   });
 });
 
 describe("a wrong closed form does not pass", () => {
   it("whichever it is: each is one of some map", () => {
-    const all = new Set(laws.flatMap((law) => law.of ?? []));
+    const all = new Set(mapProperties.flatMap((property) => property.of ?? []));
     expect([...new Set(maps.flatMap(({ map }) => formsOf(map)))].sort()).toEqual([...all].sort());
   });
 
   it("lets maps omit only the closed forms listed here, whose autodiff is accurate at a boundary", () => {
-    const all = [...new Set(laws.flatMap((law) => law.of ?? []))].filter(
+    const all = [...new Set(mapProperties.flatMap((property) => property.of ?? []))].filter(
       (form) => form !== "contains",
     );
     const derived: Readonly<Record<string, readonly ClosedForm[]>> = {
@@ -173,7 +174,7 @@ describe("a wrong closed form does not pass", () => {
   for (const entry of maps) {
     const { name, map, event, from } = entry;
     const forms = formsOf(map);
-    const own = laws.filter((law) => law.of && law.applies?.(map, false));
+    const own = mapProperties.filter((property) => property.of && property.applies?.(map, false));
     if (forms.length > 0)
       it(`${name}: ${forms.join(", ")}`, async () => {
         const bad = mistakes.map((mistake) => spoilt(map, mistake));
@@ -181,9 +182,11 @@ describe("a wrong closed form does not pass", () => {
         for (const [i, mistake] of mistakes.entries()) {
           const really = differ[i];
           const report = await checkMap(bad[i], { ...few, event, ...(from && { from }) });
-          const failed = report.laws.filter((law) => !law.pass).map((law) => law.law);
+          const failed = report.properties
+            .filter((property) => !property.pass)
+            .map((property) => property.name);
           expect(failed, mistake.what).toEqual(
-            expect.arrayContaining(really.map((law) => law.law)),
+            expect.arrayContaining(really.map((property) => property.name)),
           );
           // A wrong sign shows wherever there is anything at all: in J v, Jᵀu, J⁻¹v and J⁻ᵀu
           // always.
@@ -201,12 +204,16 @@ describe("a wrong closed form does not pass", () => {
           const right = map[form] as NonNullable<Bijector[typeof form]>;
           const wrong: typeof right = (x, g, t) =>
             g.kind === kind ? add(right(x, g, t), 1e-6) : right(x, g, t);
-          const { laws: found } = await checkMap({ ...map, [form]: wrong }, { ...few, event });
+          const { properties: found } = await checkMap(
+            { ...map, [form]: wrong },
+            { ...few, event },
+          );
           const failed = found.filter(
-            (law) => !law.pass && /^[^|].* G: closed form = autodiff$/.test(law.law),
+            (property) =>
+              !property.pass && /^[^|].* G: closed form = autodiff$/.test(property.name),
           );
           const symbol = form === "itoTrace" ? "Tr[GᵀHG]" : "J⁻¹Tr[GᵀHG]";
-          expect(failed.map((law) => law.law)).toEqual([
+          expect(failed.map((property) => property.name)).toEqual([
             `${symbol}, ${kind} G: closed form = autodiff`,
           ]);
         }

@@ -1,6 +1,6 @@
 /**
- * Every domain: its map keeps its laws, what goes in comes out, what comes out is inside, and what
- * is not inside is said.
+ * Every domain: its map keeps its properties, what goes in comes out, what comes out is inside, and
+ * what is not inside is said.
  */
 import { affineMatrix, pullVector } from "diffeo/bijector";
 import { checkMap } from "diffeo/check";
@@ -129,14 +129,14 @@ const noiseOf = (own: Domain, i: number): number[] =>
   Array.from(uniform(fold(key("u"), i), [own.noise], { dtype: "float64" }).data);
 
 describe.each(table)("%s", (_, own) => {
-  it("has a map that keeps all laws", async () => {
+  it("has a map that keeps all properties", async () => {
     // Further out what closed forms are compared with, autodiff and the determinant of a dense JᵀJ,
     // has too few digits left.
     const report = await checkMap(own.map, {
       event: [own.dimension],
       extreme: own === mixed ? 6 : 12,
     });
-    expect(report.laws.filter((law) => !law.pass)).toEqual([]);
+    expect(report.properties.filter((property) => !property.pass)).toEqual([]);
   });
 
   it("starts inside, at φ(0)", async () => {
@@ -536,9 +536,9 @@ describe("units", () => {
   });
 });
 
-it("correlations of four variables keep the laws too, as far out as their matrices are regular", async () => {
+it("correlations of four variables keep the properties too, as far out as their matrices are regular", async () => {
   const report = await checkMap(correlation(4).map, { event: [6], extreme: 8 });
-  expect(report.laws.filter((law) => !law.pass)).toEqual([]);
+  expect(report.properties.filter((property) => !property.pass)).toEqual([]);
 });
 
 describe("a product", () => {

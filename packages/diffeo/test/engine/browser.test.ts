@@ -164,12 +164,12 @@ describe("a page built with diffeo/web", () => {
       const report = await opened.page.evaluate(
         async ({ file, how }) => {
           const { diffeo } = globalThis as unknown as OnPage;
-          const law = diffeo.vp();
+          const sde = diffeo.vp();
           const score = await diffeo.fromOnnx(Uint8Array.from(file), {
             predicts: "noise",
-            sde: law,
+            sde,
           });
-          const process = diffeo.reversePush(law, diffeo.additiveLogistic(), score);
+          const process = diffeo.reversePush(sde, diffeo.additiveLogistic(), score);
           const { samples } = await diffeo.sample(process, { ...how, key: diffeo.random.key(7) });
           return { found: score.describe().split("\n")[0], values: Array.from(samples.data) };
         },

@@ -1,6 +1,6 @@
 /**
- * How arguments are drawn for the laws: shapes by fast-check, so that they shrink; numbers by a
- * key, so that they repeat.
+ * How arguments are drawn for the properties: shapes by fast-check, so that they shrink; numbers by
+ * a key, so that they repeat.
  */
 import fc from "fast-check";
 import {
@@ -13,7 +13,7 @@ import {
 } from "../../src/graph/index.ts";
 import { key, uniform } from "../../src/random/index.ts";
 
-/** How often a law is tried: RUNS=1000 in the environment tries harder than usual. */
+/** How often a property is tried: RUNS=1000 in the environment tries harder than usual. */
 export const effort = (usual: number): number => Number(process.env.RUNS ?? usual);
 
 /** Fills a shape: `u` holds three uniform numbers an entry. */
@@ -103,7 +103,7 @@ interface EntryOptions {
    * a rounding of 1.
    */
   readonly rounding?: number;
-  /** At most so many runs a law: for large tensors. */
+  /** At most so many runs per property: for large tensors. */
   readonly runs?: number;
 }
 

@@ -57,7 +57,7 @@ const bounded = (low: number, high: number, power: number): Objective =>
   gssmVr(boundedSlices({ low, high, power }));
 
 /** Distributions on (0, 1) that do not vanish at the faces, or are not bounded there. */
-const laws: readonly {
+const distributions: readonly {
   readonly name: string;
   readonly score: (x: Tensor) => Tensor;
   readonly logDensity: (x: number) => number;
@@ -74,7 +74,7 @@ const laws: readonly {
   },
 ];
 
-describe.each(laws)("of $name", ({ score, logDensity }) => {
+describe.each(distributions)("of $name", ({ score, logDensity }) => {
   const { x, p } = quadrature(0, 1, logDensity);
   const wrong = (z: Tensor): Tensor => add(score(z), mul(cos(mul(z, 3)), 0.7));
   const meanOf = (values: Float64Array): number => values.reduce((s, v, i) => s + v * p[i], 0);

@@ -120,7 +120,7 @@ describe("a step on a Gaussian", () => {
     }
   });
 
-  it("of score matching gives the one point's score, Σ̃g = m̃ − x, to a law that is nearest", () => {
+  it("of score matching gives the one point's score, Σ̃g = m̃ − x, to a distribution that is nearest", () => {
     const { z, x, slope } = slopesOf(unit, 1);
     const found = matchEach(unit, { z: [z[0]], x: [x[0]], slope: [slope[0]] }) as Gaussian;
     timesVector(covarianceOf(found), slope[0]).forEach((v, i) => {
@@ -232,7 +232,8 @@ describe("k̂", () => {
   const quantiles = (k: number, count: number): number[] =>
     Array.from({ length: count }, (_, i) => (2 * ((1 - (i + 0.5) / count) ** -k - 1)) / k);
 
-  // Zhang and Stephens' estimator in extended precision, on the quantiles of laws of scale 2.
+  // Zhang and Stephens' estimator in extended precision, on the quantiles of distributions of scale
+  // 2.
   it.each([
     [-0.3, 40, -0.23037891808604952, 1.8648837968576968],
     [-0.3, 400, -0.2919460614726921, 1.9830709344056634],

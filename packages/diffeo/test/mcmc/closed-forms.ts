@@ -25,12 +25,15 @@ export interface ClosedForm {
    * Distribution functions of quantities, by what they are: of the numbers of one draw of one
    * parameter.
    */
-  readonly laws: Readonly<
+  readonly distributions: Readonly<
     Record<string, { readonly of: string; readonly cdf: (y: ArrayLike<number>) => number }>
   >;
 }
 
-/** P(B ≤ x) of a beta law with whole a and b: at least a of a + b − 1 even numbers lie below x. */
+/**
+ * P(B ≤ x) of a beta distribution with whole a and b: at least a of a + b − 1 even numbers lie
+ * below x.
+ */
 function betaCdf(a: number, b: number, x: number): number {
   const n = a + b - 1;
   let [total, ways] = [0, 1];
@@ -82,7 +85,7 @@ export const closedForms: Readonly<Record<string, ClosedForm>> = {
           -1,
         ),
     },
-    laws: Object.fromEntries(
+    distributions: Object.fromEntries(
       alpha.map((a, k) => [`part ${k + 1}`, { of: "theta", cdf: (y) => betaCdf(a, 10 - a, y[k]) }]),
     ),
   },
@@ -92,14 +95,14 @@ export const closedForms: Readonly<Record<string, ClosedForm>> = {
       logDensity: ({ a, b }) =>
         addAll([mul(square(mul(sub(a, 0.5), 1 / 0.8)), -0.5), mul(square(sub(b, 1)), -0.5)]),
     },
-    laws: {
+    distributions: {
       wide: { of: "a", cdf: (y) => truncated(0.5, 0.8, -1, 2)(y[0]) },
       narrow: { of: "b", cdf: (y) => truncated(1, 1, 0, 0.5)(y[0]) },
     },
   },
   "even on a ball": {
     model: { parameters: { v: ball(3) }, logDensity: ({ v }) => zero(v) },
-    laws: {
+    distributions: {
       radius: { of: "v", cdf: (y) => Math.hypot(y[0], y[1], y[2]) ** 3 },
       // The volume of the ball below a plane.
       height: { of: "v", cdf: (y) => (2 + 3 * y[0] - y[0] ** 3) / 4 },
@@ -108,7 +111,7 @@ export const closedForms: Readonly<Record<string, ClosedForm>> = {
   "even on a sphere": {
     model: { parameters: { v: sphere(3) }, logDensity: ({ v }) => zero(v) },
     // Archimedes: every coordinate of a point of the sphere is even.
-    laws: Object.fromEntries(
+    distributions: Object.fromEntries(
       [0, 1, 2].map((k) => [
         `coordinate ${k + 1}`,
         { of: "v", cdf: (y: ArrayLike<number>) => (1 + y[k]) / 2 },
@@ -122,7 +125,7 @@ export const closedForms: Readonly<Record<string, ClosedForm>> = {
       logDensity: ({ v }) => sum(mul(v, [2 / 3, 4 / 3, 4 / 3]), -1),
     },
     // u·v has the density e^{2t} on (−1, 1).
-    laws: {
+    distributions: {
       "along it": {
         of: "v",
         cdf: (y) => Math.expm1(2 * ((y[0] + 2 * y[1] + 2 * y[2]) / 3 + 1)) / Math.expm1(4),
@@ -143,7 +146,7 @@ export const closedForms: Readonly<Record<string, ClosedForm>> = {
       logDensity: ({ r }) => logAbsDet(correlationMatrix(r)),
     },
     // (1 + r)/2 ~ Beta(η − 1 + d/2, η − 1 + d/2)
-    laws: Object.fromEntries(
+    distributions: Object.fromEntries(
       [0, 1, 2, 3, 4, 5].map((k) => [
         `entry ${k + 1}`,
         { of: "r", cdf: (y: ArrayLike<number>) => betaCdf(3, 3, (1 + y[k]) / 2) },
@@ -152,7 +155,10 @@ export const closedForms: Readonly<Record<string, ClosedForm>> = {
   },
 };
 
-/** Every k-th draw of a law's parameter as its place in the law, all chains together. */
+/**
+ * Every k-th draw of a distribution's parameter as its place in the distribution, all chains
+ * together.
+ */
 export function places(
   { shape: [chains, draws, ...shape], data }: PosteriorDraws,
   cdf: (y: ArrayLike<number>) => number,

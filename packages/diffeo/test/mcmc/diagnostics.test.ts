@@ -122,7 +122,7 @@ describe("effective sample sizes", () => {
 });
 
 describe("R̂", () => {
-  it("is near 1 for chains of one law, and sees another mean, another spread and a drift", () => {
+  it("is near 1 for chains of one distribution, and sees another mean, another spread and a drift", () => {
     const same = autoregressive(0.3, 4, 1000);
     expect(rhat(same)).toBeLessThan(1.01);
     expect(rhat(same.map((c, k) => c.map((v) => v + (k === 0 ? 1 : 0))))).toBeGreaterThan(1.05);
@@ -159,7 +159,7 @@ describe("R̂", () => {
     }
   });
 
-  it("depends on ranks alone where nothing is folded: a law without moments is no obstacle", () => {
+  it("depends on ranks alone where nothing is folded: a distribution without moments is no obstacle", () => {
     const cauchy = autoregressive(0, 4, 1000).map((c) =>
       c.map((v) => Math.tan(1.5 * Math.atan(v))),
     );

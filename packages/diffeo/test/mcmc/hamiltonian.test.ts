@@ -1,6 +1,6 @@
 /**
  * Hamiltonian steps: exact where a closed form says how, of their order elsewhere, and reversible;
- * the chains keep their law.
+ * the chains keep their distribution.
  */
 import { evaluate } from "diffeo/engine";
 import {
@@ -116,7 +116,8 @@ const slanted = (x: Tensor): Tensor => {
 };
 const target = { size: 2, terms: [slanted], parameters: {} };
 /**
- * Points as they would be in the target's own axes: independent standard normal ones under its law.
+ * Points as they would be in the target's own axes: independent standard normal ones under its
+ * distribution.
  */
 const standardised = (points: ArrayLike<number>): number[][] =>
   Array.from({ length: points.length / 2 }, (_, i) => {
@@ -133,7 +134,7 @@ const gaussianP = (points: ArrayLike<number>, j: number): number =>
   uniformP(standardised(points).map((z) => normalCdf(z[j])));
 
 /** Kolmogorov and Smirnov's distance of two samples as a p-value; ties make it larger. */
-function sameLawP(a: readonly number[], b: readonly number[]): number {
+function sameDistributionP(a: readonly number[], b: readonly number[]): number {
   const [x, y] = [a.toSorted((p, q) => p - q), b.toSorted((p, q) => p - q)];
   let [i, j, distance] = [0, 0, 0];
   while (i < x.length && j < y.length) {
@@ -180,7 +181,7 @@ describe("chains", () => {
       expect(gaussianP(chains.x.data as Float64Array, j)).toBeGreaterThan(ALPHA);
   });
 
-  it("are in detailed balance: they keep the law at a coarse step, and a move is as likely as the way back", async () => {
+  it("are in detailed balance: they keep the distribution at a coarse step, and a move is as likely as the way back", async () => {
     const [count, stepSize, steps] = [40_000, 0.62, 3];
     const before = drawn(count);
     const walk = openWalk(target, { leapfrog: steps, type: "float64", part: 10_000 });
@@ -192,7 +193,8 @@ describe("chains", () => {
     expect(moved.share).toBeCloseTo(kept / count, 12);
     const after = moved.chains.x.data as Float64Array;
     for (const j of [0, 1]) expect(gaussianP(after, j)).toBeGreaterThan(ALPHA);
-    // (x, x′) and (x′, x) have one law: what one half of the chains gained, the other half lost.
+    // (x, x′) and (x′, x) have one distribution: what one half of the chains gained, the other half
+    // lost.
     const [then, now] = [standardised(before), standardised(after)];
     for (const h of [
       (z: number[]) => z[1] + 0.3 * z[0] ** 2,
@@ -200,7 +202,7 @@ describe("chains", () => {
     ]) {
       const gains = now.map((z, i) => h(z) - h(then[i]));
       expect(
-        sameLawP(
+        sameDistributionP(
           gains.slice(0, count / 2),
           gains.slice(count / 2).map((d) => -d),
         ),
@@ -258,7 +260,7 @@ describe("chains", () => {
   });
 
   it("stay where they are when a move ends where the log-density is no number", async () => {
-    // log x − x, a Gamma law, known on x > 0 alone.
+    // log x − x, a Gamma distribution, known on x > 0 alone.
     const gamma = (x: Tensor): Tensor => sum(sub(log(x), x), -1);
     const walk = openWalk(
       { size: 1, terms: [gamma], parameters: {} },

@@ -1,6 +1,6 @@
 /**
- * Hamiltonian Monte Carlo, MALA and ULA as methods of samplePosterior; runs that were stopped; data as
- * constants and as inputs.
+ * Hamiltonian Monte Carlo, MALA and ULA as methods of samplePosterior; runs that were stopped; data
+ * as constants and as inputs.
  */
 import { describe, expect, it } from "vitest";
 import { positive, real } from "../../src/domain/index.ts";
@@ -119,7 +119,7 @@ describe("methods", () => {
   });
 
   it("ula is Euler and Maruyama's step of an SDE through φ", async () => {
-    // log p of y = eˣ: a gamma law; in x its score drives dx = ½∇log p dt + dW.
+    // log p of y = eˣ: a gamma distribution; in x its score drives dx = ½∇log p dt + dW.
     const domain = positive();
     const inX = (x: Tensor): Tensor => sum(sub(mul(x, 3), exp(x)), -1);
     const [stepSize, steps, chains] = [0.4, 5, 3];

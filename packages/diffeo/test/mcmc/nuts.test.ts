@@ -1,6 +1,6 @@
 /**
- * The no-U-turn sampler: it leaves a law as it is, learns scales, and does the same whoever walks
- * beside it.
+ * The no-U-turn sampler: it leaves a distribution as it is, learns scales, and does the same
+ * whoever walks beside it.
  */
 import { describe, expect, it } from "vitest";
 import {

@@ -66,7 +66,7 @@ async function agrees(
 
 describe("closed forms", () => {
   it.each(Object.keys(closedForms))("%s: every marginal is what it should be", async (name) => {
-    const { model, laws } = closedForms[name];
+    const { model, distributions } = closedForms[name];
     const every = 2;
     const { draws } = await samplePosterior(model, {
       key: key(name),
@@ -74,8 +74,8 @@ describe("closed forms", () => {
       draws: 40 * every,
       warmup: 100,
     });
-    for (const [law, { of, cdf }] of Object.entries(laws))
-      expect(uniformP(places(draws[of], cdf, every)), law).toBeGreaterThan(ALPHA);
+    for (const [distribution, { of, cdf }] of Object.entries(distributions))
+      expect(uniformP(places(draws[of], cdf, every)), distribution).toBeGreaterThan(ALPHA);
   });
 
   it("of volumes: each parameter adds its own log|det J|, to the last digit", async () => {

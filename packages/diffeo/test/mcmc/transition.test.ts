@@ -1,6 +1,7 @@
 /**
  * Transitions on points that are given: every number that one may draw is tried, so that the
- * chances of where it ends are exact, and whether they leave the law as it is is seen to rounding.
+ * chances of where it ends are exact, and whether they leave the distribution as it is is seen to
+ * rounding.
  */
 import { describe, expect, it } from "vitest";
 import { FixedLengthTrajectory } from "../../src/mcmc/hmc.ts";
@@ -39,19 +40,19 @@ function after(
   momenta: readonly number[][],
   maxDepth: number,
   lists: readonly (readonly number[])[],
-): { readonly law: number[]; readonly leaves: Set<number> } {
+): { readonly distribution: number[]; readonly leaves: Set<number> } {
   const n = weights.length;
   const at = ring(weights, momenta);
-  const law = new Array<number>(n).fill(0);
+  const distribution = new Array<number>(n).fill(0);
   const leaves = new Set<number>();
   for (let i = 0; i < n; i++)
     for (const draws of lists) {
       let next = 0;
       const end = ended(new NutsTrajectory(at(i), maxDepth, () => draws[next++]), at);
       leaves.add(end.leaves);
-      law[end.leaf.x[0]] += weights[i] / lists.length;
+      distribution[end.leaf.x[0]] += weights[i] / lists.length;
     }
-  return { law, leaves };
+  return { distribution, leaves };
 }
 
 /** All lists with one of each of these. */
@@ -75,9 +76,9 @@ describe("a tree", () => {
       [1, 2, 2, 1],
       [2, 1, 2, 2],
     ]) {
-      const { law, leaves } = after(weights, straight, 2, lists);
+      const { distribution, leaves } = after(weights, straight, 2, lists);
       expect(leaves).toEqual(new Set([3]));
-      law.forEach((w, j) => {
+      distribution.forEach((w, j) => {
         expect(w).toBeCloseTo(weights[j], 10);
       });
     }
@@ -117,7 +118,7 @@ describe("a tree", () => {
     }
   });
 
-  it("leaves the law as it is where trajectories turn, by both ends, both seams and in both directions", () => {
+  it("leaves the distribution as it is where trajectories turn, by both ends, both seams and in both directions", () => {
     // Of even weight all chances are ½ or 1. Momenta without a pattern: some stretches turn at
     // once, some never.
     const lists = products(new Array(10).fill(two));
@@ -127,9 +128,9 @@ describe("a tree", () => {
         1 + 1.6 * Math.sin(2.3 * i * i + seed),
         Math.cos(1.7 * i * i + 3 * seed),
       ]);
-      const { law, leaves } = after(new Array(16).fill(1), momenta, 3, lists);
+      const { distribution, leaves } = after(new Array(16).fill(1), momenta, 3, lists);
       for (const count of leaves) seen.add(count);
-      for (const w of law) expect(w).toBeCloseTo(1, 10);
+      for (const w of distribution) expect(w).toBeCloseTo(1, 10);
     }
     // 5 where a new half of four turned after two of them.
     expect([...seen].sort()).toEqual([1, 3, 5, 7]);

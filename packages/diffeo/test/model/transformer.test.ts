@@ -1,6 +1,6 @@
 /**
- * The transformer beside one in plain loops, its gradient beside differences, and the laws that its
- * structure gives.
+ * The transformer beside one in plain loops, its gradient beside differences, and the properties
+ * that its structure gives.
  */
 import { describe, expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";

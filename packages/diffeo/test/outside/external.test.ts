@@ -146,9 +146,9 @@ describe("a score outside of the graph", () => {
 
   it.each([vp(), subVp(), ve({ sigmaMax: 5 }), interpolant(), edm({ sigmaMax: 3 })])(
     "makes one score of every prediction ($name)",
-    async (law) => {
-      const score = exactScore(law, clusters(2));
-      const { meanFactor: m, std: s } = law.transition;
+    async (sde) => {
+      const score = exactScore(sde, clusters(2));
+      const { meanFactor: m, std: s } = sde.transition;
       const of = (build: (x: Tensor, sc: Tensor, mt: Tensor, st: Tensor) => Tensor) =>
         hosted((x, t) => {
           const column = (v: Tensor): Tensor => expandDims(v, -1);
@@ -179,7 +179,7 @@ describe("a score outside of the graph", () => {
       const d = 0.7;
       const preconditioned = (scaled: Tensor, quarter: Tensor): Tensor => {
         const r = exp(mul(quarter, 4));
-        const t = timeAtRatio(law, r);
+        const t = timeAtRatio(sde, r);
         const [mt, st, ratio] = [m(t), s(t), r].map((v) => expandDims(v, -1));
         const wide = add(mul(ratio, ratio), d * d);
         const z = mul(scaled, sqrt(wide));
@@ -192,7 +192,7 @@ describe("a score outside of the graph", () => {
       const wanted = await exact(x, t);
       for (const [predicts, f] of Object.entries(forms)) {
         const run = compile(
-          external(f, { predicts: predicts as Prediction, sde: law, sigmaData: d }),
+          external(f, { predicts: predicts as Prediction, sde, sigmaData: d }),
           [[2, 2], [2]],
           {
             type: "float64",

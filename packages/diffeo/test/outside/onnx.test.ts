@@ -147,7 +147,7 @@ suspicious: at t = 1, where points are noise, its output as noise is -0.15 times
     expect(await doubtOf(times(4), [3], { predicts: "score" }, unknown)).toBeUndefined();
   });
 
-  it("samples the law of a score without time", async () => {
+  it("samples the distribution of a score without time", async () => {
     // s = −x is the score of N(0, I), which VP leaves as it is.
     const score = await fromOnnx(read("timeless"), { predicts: "score" });
     const { samples } = await sample(reverse(vp(), score), {

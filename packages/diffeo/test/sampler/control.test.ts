@@ -138,7 +138,7 @@ describe("scaling the drift of y", () => {
 });
 
 describe("guidance", () => {
-  it("by the exact energy of a tilted law gives that law's process, in any space", async () => {
+  it("by the exact energy of a tilted distribution gives that distribution's process, in any space", async () => {
     const sde = vp();
     const { meanFactor, std } = sde.transition;
     const [before, after] = [
@@ -238,7 +238,7 @@ describe("known coordinates", () => {
     return { mean, variance, result };
   };
 
-  it("stay what they are, and the others follow their conditional law once steps are repeated", async () => {
+  it("stay what they are, and the others follow their conditional distribution once steps are repeated", async () => {
     const few = 1000;
     const once = await run(1, 30, undefined, "domainPreserving", few);
     const often = await run(10, 30, undefined, "domainPreserving", few);
@@ -259,11 +259,14 @@ describe("known coordinates", () => {
       diffusion: (x) => ({ kind: "scalar", value: fill([], 0, x.dtype) }),
     };
     const [from, to, x0] = [0.9, 0.4, 1.7];
-    const law = (t: number) => {
+    const distribution = (t: number) => {
       const m = Math.exp(-0.5 * (0.1 * t + 9.95 * t * t));
       return { m, variance: 1 - m * m };
     };
-    const [[before, after], r] = [[law(from), law(to)], law(from).m / law(to).m];
+    const [[before, after], r] = [
+      [distribution(from), distribution(to)],
+      distribution(from).m / distribution(to).m,
+    ];
     const seen: number[][] = [];
     await sample(still, {
       start: { shape: [1, 2], dtype: "float64", data: Float64Array.of(0.3, -0.8) },
@@ -311,7 +314,7 @@ describe("known coordinates", () => {
       expect(Number(parts.samples.data[i])).toBeCloseTo(Number(whole.samples.data[i]), 12);
   });
 
-  it("guide the others to their conditional law in one pass, by the gradient of their likelihood", async () => {
+  it("guide the others to their conditional distribution in one pass, by the gradient of their likelihood", async () => {
     // Along (1, ±1)/√2 the data have variance λ = 1.9 and 0.1, so X₁ | x_t ~ N(½ Σ a (x₁ ± x₂), ½ Σ
     // b),
     // a = mλ/(m²λ + σ²), b = λσ²/(m²λ + σ²).

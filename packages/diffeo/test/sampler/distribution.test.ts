@@ -16,8 +16,8 @@ import { clusters, exactScore } from "./tools.ts";
 
 /**
  * The additive logistic map has enough to tell a drift scaled by 0.9, the others a score by 0.85:
- * it is 4.5 deviations away at least, where what is right is 1.3 at most. Their own laws hold to
- * 1e-9.
+ * it is 4.5 deviations away at least, where what is right is 1.3 at most. Their own distributions
+ * hold to 1e-9.
  */
 const countOf = ({ name }: MapEntry): number => (name === "additiveLogistic" ? 12_000 : 4000);
 const FAR = 3;

@@ -1,6 +1,6 @@
 /**
- * Time grids fitted to a denoiser's errors, on Gaussian data, where the best grid and the law of
- * every sampler are known.
+ * Time grids fitted to a denoiser's errors, on Gaussian data, where the best grid and the
+ * distribution of every sampler are known.
  */
 import { describe, expect, it } from "vitest";
 import { gaussian } from "../../src/distribution/index.ts";
@@ -34,9 +34,9 @@ function errorsOf(scales: readonly number[]) {
 }
 
 /**
- * KL of a sampler's law from the truth at `to`. A sampler of Gaussian data is linear in where it
- * starts and in what it draws, so its variance is the sum of the squares of what it makes of one
- * unit at a time: sample 0 starts at 1, sample k draws 1 in step k.
+ * KL of a sampler's distribution from the truth at `to`. A sampler of Gaussian data is linear in
+ * where it starts and in what it draws, so its variance is the sum of the squares of what it makes
+ * of one unit at a time: sample 0 starts at 1, sample k draws 1 in step k.
  */
 async function distance(
   scales: readonly number[],
@@ -80,7 +80,7 @@ describe("a fitted grid", () => {
     expect(cost / (steps * Math.expm1(even))).toBeCloseTo(1, 3);
   });
 
-  it("costs less than any other grid that one would take, and the sampler's law is nearer to the truth", async () => {
+  it("costs less than any other grid that one would take, and the sampler's distribution is nearer to the truth", async () => {
     const scales = [0.05, 0.3];
     const errors = errorsOf(scales);
     for (const steps of [8, 24]) {

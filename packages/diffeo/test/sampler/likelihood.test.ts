@@ -50,7 +50,7 @@ describe("the density of a mixture through a map", () => {
       expect(error).toBeLessThan(1e-3);
     });
 
-  it("is as exact as the tolerance where the prior is the law at T", async () => {
+  it("is as exact as the tolerance where the prior is the distribution at T", async () => {
     const { meanFactor, std } = sde.transition;
     const exactPrior: Sde = {
       ...sde,

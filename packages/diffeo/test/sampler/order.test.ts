@@ -282,8 +282,9 @@ describe("order", () => {
 
 /**
  * Exponential integrators. The flow of a mixture against tight Runge–Kutta steps; the reverse SDE
- * by the variance that a Gaussian law leaves it, which unit noise shows to rounding as above; and
- * data that are one point, where D does not depend on x and both must be exact whatever the step.
+ * by the variance that a Gaussian distribution leaves it, which unit noise shows to rounding as
+ * above; and data that are one point, where D does not depend on x and both must be exact whatever
+ * the step.
  */
 describe("exponential steps", () => {
   const sde = vp();
@@ -380,7 +381,7 @@ describe("exponential steps", () => {
     ["dpmSolver2MSde", 2],
     ["ancestral", 1],
   ] as const)(
-    "of the SDE have their weak order on a Gaussian law, once steps are short: %s %d",
+    "of the SDE have their weak order on a Gaussian distribution, once steps are short: %s %d",
     async (solver, order) => {
       const process = reverse(sde, exactScore(sde, gaussian({ mean: [0], covariance: 0.4 })));
       const counts = [80, 160, 320];
@@ -394,7 +395,7 @@ describe("exponential steps", () => {
     },
   );
 
-  it("of Heun keep order 2 with churn, which changes no law", async () => {
+  it("of Heun keep order 2 with churn, which changes no distribution", async () => {
     const process = reverse(sde, exactScore(sde, gaussian({ mean: [0], covariance: 0.4 })));
     const counts = [80, 160, 320];
     for (const churn of [0.3, 1]) {
@@ -406,7 +407,7 @@ describe("exponential steps", () => {
   });
 
   it("of Heun with churn go back to T at most, where a schedule may end", async () => {
-    // Beyond t = 1 the cosine schedule's m is below 0, and m̂/m no factor of any law.
+    // Beyond t = 1 the cosine schedule's m is below 0, and m̂/m no factor of any distribution.
     const cosine = gaussianSdes.vpCosine();
     const process = reverse(cosine, exactScore(cosine, gaussian({ mean: [0], covariance: 0.4 })));
     const angle = (t: number): number => ((t + 0.008) / 1.008) * (Math.PI / 2);

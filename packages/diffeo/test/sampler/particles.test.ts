@@ -74,8 +74,8 @@ const moments = ({ data: points }: NdArray, weights: ArrayLike<number>): number[
 
 describe("weights", () => {
   /**
-   * Draws of the sampler's own law, and what the observation says of each: 12 steps are far from
-   * the law of the data.
+   * Draws of the sampler's own distribution, and what the observation says of each: 12 steps are
+   * far from the distribution of the data.
    */
   const plain = async (phi: Bijector) => {
     const { samples } = await sample(reversePush(sde, phi, score), {

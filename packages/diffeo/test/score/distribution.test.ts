@@ -24,7 +24,7 @@ const two: Diffusible = mixture([
   { weight: 3, distribution: gaussian({ mean: [-1, 1.5], covariance: [0.4, 0.9] }) },
 ]);
 /** With the accuracy of the quadrature below, which heavy tails and narrow ridges lower. */
-const laws: readonly (readonly [Distribution, number])[] = [
+const distributions: readonly (readonly [Distribution, number])[] = [
   [bump, 1e-12],
   [two, 1e-12],
   [studentT({ degrees: 4.5, mean: [0.3, 0.2], shape: covariance }), 1e-7],
@@ -61,20 +61,22 @@ async function mass(
 }
 
 describe("analytic distributions", () => {
-  laws.forEach(([law, accuracy], i) => {
-    const name = `${law.name} ${i}`;
+  distributions.forEach(([distribution, accuracy], i) => {
+    const name = `${distribution.name} ${i}`;
     it(`${name} has the gradient of its log-density as score`, async () => {
-      const score = await run((x) => law.score(x), points);
-      expect(distance(score, await run(gradEach(law.logDensity), points))).toBeLessThan(1e-12);
+      const score = await run((x) => distribution.score(x), points);
+      expect(distance(score, await run(gradEach(distribution.logDensity), points))).toBeLessThan(
+        1e-12,
+      );
     });
 
     it(`${name} integrates to 1`, async () => {
-      expect(Math.abs((await mass(law.logDensity)) - 1)).toBeLessThan(accuracy);
+      expect(Math.abs((await mass(distribution.logDensity)) - 1)).toBeLessThan(accuracy);
     });
 
     it(`${name} is sampled as its density says`, async () => {
       const count = 40000;
-      const { data } = sampleFrom(law, key(`sample ${i}`), count, "float64");
+      const { data } = sampleFrom(distribution, key(`sample ${i}`), count, "float64");
       const rows = toFloat64(data);
       // Three half-planes, each against quadrature; 4.5 standard deviations of a proportion.
       for (const [a, b, c] of [
@@ -83,7 +85,7 @@ describe("analytic distributions", () => {
         [0.5, 1, 1],
       ]) {
         const below = (s: number, t: number): number => (a * s + b * t < c ? 1 : 0);
-        const expected = await mass(law.logDensity, below);
+        const expected = await mass(distribution.logDensity, below);
         let hits = 0;
         for (let r = 0; r < count; r++) hits += below(rows[2 * r], rows[2 * r + 1]);
         const deviation = Math.sqrt((expected * (1 - expected)) / count);
@@ -92,8 +94,8 @@ describe("analytic distributions", () => {
     });
 
     it(`${name} draws sample i the same in any batch`, () => {
-      const many = sampleFrom(law, key(5), 50, "float64").data;
-      const few = sampleFrom(law, key(5), 7, "float64").data;
+      const many = sampleFrom(distribution, key(5), 50, "float64").data;
+      const few = sampleFrom(distribution, key(5), 7, "float64").data;
       expect([...few]).toEqual([...many.slice(0, 14)]);
     });
   });
@@ -276,5 +278,6 @@ describe("bad parameters are refused", () => {
 
 it("scores keep the type of their input", () => {
   for (const type of ["float32", "float64"] as const)
-    for (const [law] of laws) expect(law.score(input("x", [3, 2], type)).dtype).toBe(type);
+    for (const [distribution] of distributions)
+      expect(distribution.score(input("x", [3, 2], type)).dtype).toBe(type);
 });

@@ -56,14 +56,14 @@ describe("with given conditionals", () => {
         const left = s[j][j] - covariance * rate;
         return ((x[j] - mean[j] - rate * (y - centre)) / left) * rate;
       });
-    const law = gaussian({ mean, covariance: s });
+    const distribution = gaussian({ mean, covariance: s });
     const points = [
       [0.3, 0.2],
       [-1, 2],
       [2, -1.5],
     ];
     const got = await run(
-      (x, c) => projectedScore((z) => dot(z, a), x, law.score(x), c),
+      (x, c) => projectedScore((z) => dot(z, a), x, distribution.score(x), c),
       points,
       points.map(conditional),
     );
@@ -91,9 +91,13 @@ describe("with given conditionals", () => {
     ];
     const level = (x: readonly number[]): number => Math.exp(x[0]) + x[1];
     const conditionals = points.map((x) => joint.map((p) => slopeOfLog((y) => p(x, y), level(x))));
-    const law = gaussian({ mean: [0, 0] });
+    const distribution = gaussian({ mean: [0, 0] });
     const v = (z: Tensor): Tensor => add(exp(at(z, 0, -1)), at(z, 1, -1));
-    const got = await run((x, c) => projectedScore(v, x, law.score(x), c), points, conditionals);
+    const got = await run(
+      (x, c) => projectedScore(v, x, distribution.score(x), c),
+      points,
+      conditionals,
+    );
     expect(
       distance(
         got,
@@ -104,11 +108,11 @@ describe("with given conditionals", () => {
 
   it("holds branch by branch only: on x² of a shifted Gaussian the two roots disagree, and their mean is right", async () => {
     const mean = 0.8;
-    const law = gaussian({ mean: [mean] });
+    const distribution = gaussian({ mean: [mean] });
     const y = 1.7;
     const roots = [Math.sqrt(y), -Math.sqrt(y)];
     const branch = await run(
-      (x) => projectedScore((z) => squaredNorm(z), x, law.score(x), mul(x, 0)),
+      (x) => projectedScore((z) => squaredNorm(z), x, distribution.score(x), mul(x, 0)),
       roots.map((r) => [r]),
     );
     expect(Math.abs(branch[0] - branch[1])).toBeGreaterThan(0.5);
@@ -120,7 +124,7 @@ describe("with given conditionals", () => {
     const average = (values: readonly number[]): number =>
       (weights[0] * values[0] + weights[1] * values[1]) / (weights[0] + weights[1]);
     const integrand = await run(
-      (x) => projectionIntegrand((z) => squaredNorm(z), x, law.score(x)),
+      (x) => projectionIntegrand((z) => squaredNorm(z), x, distribution.score(x)),
       roots.map((r) => [r]),
     );
     expect(average(integrand)).toBeCloseTo(exact, 7);
@@ -129,7 +133,7 @@ describe("with given conditionals", () => {
 });
 
 describe("as a conditional mean", () => {
-  const law = mixture([
+  const distribution = mixture([
     {
       weight: 0.4,
       distribution: gaussian({
@@ -166,7 +170,7 @@ describe("as a conditional mean", () => {
     for (const y of values) {
       const angles = Array.from({ length: 400 }, (_, i) => (2 * Math.PI * i) / 400);
       const points = angles.map((a) => circle(y, a));
-      const integrand = await run((x) => projectionIntegrand(v, x, law.score(x)), points);
+      const integrand = await run((x) => projectionIntegrand(v, x, distribution.score(x)), points);
       const weights = points.map(([s, t]) => density(s, t));
       const mean =
         integrand.reduce((s, h, i) => s + h * weights[i], 0) / weights.reduce((s, w) => s + w, 0);
@@ -175,10 +179,16 @@ describe("as a conditional mean", () => {
   });
 
   it("is estimated from samples within the Monte-Carlo error it states", async () => {
-    const samples = sampleFrom(law, key("projection"), 60000, "float64");
+    const samples = sampleFrom(distribution, key("projection"), 60000, "float64");
     const estimate = await evaluate(
       (x: Tensor, y: Tensor) => {
-        const { score, standardError } = estimateProjectedScore(v, x, law.score(x), y, 0.05);
+        const { score, standardError } = estimateProjectedScore(
+          v,
+          x,
+          distribution.score(x),
+          y,
+          0.05,
+        );
         return [score, standardError];
       },
       samples,
@@ -195,10 +205,16 @@ describe("as a conditional mean", () => {
     const at1 = async (count: number, bandwidth?: number): Promise<number[]> => {
       const result = await evaluate(
         (x: Tensor, y: Tensor) => {
-          const { score, standardError } = estimateProjectedScore(v, x, law.score(x), y, bandwidth);
+          const { score, standardError } = estimateProjectedScore(
+            v,
+            x,
+            distribution.score(x),
+            y,
+            bandwidth,
+          );
           return [score, standardError];
         },
-        sampleFrom(law, key("bandwidth"), count, "float64"),
+        sampleFrom(distribution, key("bandwidth"), count, "float64"),
         [0.8],
       );
       return result.map(({ data }) => Number(data[0]));
@@ -253,7 +269,7 @@ describe("as a conditional mean", () => {
 });
 
 it("agrees between the two forms for a linear projection, where both are exact", async () => {
-  const law = gaussian({ mean: [0, 0], covariance: [2, 0.5] });
+  const distribution = gaussian({ mean: [0, 0], covariance: [2, 0.5] });
   // v = x₁: q is N(0, 2); x₂ is independent, so p(x_{−1} | y) does not depend on y. ∂₂v = 0 drops
   // the other term.
   const v = (x: Tensor): Tensor => at(x, 0, -1);
@@ -261,8 +277,8 @@ it("agrees between the two forms for a linear projection, where both are exact",
     [0.7, 1],
     [-1.2, 0.3],
   ];
-  const given = await run((x) => projectedScore(v, x, law.score(x), mul(x, 0)), points);
-  const mean = await run((x) => projectionIntegrand(v, x, law.score(x)), points);
+  const given = await run((x) => projectedScore(v, x, distribution.score(x), mul(x, 0)), points);
+  const mean = await run((x) => projectionIntegrand(v, x, distribution.score(x)), points);
   expect(distance(given, [-0.35, 0.6])).toBeLessThan(1e-15);
   expect(distance(mean, given)).toBeLessThan(1e-15);
 });

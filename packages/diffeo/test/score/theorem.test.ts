@@ -44,7 +44,7 @@ import {
 } from "../../src/score/index.ts";
 import { distance, run } from "../bijector/support.ts";
 
-const law = mixture([
+const distribution = mixture([
   {
     weight: 0.3,
     distribution: gaussian({
@@ -71,7 +71,7 @@ describe("Theorem 1", () => {
         const rows = [0, 1].map((i) => {
           const row = (z: Tensor): Tensor =>
             pullVector(phi, z, add(mul(z, 0), i === 0 ? [1, 0] : [0, 1]));
-          const score = law.score(at);
+          const score = distribution.score(at);
           const divergence = [0, 1].map((k) =>
             gradEach((z) => dot(row(z), k === 0 ? [1, 0] : [0, 1]))(at),
           );
@@ -80,7 +80,7 @@ describe("Theorem 1", () => {
         });
         return stack(rows, -1);
       };
-      const ours = await run((z) => pushScore(phi, z, law.score(z)), x);
+      const ours = await run((z) => pushScore(phi, z, distribution.score(z)), x);
       expect(distance(ours, await run(printed, x)), phi.name).toBeLessThan(1e-10);
     }
   });
@@ -89,11 +89,11 @@ describe("Theorem 1", () => {
     for (const phi of [additiveLogistic(), unitBall(), chain(unitBall(), expMap())]) {
       const logDensity = (y: Tensor): Tensor => {
         const z = phi.inverse(y);
-        return pushLogDensity(phi, z, law.logDensity(z));
+        return pushLogDensity(phi, z, distribution.logDensity(z));
       };
       const y = await run((z) => phi.forward(z), x);
       const points = [y.slice(0, 2), y.slice(2)];
-      const score = await run((z) => pushedScore(phi, law.score)(z), points);
+      const score = await run((z) => pushedScore(phi, distribution.score)(z), points);
       expect(distance(score, await run(gradEach(logDensity), points)), phi.name).toBeLessThan(
         1e-10,
       );
@@ -103,23 +103,26 @@ describe("Theorem 1", () => {
   it("pulls a score back to the gradient of the pulled density", async () => {
     const phi = additiveLogistic();
     const logDensity = (z: Tensor): Tensor =>
-      pullLogDensity(phi, z, law.logDensity(phi.forward(z)));
-    const score = await run((z) => pulledScore(phi, law.score)(z), x);
+      pullLogDensity(phi, z, distribution.logDensity(phi.forward(z)));
+    const score = await run((z) => pulledScore(phi, distribution.score)(z), x);
     expect(distance(score, await run(gradEach(logDensity), x))).toBeLessThan(1e-12);
   });
 
   it("pushes through one map after another as through their composition", async () => {
     const [a, b] = [unitBall(), additiveLogistic()];
-    const stepwise = await run((z) => pushScore(b, a.forward(z), pushScore(a, z, law.score(z))), x);
+    const stepwise = await run(
+      (z) => pushScore(b, a.forward(z), pushScore(a, z, distribution.score(z))),
+      x,
+    );
     expect(
-      distance(await run((z) => pushScore(chain(a, b), z, law.score(z)), x), stepwise),
+      distance(await run((z) => pushScore(chain(a, b), z, distribution.score(z)), x), stepwise),
     ).toBeLessThan(1e-12);
   });
 
   it("depends on time with the map", async () => {
     const { map } = catalogue.find((e) => e.name === "timeAffine") as (typeof catalogue)[number];
-    const pushed = await run((z, t) => pushScore(map, z, law.score(z), t), x, [0.2, 0.9]);
-    const scores = await run((z) => law.score(z), x);
+    const pushed = await run((z, t) => pushScore(map, z, distribution.score(z), t), x, [0.2, 0.9]);
+    const scores = await run((z) => distribution.score(z), x);
     expect(
       distance(
         pushed,
@@ -127,21 +130,21 @@ describe("Theorem 1", () => {
       ),
     ).toBeLessThan(1e-13);
     const back = await run(
-      (z, t) => pullScore(map, z, pushScore(map, z, law.score(z), t), t),
+      (z, t) => pullScore(map, z, pushScore(map, z, distribution.score(z), t), t),
       x,
       [0.2, 0.9],
     );
     expect(distance(back, scores)).toBeLessThan(1e-14);
     // As functions of a point: with the distribution first as that of x, then as that of y.
     const there = await run(
-      (z, t) => pulledScore(map, pushedScore(map, law.score))(z, t),
+      (z, t) => pulledScore(map, pushedScore(map, distribution.score))(z, t),
       x,
       [0.2, 0.9],
     );
     expect(distance(there, scores)).toBeLessThan(1e-13);
-    const here = await run((z, t) => pulledScore(map, law.score)(z, t), x, [0.2, 0.9]);
+    const here = await run((z, t) => pulledScore(map, distribution.score)(z, t), x, [0.2, 0.9]);
     const ofImage = await run(
-      (z, t) => pullScore(map, z, law.score(map.forward(z, t)), t),
+      (z, t) => pullScore(map, z, distribution.score(map.forward(z, t)), t),
       x,
       [0.2, 0.9],
     );
@@ -166,7 +169,7 @@ describe("Theorem 1", () => {
         }
       return run((y) => {
         const z = phi().inverse(y);
-        return mul(sum(exp(pushLogDensity(phi(), z, law.logDensity(z)))), h * h);
+        return mul(sum(exp(pushLogDensity(phi(), z, distribution.logDensity(z)))), h * h);
       }, points);
     };
     const [simplex] = await inside(additiveLogistic, 0, (a, b) => a + b < 1);
@@ -177,7 +180,10 @@ describe("Theorem 1", () => {
 
   it("gives a score along the sphere, and a density that integrates to 1 over its area", async () => {
     const phi = stereographic();
-    const normal = await run((z) => dot(pushScore(phi, z, law.score(z)), phi.forward(z)), x);
+    const normal = await run(
+      (z) => dot(pushScore(phi, z, distribution.score(z)), phi.forward(z)),
+      x,
+    );
     expect(distance(normal, [0, 0])).toBeLessThan(1e-13);
     // Along the sphere from y towards a tangent w, on a great circle: d log q is the pushed score's
     // share of w.
@@ -188,12 +194,12 @@ describe("Theorem 1", () => {
       const w = div(tangent, expandDims(sqrt(squaredNorm(tangent)), -1));
       const logDensity = (p: Tensor): Tensor => {
         const back = phi.inverse(p);
-        return pushLogDensity(phi, back, law.logDensity(back));
+        return pushLogDensity(phi, back, distribution.logDensity(back));
       };
       const along = (s: number): Tensor =>
         logDensity(add(mul(y, Math.cos(s)), mul(w, Math.sin(s))));
       const slope = mul(sub(along(h), along(-h)), 1 / (2 * h));
-      return sub(slope, dot(pushScore(phi, z, law.score(z)), w));
+      return sub(slope, dot(pushScore(phi, z, distribution.score(z)), w));
     }, x);
     expect(distance(derivative, [0, 0])).toBeLessThan(1e-8);
     // Area of Sⁿ in stereographic coordinates is λⁿ dx: with polar coordinates (θ, a) of S², sin θ
@@ -214,7 +220,7 @@ describe("Theorem 1", () => {
     const [mass] = await run(
       (y, area) => {
         const z = phi.inverse(y);
-        return sum(mul(exp(pushLogDensity(phi, z, law.logDensity(z))), area));
+        return sum(mul(exp(pushLogDensity(phi, z, distribution.logDensity(z))), area));
       },
       points,
       areas,

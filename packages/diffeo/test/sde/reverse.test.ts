@@ -135,10 +135,10 @@ describe("the probability flow", () => {
     it(`carries the exact marginals of a mixture along (${make(1).name})`, () => {
       const sde = make(1);
       const { meanFactor, std } = sde.transition;
-      const law = (t: Tensor) => data.marginal(meanFactor(t), std(t));
+      const distribution = (t: Tensor) => data.marginal(meanFactor(t), std(t));
       const { residual, rate } = continuity(
-        (z, t) => law(t).logDensity(z),
-        (z, t) => law(t).score(z),
+        (z, t) => distribution(t).logDensity(z),
+        (z, t) => distribution(t).score(z),
         sde,
         x,
       );

@@ -99,7 +99,7 @@ async function pilot(
 }
 
 /** K + 1 places at equal steps of the pilot's way, linear between where it was. */
-function placed(seen: readonly Seen[], temperatures: number): Schedule {
+function placeTemperatures(seen: readonly Seen[], temperatures: number): Schedule {
   const end = seen[seen.length - 1].along;
   const betas: number[] = [];
   const sizes: number[] = [];
@@ -157,7 +157,10 @@ export async function annealedNormaliser(
   const logWeights: number[] = [];
   const shares: number[] = [];
   try {
-    const schedule = placed(await pilot(walk, mixture, fold(key, "pilot"), signal), temperatures);
+    const schedule = placeTemperatures(
+      await pilot(walk, mixture, fold(key, "pilot"), signal),
+      temperatures,
+    );
     for (let goal = wanted; ; goal *= 2) {
       while (logWeights.length < goal) {
         const own = fold(fold(key, "walk"), logWeights.length / CHUNK);

@@ -111,7 +111,7 @@ interface Parts {
 }
 
 const options = { threads: 1 } as const;
-const drawn = ({ objective, sizes }: Parts, count: number) =>
+const stepDraws = ({ objective, sizes }: Parts, count: number) =>
   drawShapes(objective.draws(sizes.n), [count]);
 const stateShapes = (count: number) => ({ theta: [count], m: [count], v: [count] });
 
@@ -146,7 +146,7 @@ function trainStep(parts: Parts): FitSteps["train"] {
       const c = clipFactor(sqrt(squaredNorm(gradient)), rates.clip);
       return { state: adam(before, gradient, step, fill([], rates.rate, x.dtype), {}, c), loss };
     },
-    [stateShapes(size), [batch, n], drawn(parts, batch / 2), drawn(parts, batch / 2), []],
+    [stateShapes(size), [batch, n], stepDraws(parts, batch / 2), stepDraws(parts, batch / 2), []],
     options,
   );
 }
@@ -157,7 +157,7 @@ function gradientStep(parts: Parts): FitSteps["gradient"] {
   return compile(
     (theta: Tensor, x: Tensor, first: Draws<Tensor>, second: Draws<Tensor>) =>
       of(theta, x, first, second).gradient,
-    [[parts.size], [batch, n], drawn(parts, batch / 2), drawn(parts, batch / 2)],
+    [[parts.size], [batch, n], stepDraws(parts, batch / 2), stepDraws(parts, batch / 2)],
     options,
   );
 }
@@ -171,7 +171,7 @@ function validateStep(parts: Parts): FitSteps["validate"] {
       const alpha = solveAlpha(normalEquations(p, objective, x, draws), p.logLambda);
       return { loss: mean(lossOf(objective)(dkefScore(p, alpha), y, second)), alpha };
     },
-    [[size], [points, n], drawn(parts, points), [validation, n], drawn(parts, validation)],
+    [[size], [points, n], stepDraws(parts, points), [validation, n], stepDraws(parts, validation)],
     options,
   );
 }
@@ -229,7 +229,7 @@ function ridgeStep(parts: Parts): FitSteps["ridge"] {
       },
       stateShapes(1),
       [sizes.ridgeBatch, sizes.n],
-      drawn(parts, sizes.ridgeBatch),
+      stepDraws(parts, sizes.ridgeBatch),
       [],
     ],
     options,

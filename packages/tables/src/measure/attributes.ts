@@ -11,8 +11,8 @@
  */
 import type { Product, ProductPart } from "diffeo/domain";
 import type { Features } from "./features.ts";
-import type { Cells } from "./law.ts";
 import { type Mean, meanOf } from "./mean.ts";
+import type { Cells } from "./table-distribution.ts";
 
 /** How often the cells of one column or group of columns are guessed right. */
 interface AttributeGuesses {

@@ -9,7 +9,7 @@
  * less often.
  */
 import { fold, key as keyOf, permutation } from "diffeo/random";
-import type { Cells, TableLaw } from "./law.ts";
+import type { Cells, TableDistribution } from "./table-distribution.ts";
 
 /** All places are equally likely if the model is right. */
 export interface Calibration {
@@ -69,12 +69,12 @@ export const rankedAmong = (rows: number): number => Math.min(MOST_RANKED, Math.
 
 /** Ranks of rows under a distribution among its samples; at most 500 of either are scored. */
 export async function calibrate(
-  law: TableLaw,
+  distribution: TableDistribution,
   rows: readonly Cells[],
   drawn: readonly Cells[],
   seed = 0,
 ): Promise<Calibration> {
   const order = permutation(fold(keyOf(seed), "ranked"), rows.length).data.subarray(0, MOST_RANKED);
-  const own = await law.logLikelihood(Array.from(order, (i) => rows[i]));
-  return calibrationOf(own, await law.logLikelihood(drawn.slice(0, MOST_RANKED)));
+  const own = await distribution.logLikelihood(Array.from(order, (i) => rows[i]));
+  return calibrationOf(own, await distribution.logLikelihood(drawn.slice(0, MOST_RANKED)));
 }

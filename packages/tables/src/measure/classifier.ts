@@ -40,7 +40,7 @@ function quadratic(data: Float64Array, size: number): FeatureRows {
   return { size: active, active, indices: Int32Array.from(values, (_, i) => i % active), values };
 }
 
-function picked(data: Float64Array, size: number, rows: Int32Array): Float64Array {
+function pickRows(data: Float64Array, size: number, rows: Int32Array): Float64Array {
   const out = new Float64Array(rows.length * size);
   rows.forEach((row, i) => {
     out.set(data.subarray(row * size, (row + 1) * size), i * size);
@@ -109,7 +109,7 @@ export function rowsAuc(
   );
   const width = wide[0].length / a;
   const of = (data: readonly Float64Array[], n: number, rows: RowPair) =>
-    rows.map((own, set) => picked(data[set], n, own));
+    rows.map((own, set) => pickRows(data[set], n, own));
   const value = crossFittedAuc([a, b], key, (rows) => {
     const [first, second] = of(sets, size, rows).map((data) => quadratic(data, size));
     const theta = logisticRegression(first, second);

@@ -18,8 +18,8 @@ import { fold, key as keyOf, permutation, uniform } from "diffeo/random";
 import { strangers } from "../diffusion/encode/index.ts";
 import { type FittedTable, requireTakesGiven } from "../diffusion/network/index.ts";
 import type { TableModel } from "../diffusion/query/index.ts";
-import type { Cells } from "./law.ts";
 import { type Mean, meanOf } from "./mean.ts";
+import type { Cells } from "./table-distribution.ts";
 
 /** How often numbers lie within the middle of their draws. */
 export interface Coverage {

@@ -41,8 +41,8 @@ export async function evaluateDensity(
   { key, signal }: { readonly key: Key; readonly signal?: AbortSignal },
 ): Promise<DensityEvaluation> {
   const { logDensity } = await measurePoints(fitted, test);
-  const law = gaussianOf(doubles(train), n, (i) => `coordinate ${i + 1}`);
-  const scores = gaussianLogDensity(law, doubles(test));
+  const distribution = gaussianOf(doubles(train), n, (i) => `coordinate ${i + 1}`);
+  const scores = gaussianLogDensity(distribution, doubles(test));
   const gaussian = {
     name: "Gaussian",
     ...meanOf(scores),

@@ -19,7 +19,7 @@ import { fold, type Key, normal, permutation } from "diffeo/random";
 import { kolmogorovSmirnov } from "diffeo/two-sample";
 import { isHole } from "../diffusion/encode/index.ts";
 import { labelsSeen } from "./features.ts";
-import type { Cells, OpenCells } from "./law.ts";
+import type { Cells, OpenCells } from "./table-distribution.ts";
 
 export interface ColumnDistance {
   readonly column: string;

@@ -1,8 +1,8 @@
 /**
  * An evaluation of a model of a table on rows that it was not trained on: its log-likelihood next
- * to those of baselines, row by row; whether its samples can be separated from the rows; where their
- * mass is; how near they are to the rows of training. Whatever a measure shows is a number next to
- * what chance makes of it, and compared with what a baseline has.
+ * to those of baselines, row by row; whether its samples can be separated from the rows; where
+ * their mass is; how near they are to the rows of training. Whatever a measure shows is a number
+ * next to what chance makes of it, and compared with what a baseline has.
  */
 
 import type { Product } from "diffeo/domain";
@@ -15,7 +15,6 @@ import { calibrationOf, rankedAmong } from "./calibration.ts";
 import { clusterMasses } from "./clusters.ts";
 import type { Evaluated, EvaluateOptions, Likelihood, TableEvaluation } from "./evaluation.ts";
 import { featuresOf } from "./features.ts";
-import type { Cells, OpenCells, TableLaw } from "./law.ts";
 import { meanOf } from "./mean.ts";
 import {
   type Compared,
@@ -27,6 +26,7 @@ import {
   privacyBy,
   sampleMeasures,
 } from "./sample-measures.ts";
+import type { Cells, OpenCells, TableDistribution } from "./table-distribution.ts";
 
 /** Scores of rows by baselines fitted to other rows: those of training, or the other folds. */
 async function baselineScores(
@@ -34,11 +34,11 @@ async function baselineScores(
   rows: readonly OpenCells[],
   training: readonly OpenCells[] | undefined,
   scored: readonly OpenCells[],
-): Promise<readonly { readonly law: TableLaw; readonly scores: Float64Array }[]> {
+): Promise<readonly { readonly distribution: TableDistribution; readonly scores: Float64Array }[]> {
   if (training) {
     const found = [];
-    for (const law of tableBaselines(domain, training))
-      found.push({ law, scores: await law.logLikelihood(scored) });
+    for (const distribution of tableBaselines(domain, training))
+      found.push({ distribution, scores: await distribution.logLikelihood(scored) });
     return found;
   }
   if (rows.length < LEAST_FOLDED)
@@ -49,8 +49,8 @@ async function baselineScores(
     );
   // Scored rows are the first of a shuffle, so that folds of them are alike whatever the order of
   // the file.
-  const laws = tableBaselines(domain, rows);
-  const scores = laws.map(() => new Float64Array(scored.length));
+  const distributions = tableBaselines(domain, rows);
+  const scores = distributions.map(() => new Float64Array(scored.length));
   const place = new Map(scored.map((row, i) => [row, i]));
   for (let fold = 0; fold < FOLDS; fold++) {
     const isOut = (i: number): boolean => i % FOLDS === fold;
@@ -60,18 +60,18 @@ async function baselineScores(
       domain,
       rows.filter((_, i) => !isOut(i)),
     );
-    for (const [k, law] of own.entries())
-      (await law.logLikelihood(out)).forEach((v, i) => {
+    for (const [k, distribution] of own.entries())
+      (await distribution.logLikelihood(out)).forEach((v, i) => {
         scores[k][place.get(out[i]) as number] = v;
       });
   }
-  return laws.map((law, k) => ({ law, scores: scores[k] }));
+  return distributions.map((distribution, k) => ({ distribution, scores: scores[k] }));
 }
 
 function likelihoodOf(
   model: Float64Array,
   probes: number | undefined,
-  baselines: readonly { law: TableLaw; scores: Float64Array }[],
+  baselines: readonly { distribution: TableDistribution; scores: Float64Array }[],
 ): Likelihood {
   const hasChance = (_: number, i: number): boolean => model[i] > -Infinity;
   const own = model.filter(hasChance);
@@ -80,9 +80,13 @@ function likelihoodOf(
     noChance: model.length - own.length,
     ...(probes !== undefined && { probes }),
     ...meanOf(own),
-    baselines: baselines.map(({ law, scores }) => {
+    baselines: baselines.map(({ distribution, scores }) => {
       const others = scores.filter(hasChance);
-      return { name: law.name, ...meanOf(others), gain: meanOf(own.map((v, i) => v - others[i])) };
+      return {
+        name: distribution.name,
+        ...meanOf(others),
+        gain: meanOf(own.map((v, i) => v - others[i])),
+      };
     }),
   };
 }
@@ -106,68 +110,77 @@ const LIKELIHOOD_SHARE = 0.3;
 
 /** The likelihoods of the first rows, of so many as there is time for. */
 async function likelihoodsInTime(
-  law: TableLaw,
+  distribution: TableDistribution,
   rows: readonly OpenCells[],
   minutes: number | undefined,
 ): Promise<Float64Array> {
-  if (minutes === undefined || rows.length <= TIMED) return law.logLikelihood(rows);
+  if (minutes === undefined || rows.length <= TIMED) return distribution.logLikelihood(rows);
   const began = performance.now();
-  const first = await law.logLikelihood(rows.slice(0, TIMED));
+  const first = await distribution.logLikelihood(rows.slice(0, TIMED));
   const pace = (performance.now() - began) / TIMED;
   const most = Math.floor((LIKELIHOOD_SHARE * minutes * 60_000) / pace);
   if (most <= TIMED) return first;
-  return law.logLikelihood(rows.slice(0, most));
+  return distribution.logLikelihood(rows.slice(0, most));
 }
 
 /** Stages of an evaluation compared with those of each baseline. */
 const STAGES = 6;
 
+/** The rows that can be measured, shuffled, and the rows of training. */
+function rowsToMeasure(
+  { complete }: TableDistribution,
+  domain: Product,
+  { rows, training, seed = 0 }: EvaluateOptions,
+): { readonly rows: readonly OpenCells[]; readonly training: readonly OpenCells[] | undefined } {
+  // Of columns that follow from others nothing is measured.
+  const learned = (all: readonly OpenCells[]): readonly OpenCells[] =>
+    all.map((row) => (row.length > domain.cells ? row.slice(0, domain.cells) : row));
+  const usable = (all: readonly OpenCells[]): readonly OpenCells[] =>
+    complete ? learned(all) : wholeRows(learned(all));
+  const found = usable(rows);
+  if (found.length < LEAST_ROWS)
+    fail(
+      "data",
+      `${found.length} rows${complete ? "" : " without missing cells"} are too few to measure on`,
+      `give at least ${LEAST_ROWS}`,
+    );
+  const order = permutation(fold(keyOf(seed), "rows"), found.length).data;
+  return { rows: Array.from(order, (i) => found[i]), training: training && usable(training) };
+}
+
 /**
  * Measures a distribution of the rows of a product of domains.
  *
- * @param law - what is evaluated, such as `modelLaw(model)`
+ * @param distribution - what is evaluated, such as `modelDistribution(model)`
  * @param domain - the domains of the columns
  * @param options - rows that it has not seen, and how much is measured
  * @returns what was found, with the rows that pictures need
  * @throws where rows are too few to measure on
  */
 export async function evaluateTable(
-  law: TableLaw,
+  distribution: TableDistribution,
   domain: Product,
   options: EvaluateOptions,
 ): Promise<Evaluated> {
   const { seed = 0, scored: most = 1000 } = options;
-  // Of columns that follow from others nothing is measured.
-  const learned = (all: readonly OpenCells[]): readonly OpenCells[] =>
-    all.map((row) => (row.length > domain.cells ? row.slice(0, domain.cells) : row));
-  const usable = (all: readonly OpenCells[]): readonly OpenCells[] =>
-    law.complete ? learned(all) : wholeRows(learned(all));
-  const usual = usable(options.rows);
-  const training = options.training && usable(options.training);
-  if (usual.length < LEAST_ROWS)
-    fail(
-      "data",
-      `${usual.length} rows${law.complete ? "" : " without missing cells"} are too few to measure on`,
-      `give at least ${LEAST_ROWS}`,
-    );
-  const order = permutation(fold(keyOf(seed), "rows"), usual.length).data;
-  const rows = Array.from(order, (i) => usual[i]);
+  const { rows, training } = rowsToMeasure(distribution, domain, options);
   const { samples = Math.min(5000, Math.max(300, 5 * rows.length)) } = options;
   const stage = stagesOf(options, STAGES + 3);
   await stage("drawing rows");
-  const drawn = await law.draw(samples, seed);
+  const drawn = await distribution.draw(samples, seed);
   await stage("likelihoods of rows");
-  const own = await likelihoodsInTime(law, rows.slice(0, most), options.minutes);
+  const own = await likelihoodsInTime(distribution, rows.slice(0, most), options.minutes);
   const scored = rows.slice(0, own.length);
   await stage("filling in missing cells");
-  const compared: Compared = { rows, filled: await filledRows(law, rows, seed) };
+  const compared: Compared = { rows, filled: await filledRows(distribution, rows, seed) };
   const torn = rows.length - wholeRows(rows).length;
   await stage("likelihoods of samples");
   const isShort = scored.length < Math.min(most, rows.length);
-  const among = await law.logLikelihood(
+  const among = await distribution.logLikelihood(
     drawn.slice(0, isShort ? scored.length : rankedAmong(rows.length)),
   );
-  const ranked = torn === 0 ? own : await law.logLikelihood(compared.filled.slice(0, among.length));
+  const ranked =
+    torn === 0 ? own : await distribution.logLikelihood(compared.filled.slice(0, among.length));
   await stage("baselines");
   const baselines = await baselineScores(domain, rows, training, scored);
   const known = [...wholeRows(training ?? []), ...compared.filled];
@@ -177,7 +190,7 @@ export async function evaluateTable(
   await stage("samples");
   const model = measured(drawn);
   const others = [];
-  for (const { law: baseline } of baselines) {
+  for (const { distribution: baseline } of baselines) {
     await stage(`samples of ${baseline.name}`);
     others.push({
       name: baseline.name,
@@ -189,7 +202,7 @@ export async function evaluateTable(
     torn,
     training: training?.length ?? 0,
     samples,
-    likelihood: likelihoodOf(own, law.probes, baselines),
+    likelihood: likelihoodOf(own, distribution.probes, baselines),
     calibration: calibrationOf(ranked, among),
     model,
     baselines: others,

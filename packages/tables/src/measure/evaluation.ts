@@ -5,9 +5,9 @@ import type { Auc } from "./classifier.ts";
 import type { Clusters } from "./clusters.ts";
 import type { TableCompletion } from "./completion.ts";
 import type { ColumnDistance, CorrelationDifferences, SlicedDistance } from "./distances.ts";
-import type { Cells, OpenCells } from "./law.ts";
 import type { Mean } from "./mean.ts";
 import type { Privacy } from "./neighbours.ts";
+import type { Cells, OpenCells } from "./table-distribution.ts";
 
 export interface BaselineLikelihood extends Mean {
   readonly name: string;

@@ -8,7 +8,7 @@ import type { Cell, Product, ProductPart } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
 import { mapRows } from "../diffusion/encode/index.ts";
 import { withoutBends } from "./baseline/parts.ts";
-import type { Cells } from "./law.ts";
+import type { Cells } from "./table-distribution.ts";
 
 export interface Features {
   readonly names: readonly string[];

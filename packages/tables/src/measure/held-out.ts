@@ -6,7 +6,7 @@ import { takesGiven } from "../diffusion/network/index.ts";
 import type { TableModel } from "../diffusion/query/index.ts";
 import { evaluateTable } from "./evaluate.ts";
 import type { Evaluated, EvaluateOptions } from "./evaluation.ts";
-import { modelLaw } from "./law.ts";
+import { modelDistribution } from "./table-distribution.ts";
 
 /** Rows, held out and seen, below which there is nothing to measure on. */
 const LEAST = { held: 2, seen: 10 };
@@ -41,9 +41,13 @@ export async function evaluateHeldOut(
   const usable = (some: readonly (readonly OpenCell[])[]): number =>
     takesGiven(model) ? some.length : wholeRows(some).length;
   if (usable(held) < LEAST.held || usable(training) < LEAST.seen) return { whole };
-  const law = modelLaw(model, { signal: options.signal });
+  const distribution = modelDistribution(model, { signal: options.signal });
   return {
     whole,
-    evaluated: await evaluateTable(law, model.domain, { ...options, rows: held, training }),
+    evaluated: await evaluateTable(distribution, model.domain, {
+      ...options,
+      rows: held,
+      training,
+    }),
   };
 }

@@ -10,7 +10,7 @@
  */
 import type { Cell, Product } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
-import type { Cells } from "./law.ts";
+import type { Cells } from "./table-distribution.ts";
 
 /** Zeros at the end of an integer that count. */
 const MOST_ZEROS = 6;

@@ -8,7 +8,7 @@
 import type { NdArray } from "diffeo/graph";
 import { quantiles } from "diffeo/host";
 import { areaUnderCurve } from "diffeo/two-sample";
-import type { Cells } from "./law.ts";
+import type { Cells } from "./table-distribution.ts";
 
 interface NearestDistances {
   /** Median, and 5th percentile. */

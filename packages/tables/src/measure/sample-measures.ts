@@ -12,9 +12,9 @@ import { rowsAuc } from "./classifier.ts";
 import { columnDistances, correlationDifferences, slicedDistance } from "./distances.ts";
 import type { SampleMeasures, TableEvaluation } from "./evaluation.ts";
 import type { Features } from "./features.ts";
-import type { Cells, OpenCells, TableLaw } from "./law.ts";
 import { cellMarks } from "./marks.ts";
 import { privacyOf } from "./neighbours.ts";
+import type { Cells, OpenCells, TableDistribution } from "./table-distribution.ts";
 
 export const LEAST_ROWS = 2;
 
@@ -82,7 +82,7 @@ export function sampleMeasures(
 
 /** Rows with their missing cells filled in, in their order. */
 export async function filledRows(
-  { complete }: TableLaw,
+  { complete }: TableDistribution,
   rows: readonly OpenCells[],
   seed: number,
 ): Promise<readonly Cells[]> {

@@ -5,7 +5,7 @@
 import type { Cell, Domain, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { quantiles } from "diffeo/host";
-import type { Cells } from "../measure/law.ts";
+import type { Cells } from "../measure/table-distribution.ts";
 import { quoteList } from "../table/quote.ts";
 
 export interface ShownColumn {

@@ -6,7 +6,7 @@
 
 import { FAINT, grid, Plot } from "diffeo-picture/chart";
 import { rankVector } from "../measure/distances.ts";
-import type { Cells } from "../measure/law.ts";
+import type { Cells } from "../measure/table-distribution.ts";
 import { type ShownColumn, type ShownColumns, type ShownDomain, shownColumns } from "./columns.ts";
 import { DATA, dotsOf, histograms, legend, SAMPLES, shares } from "./marks.ts";
 import { axisOf, LEAST_DOTS, MOST_DOTS, pairMarks, type Sets } from "./pair-marks.ts";

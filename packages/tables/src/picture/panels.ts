@@ -5,7 +5,7 @@
 import type { Product, ProductPart } from "diffeo/domain";
 import { chart, FAINT, type Panel, Plot } from "diffeo-picture/chart";
 import type { Calibration } from "../measure/calibration.ts";
-import type { Cells } from "../measure/law.ts";
+import type { Cells } from "../measure/table-distribution.ts";
 import { clouds, dotsOf, legend, type Points, SAMPLES } from "./marks.ts";
 
 const HEIGHT = Math.sqrt(3) / 2;

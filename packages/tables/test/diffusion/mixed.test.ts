@@ -173,11 +173,11 @@ it("baselines have the likelihood of mass and density where columns are independ
   // Tenths of an exponential with mean 5, as a density.
   const truth = (v: number): number =>
     v === 0 ? Math.log(0.58) : Math.log(0.42 * 10 * Math.expm1(0.02)) - v / 5;
-  for (const law of tableBaselines(product(own), seen)) {
-    const logs = await law.logLikelihood(fresh);
+  for (const distribution of tableBaselines(product(own), seen)) {
+    const logs = await distribution.logLikelihood(fresh);
     const gap = fresh.reduce((s, [v], i) => s + logs[i] - truth(Number(v)), 0) / fresh.length;
-    expect(Math.abs(gap), law.name).toBeLessThan(0.03);
-    const drawn = await law.draw(3000, 1);
+    expect(Math.abs(gap), distribution.name).toBeLessThan(0.03);
+    const drawn = await distribution.draw(3000, 1);
     expect(Math.abs(shareOf(drawn, ([v]) => v === 0) - 0.58)).toBeLessThan(0.03);
   }
 });

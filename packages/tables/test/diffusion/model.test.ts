@@ -34,7 +34,7 @@ import {
 import type { DrawnRows } from "../../src/diffusion/query/draw.ts";
 import { logDensityOf } from "../../src/diffusion/query/likelihood.ts";
 import { openTable, type TableModel } from "../../src/diffusion/query/table-model.ts";
-import { modelLaw } from "../../src/measure/law.ts";
+import { modelDistribution } from "../../src/measure/table-distribution.ts";
 
 const small = { width: 32, blocks: 1, rate: 5e-3, threads: 1 } as const;
 
@@ -360,15 +360,15 @@ describe("a likelihood", () => {
   });
 
   it("is estimated in an evaluation of more than 64 coordinates, and not below", () => {
-    const law = (n: number) =>
-      modelLaw(
+    const distribution = (n: number) =>
+      modelDistribution(
         untrained(
           product(Object.fromEntries(Array.from({ length: n }, (_, i) => [`c${i}`, real()]))),
           1,
         ),
       );
-    expect(law(64).probes).toBeUndefined();
-    expect(law(65).probes).toBe(16);
+    expect(distribution(64).probes).toBeUndefined();
+    expect(distribution(65).probes).toBe(16);
   });
 
   it("integrates to one over the cells", async () => {

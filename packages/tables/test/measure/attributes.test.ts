@@ -4,7 +4,7 @@ import { key, normal } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import { attributesOf } from "../../src/measure/attributes.ts";
 import { featuresOf } from "../../src/measure/features.ts";
-import type { Cells } from "../../src/measure/law.ts";
+import type { Cells } from "../../src/measure/table-distribution.ts";
 
 describe("cells guessed from the nearest sample", () => {
   it("are those of the sample that is nearest in the other columns", () => {

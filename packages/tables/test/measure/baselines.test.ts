@@ -19,10 +19,10 @@ import { normalShare } from "diffeo/host";
 import { key, normal, uniform } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import { tableBaselines } from "../../src/measure/baseline/baselines.ts";
-import { numberLaw } from "../../src/measure/baseline/discrete.ts";
+import { numberDistribution } from "../../src/measure/baseline/discrete.ts";
 import { gaussianOf } from "../../src/measure/baseline/gaussian.ts";
 import { kernelMarginal } from "../../src/measure/baseline/marginal.ts";
-import type { Cells, TableLaw } from "../../src/measure/law.ts";
+import type { Cells, TableDistribution } from "../../src/measure/table-distribution.ts";
 
 const mean = (values: ArrayLike<number>): number =>
   Array.from(values).reduce((s, v) => s + v, 0) / values.length;
@@ -51,12 +51,12 @@ async function gaps(
   known: Known,
   train = 4000,
 ): Promise<Record<string, number> & { rows: Record<string, number> }> {
-  const laws = tableBaselines(product(known.columns), rowsOf(known, train, 1));
+  const distributions = tableBaselines(product(known.columns), rowsOf(known, train, 1));
   const fresh = rowsOf(known, 1000, 2);
   const found = await Promise.all(
-    laws.map(async (law: TableLaw) => {
-      const scores = await law.logLikelihood(fresh);
-      return [law.name, fresh.map((row, i) => scores[i] - known.logDensity(row))] as const;
+    distributions.map(async (distribution: TableDistribution) => {
+      const scores = await distribution.logLikelihood(fresh);
+      return [distribution.name, fresh.map((row, i) => scores[i] - known.logDensity(row))] as const;
     }),
   );
   const rows = Object.fromEntries(
@@ -194,8 +194,8 @@ describe("baselines", () => {
     const of = (rows: readonly Cells[]): Cells[] => rows.map((row, i) => [...row, i % 4]);
     const [rows, fresh] = [of(rowsOf(copula, 300, 1)), of(rowsOf(copula, 20, 2))];
     const plain = tableBaselines(product({ ...copula.columns, visits: count() }), rows);
-    for (const [k, law] of tableBaselines(product(columns), rows).entries())
-      expect(await law.logLikelihood(fresh)).toEqual(await plain[k].logLikelihood(fresh));
+    for (const [k, distribution] of tableBaselines(product(columns), rows).entries())
+      expect(await distribution.logLikelihood(fresh)).toEqual(await plain[k].logLikelihood(fresh));
   });
 
   it("are distributions: probabilities of labels and integers sum to one", async () => {
@@ -205,9 +205,11 @@ describe("baselines", () => {
       LABELS[(LABELS.indexOf(String(row[1])) + Number(row[0])) % 3],
     ]);
     const all = Array.from({ length: 3 * 400 }, (_, i) => [Math.floor(i / 3), LABELS[i % 3]]);
-    for (const law of tableBaselines(product(known.columns), rows)) {
-      const total = (await law.logLikelihood(all)).reduce((s, v) => s + Math.exp(v), 0);
-      expect(Math.abs(total - 1)).toBeLessThan(law.name === "independent columns" ? 2e-3 : 0.02);
+    for (const distribution of tableBaselines(product(known.columns), rows)) {
+      const total = (await distribution.logLikelihood(all)).reduce((s, v) => s + Math.exp(v), 0);
+      expect(Math.abs(total - 1)).toBeLessThan(
+        distribution.name === "independent columns" ? 2e-3 : 0.02,
+      );
     }
   });
 
@@ -220,15 +222,15 @@ describe("baselines", () => {
       const [a, b, c] = row.map((v) => (Number(v) < 10 ? 0 : Number(v)));
       return [a, b, c].map((v) => (100 * v) / (a + b + c));
     });
-    const [, copulaLaw, independent] = tableBaselines(product(zeros.columns), rows);
+    const [, copula, independent] = tableBaselines(product(zeros.columns), rows);
     const same = Array.from({ length: 60 }, (): Cells => [0, 40, 60]);
-    const spread = async (law: TableLaw): Promise<number> => {
-      const scores = Array.from(await law.logLikelihood(same));
+    const spread = async (distribution: TableDistribution): Promise<number> => {
+      const scores = Array.from(await distribution.logLikelihood(same));
       return Math.sqrt(mean(scores.map((v) => (v - mean(scores)) ** 2)));
     };
     // Scores of one draw each have a spread of 0.32; a mean over sixteen has a quarter of it.
-    for (const law of [copulaLaw, independent])
-      expect(await spread(law), law.name).toBeLessThan(0.12);
+    for (const distribution of [copula, independent])
+      expect(await spread(distribution), distribution.name).toBeLessThan(0.12);
   });
 
   it("draw rows that are inside, with the columns' distributions and the copula's dependence", async () => {
@@ -247,22 +249,22 @@ describe("baselines", () => {
       return [...copula.row(z, u), ...apart.row(z, u).slice(0, 2), z[2], z[2] + Math.exp(z[3])];
     };
     const rows = Array.from({ length: 1500 }, (_, i) => one(i));
-    for (const law of tableBaselines(domain, rows)) {
-      const drawn = await law.draw(800, 5);
+    for (const distribution of tableBaselines(domain, rows)) {
+      const drawn = await distribution.draw(800, 5);
       for (const row of drawn) expect(domain.fault(row)).toBeUndefined();
-      expect(await law.draw(800, 5)).toEqual(drawn);
+      expect(await distribution.draw(800, 5)).toEqual(drawn);
       const share = (of: readonly Cells[], test: (row: Cells) => boolean): number =>
         of.filter(test).length / of.length;
       for (const test of [
         (row: Cells) => Number(row[1]) < 0.3,
         (row: Cells) => row[3] === "north",
-        (row: Cells) => Number(row[2]) < (law.name === "Gaussian" ? 3 : 1),
+        (row: Cells) => Number(row[2]) < (distribution.name === "Gaussian" ? 3 : 1),
       ])
         expect(Math.abs(share(drawn, test) - share(rows, test))).toBeLessThan(0.06);
       const both = share(drawn, (row) => Number(row[0]) > Math.LN2 && Number(row[1]) > 0.5);
       // P(both above their medians) = ¼ + asin ρ/2π.
       const expected =
-        law.name === "independent columns" ? 0.25 : 0.25 + Math.asin(RHO) / (2 * Math.PI);
+        distribution.name === "independent columns" ? 0.25 : 0.25 + Math.asin(RHO) / (2 * Math.PI);
       expect(Math.abs(both - expected)).toBeLessThan(0.05);
     }
   });
@@ -282,17 +284,17 @@ describe("a Gaussian of few rows", () => {
 
 describe("the distribution of a coordinate", () => {
   const values = normal(key(7), 300, { dtype: "float64" }).data.map((v) => Math.sign(v) * v * v);
-  const law = kernelMarginal(values);
+  const distribution = kernelMarginal(values);
 
   it("is one: its density is the slope of its distribution function, which goes from 0 to 1", () => {
     for (const z of [-30, -3, -0.5, 0, 0.1, 2, 40]) {
       const h = 1e-4;
-      const slope = (law.tails(z + h)[0] - law.tails(z - h)[0]) / (2 * h);
-      expect(Math.exp(law.logDensity(z)) / slope).toBeCloseTo(1, 4);
-      const [below, above] = law.tails(z);
+      const slope = (distribution.tails(z + h)[0] - distribution.tails(z - h)[0]) / (2 * h);
+      expect(Math.exp(distribution.logDensity(z)) / slope).toBeCloseTo(1, 4);
+      const [below, above] = distribution.tails(z);
       expect(below + above).toBeCloseTo(1, 12);
     }
-    expect(law.tails(-1e9)[0]).toBeLessThan(1e-10);
+    expect(distribution.tails(-1e9)[0]).toBeLessThan(1e-10);
   });
 
   it("has kernels that are wider where values are rare, and a tail, as its formula says", () => {
@@ -317,44 +319,58 @@ describe("the distribution of a coordinate", () => {
 
   it("goes back from shares to where they lie, beyond the values too", () => {
     for (const p of [1e-6, 0.01, 0.3, 0.5, 0.9, 0.999999])
-      expect(law.tails(law.quantile(p))[0] / p).toBeCloseTo(1, 4);
+      expect(distribution.tails(distribution.quantile(p))[0] / p).toBeCloseTo(1, 4);
   });
 
   it("gives a far row a price, not the end of the world", () => {
     // ε · scale/(π d²) for a value of 10⁶.
-    expect(law.logDensity(1e6)).toBeGreaterThan(-40);
+    expect(distribution.logDensity(1e6)).toBeGreaterThan(-40);
   });
 });
 
 describe("the distribution of integers", () => {
   it("leans on its smooth distribution where every number came once: those between are as likely", () => {
     const even = Array.from({ length: 100 }, (_, i) => 2 * i);
-    const law = numberLaw(even, uniform(key(1), 100, { dtype: "float64" }).data, { least: 0 });
-    expect(Math.exp(law.logProbability(101) - law.logProbability(100))).toBeCloseTo(1, 1);
+    const distribution = numberDistribution(even, uniform(key(1), 100, { dtype: "float64" }).data, {
+      least: 0,
+    });
+    expect(
+      Math.exp(distribution.logProbability(101) - distribution.logProbability(100)),
+    ).toBeCloseTo(1, 1);
   });
 
   it("has far numbers' chances from the side that they are on", () => {
-    const law = numberLaw([1, 2, 2, 3, 6], uniform(key(1), 5, { dtype: "float64" }).data, {});
+    const distribution = numberDistribution(
+      [1, 2, 2, 3, 6],
+      uniform(key(1), 5, { dtype: "float64" }).data,
+      {},
+    );
     for (const side of [1, -1])
-      expect(Math.exp(law.logProbability(side * 2e9) - law.logProbability(side * 1e9))).toBeCloseTo(
-        0.25,
-        4,
-      );
+      expect(
+        Math.exp(distribution.logProbability(side * 2e9) - distribution.logProbability(side * 1e9)),
+      ).toBeCloseTo(0.25, 4);
   });
 
   it("goes back from shares to numbers, and keeps to bounds", () => {
     const values = Array.from({ length: 200 }, (_, i) => [1, 2, 2, 3, 6][i % 5]);
-    const law = numberLaw(values, uniform(key(1), 200, { dtype: "float64" }).data, {
-      least: 1,
-      most: 6,
-    });
-    const total = [1, 2, 3, 4, 5, 6].reduce((s, k) => s + Math.exp(law.logProbability(k)), 0);
+    const distribution = numberDistribution(
+      values,
+      uniform(key(1), 200, { dtype: "float64" }).data,
+      {
+        least: 1,
+        most: 6,
+      },
+    );
+    const total = [1, 2, 3, 4, 5, 6].reduce(
+      (s, k) => s + Math.exp(distribution.logProbability(k)),
+      0,
+    );
     expect(total).toBeCloseTo(1, 10);
-    expect(Math.exp(law.logProbability(2))).toBeCloseTo(0.4, 1);
+    expect(Math.exp(distribution.logProbability(2))).toBeCloseTo(0.4, 1);
     for (const k of [1, 2, 3, 4, 5, 6]) {
-      const [below, above] = law.tails(k);
-      expect(below + Math.exp(law.logProbability(k)) + above).toBeCloseTo(1, 10);
-      expect(law.quantile(below + Math.exp(law.logProbability(k)) / 2)).toBe(k);
+      const [below, above] = distribution.tails(k);
+      expect(below + Math.exp(distribution.logProbability(k)) + above).toBeCloseTo(1, 10);
+      expect(distribution.quantile(below + Math.exp(distribution.logProbability(k)) / 2)).toBe(k);
     }
   });
 });

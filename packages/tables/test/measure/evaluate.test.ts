@@ -6,13 +6,13 @@ import { describe, expect, it } from "vitest";
 import { tableBaselines } from "../../src/measure/baseline/baselines.ts";
 import { evaluateTable } from "../../src/measure/evaluate.ts";
 import { copyFaults, rankFaults } from "../../src/measure/faults.ts";
-import type { Cells, TableLaw } from "../../src/measure/law.ts";
+import type { Cells, TableDistribution } from "../../src/measure/table-distribution.ts";
 import { allFaultsOf, evaluationText, faultsOf, verdictOf } from "../../src/report/text.ts";
 
 const logNormal = (z: number): number => -(z * z + Math.log(2 * Math.PI)) / 2;
 
 /** Two modes along the first column, the left one with a given mass. */
-const modes = (left: number): TableLaw => ({
+const modes = (left: number): TableDistribution => ({
   name: "modes",
   logLikelihood: (rows) =>
     Float64Array.from(rows, ([x, y]) => {
@@ -100,7 +100,7 @@ describe("an evaluation of a table's model", () => {
   });
 
   it("knows a model that repeats its rows", async () => {
-    const copies: TableLaw = {
+    const copies: TableDistribution = {
       ...modes(0.6),
       draw: (n) => Array.from({ length: n }, (_, i) => training[i % 1200]),
     };
@@ -127,8 +127,8 @@ describe("an evaluation of a table's model", () => {
     const { evaluation } = await evaluateTable(modes(0.6), plane, { rows });
     expect(evaluation.privacy).toBeUndefined();
     expect(evaluation.training).toBe(0);
-    const laws = tableBaselines(plane, training);
-    const scores = await laws[0].logLikelihood(rows);
+    const distributions = tableBaselines(plane, training);
+    const scores = await distributions[0].logLikelihood(rows);
     const mean = scores.reduce((s, v) => s + v, 0) / rows.length;
     expect(evaluation.likelihood.baselines[0].mean).toBeCloseTo(mean, 1);
     expect(evaluationText(evaluation)).toContain("not known: the rows of training were not given");

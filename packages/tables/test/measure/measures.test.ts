@@ -14,9 +14,9 @@ import {
   slicedDistance,
 } from "../../src/measure/distances.ts";
 import { featuresOf } from "../../src/measure/features.ts";
-import type { Cells } from "../../src/measure/law.ts";
 import { cellMarks, decimalsOf } from "../../src/measure/marks.ts";
 import { privacyOf } from "../../src/measure/neighbours.ts";
+import type { Cells } from "../../src/measure/table-distribution.ts";
 
 /** Points of the plane made of two normal and two uniform numbers each. */
 function points(

@@ -7,7 +7,7 @@ import { cholesky, lowerSolve, normalShare } from "diffeo/host";
 import { key, normal, uniform } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import { evaluateTable } from "../../src/measure/evaluate.ts";
-import type { Cells, OpenCells, TableLaw } from "../../src/measure/law.ts";
+import type { Cells, OpenCells, TableDistribution } from "../../src/measure/table-distribution.ts";
 import { allFaultsOf, verdictOf } from "../../src/report/text.ts";
 
 const domain = product({ x: real(), y: real(), z: real(), k: category(["a", "b", "c"]) });
@@ -74,7 +74,7 @@ const thereIn = (row: OpenCells, before = 3): number[] =>
   [0, 1, 2].filter((i) => i < before && row[i] !== null);
 
 /** The distribution of a world; rows may be those of another. */
-const lawOf = (world: World, drawsOf: World = world): TableLaw => ({
+const exactDistribution = (world: World, drawsOf: World = world): TableDistribution => ({
   name: "world",
   logLikelihood: (some) =>
     Float64Array.from(some, (row) =>
@@ -111,18 +111,22 @@ const torn = (all: readonly Cells[]): OpenCells[] =>
   all.map(([x, y, z, k], i) => [x, Number(x) > 0.3 ? null : y, z, i % 3 === 0 ? null : k]);
 
 const faults = async (
-  law: TableLaw,
+  distribution: TableDistribution,
   held: readonly OpenCells[],
   training: readonly OpenCells[],
 ) => {
-  const { evaluation } = await evaluateTable(law, domain, { rows: held, training, samples: 800 });
+  const { evaluation } = await evaluateTable(distribution, domain, {
+    rows: held,
+    training,
+    samples: 800,
+  });
   return { evaluation, found: allFaultsOf(evaluation) };
 };
 
 describe("a model that is right", () => {
   it.each([1, 2])("is not called wrong (%i)", async (seed) => {
     const { found, evaluation } = await faults(
-      lawOf(truth),
+      exactDistribution(truth),
       rows(truth, 300, seed),
       rows(truth, 500, seed + 50),
     );
@@ -134,7 +138,7 @@ describe("a model that is right", () => {
     "is not called wrong where cells are missing for what the row shows (%i)",
     async (seed) => {
       const [held, training] = [torn(rows(truth, 300, seed)), torn(rows(truth, 500, seed + 50))];
-      const { found, evaluation } = await faults(lawOf(truth), held, training);
+      const { found, evaluation } = await faults(exactDistribution(truth), held, training);
       expect(found).toEqual([]);
       expect(evaluation.rows).toBe(300);
       expect(evaluation.torn).toBeGreaterThan(150);
@@ -146,7 +150,11 @@ describe("a model that is right", () => {
   );
 
   it("is not called wrong for rounding as the data are", async () => {
-    const { found } = await faults(lawOf(rounded), rows(rounded, 300, 6), rows(rounded, 500, 56));
+    const { found } = await faults(
+      exactDistribution(rounded),
+      rows(rounded, 300, 6),
+      rows(rounded, 500, 56),
+    );
     expect(found).toEqual([]);
   });
 });
@@ -156,7 +164,7 @@ describe("a model that is wrong", () => {
 
   it("in one column is called so", async () => {
     const wide = { ...truth, spread: 2.5 };
-    const { found, evaluation } = await faults(lawOf(wide), held, training);
+    const { found, evaluation } = await faults(exactDistribution(wide), held, training);
     expect(found.join("; ")).toMatch(/samples has another distribution than the rows.*: y 0\.\d+/);
     expect(verdictOf(evaluation)).toMatch(/^worse than it should be: /);
   });
@@ -164,20 +172,24 @@ describe("a model that is wrong", () => {
   it("in how columns depend on each other is called so", async () => {
     // The same columns, with y independent of x.
     const apart = { ...truth, rho: 0, spread: 1 };
-    const { found } = await faults(lawOf(apart), held, training);
+    const { found } = await faults(exactDistribution(apart), held, training);
     expect(found.join("; ")).toMatch(/a classifier tells samples from rows, AUC 0\.\d+/);
     expect(found.join("; ")).toMatch(/nats per row more than the model/);
     expect(found.join("; ")).not.toMatch(/another distribution than the rows/);
   });
 
   it("in labels is called so", async () => {
-    const { found } = await faults(lawOf({ ...truth, labels: [0.2, 0.3, 0.5] }), held, training);
+    const { found } = await faults(
+      exactDistribution({ ...truth, labels: [0.2, 0.3, 0.5] }),
+      held,
+      training,
+    );
     expect(found.join("; ")).toMatch(/another distribution than the rows.*: k 0\.\d+/);
   });
 
   it("in decimals alone is called so", async () => {
     const { found } = await faults(
-      lawOf(rounded, truth),
+      exactDistribution(rounded, truth),
       rows(rounded, 300, 8),
       rows(rounded, 500, 58),
     );
@@ -189,7 +201,11 @@ describe("a model that is wrong", () => {
   it("is called so by rows with missing cells alone", async () => {
     const open = (all: readonly Cells[]): OpenCells[] =>
       all.map((row, i) => row.with(i % 4, null as never) as OpenCells);
-    const { found } = await faults(lawOf({ ...truth, spread: 2.5 }), open(held), open(training));
+    const { found } = await faults(
+      exactDistribution({ ...truth, spread: 2.5 }),
+      open(held),
+      open(training),
+    );
     expect(found.join("; ")).toMatch(/samples has another distribution than the rows.*: y 0\.\d+/);
     expect(found.join("; ")).toMatch(/nats per row more than the model/);
   });

@@ -1,4 +1,6 @@
-/** State of the page: the scene, the point that is selected, and what `check` finds of a typed map. */
+/**
+ * State of the page: the scene, the point that is selected, and what `check` finds of a typed map.
+ */
 import { isStopped, type OpenWorker, openWorker } from "../../shell/rpc.ts";
 import { WorkerRun } from "../../shell/worker-run.svelte.ts";
 import { lattice } from "../../view/frame.ts";
@@ -7,7 +9,7 @@ import type { Field } from "./names.ts";
 import { type Reading, type RunRequest, type Scene, SHADES } from "./shapes.ts";
 
 type Tasks = typeof import("./tasks.ts");
-type Report = Extract<Awaited<ReturnType<Tasks["verdict"]>>, { readonly laws: unknown }>;
+type Report = Extract<Awaited<ReturnType<Tasks["verdict"]>>, { readonly properties: unknown }>;
 type Place = { readonly x: readonly [number, number] } | { readonly u: readonly [number, number] };
 
 /** Where p is highest: the point to select when the selected one is outside the domain. */
@@ -79,7 +81,7 @@ export class Scores extends WorkerRun<Tasks> {
     try {
       const report = await checker.call("verdict", request);
       if (this.#checker !== checker) return;
-      this.verdict = "laws" in report ? report : undefined;
+      this.verdict = "properties" in report ? report : undefined;
     } catch (error) {
       if (this.#checker !== checker || isStopped(error)) return;
       this.verdict = undefined;

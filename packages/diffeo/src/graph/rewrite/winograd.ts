@@ -41,7 +41,7 @@ const matrix = (rows: Rows): Tensor =>
     "float32",
   );
 
-const turned = (rows: Rows): Rows => rows[0].map((_, j) => rows.map((row) => row[j]));
+const transposeRows = (rows: Rows): Rows => rows[0].map((_, j) => rows.map((row) => row[j]));
 
 /**
  * A or C over pixels, points of both axes before tiles of both. It is written as a product of small
@@ -60,7 +60,7 @@ function overPixels({ down, across, points, tiles }: Plan, side: Side): Tensor {
 
 /** Its transpose. */
 function overPixelsTurned({ down, across, points, tiles }: Plan, side: Side): Tensor {
-  const [d, a] = [matrix(turned(down[side])), matrix(turned(across[side]))];
+  const [d, a] = [matrix(transposeRows(down[side])), matrix(transposeRows(across[side]))];
   const [h, w] = [d.shape[0], a.shape[0]];
   const both = mul(
     reshape(d, [h, 1, down.points, 1, down.tiles, 1]),
@@ -88,14 +88,17 @@ function spread(x: Tensor, side: Side, plan: Plan, target: Target): Tensor {
 }
 
 /** Aᵀ or Cᵀ of that. */
-function gathered(y: Tensor, side: Side, plan: Plan, shape: Shape, target: Target): Tensor {
+function gatherTiles(y: Tensor, side: Side, plan: Plan, shape: Shape, target: Target): Tensor {
   const [b, h, w, c] = shape;
   const { down } = plan;
   const pixelsFirst = inTwo(plan, target)
     ? matmul(
-        matrix(turned(down[side])),
+        matrix(transposeRows(down[side])),
         reshape(
-          matmul(matrix(turned(overTiles(plan, side))), reshape(y, [down.points, -1, b * c])),
+          matmul(
+            matrix(transposeRows(overTiles(plan, side))),
+            reshape(y, [down.points, -1, b * c]),
+          ),
           [down.points * down.tiles, w * b * c],
         ),
       )
@@ -122,7 +125,7 @@ export function winogradOutput(
   const plan = planFor(x.shape[0], w, q, target);
   return (
     plan &&
-    gathered(
+    gatherTiles(
       matmul(spread(x, "input", plan, target), kernelOf(w, plan)),
       "output",
       plan,
@@ -142,7 +145,7 @@ export function winogradImage(
   const plan = planFor(g.shape[0], w, q, target);
   if (!plan) return undefined;
   const product = matmul(spread(g, "output", plan, target), transpose(kernelOf(w, plan)));
-  return gathered(product, "input", plan, shape, target);
+  return gatherTiles(product, "input", plan, shape, target);
 }
 
 /** So many rows of a product with few results are one piece of it on a GPU. */
@@ -163,7 +166,7 @@ export function winogradKernel(
     reshape(spread(t, side, plan, target), [plan.points, pieces, rows / pieces, t.shape[3]]);
   const product = sum(matmul(transpose(cut(x, "input")), cut(g, "output")), 1);
   return reshape(
-    matmul(matrix(turned(overTaps(plan))), reshape(product, [plan.points, -1])),
+    matmul(matrix(transposeRows(overTaps(plan))), reshape(product, [plan.points, -1])),
     w.shape,
   );
 }

@@ -62,7 +62,7 @@ const spreadOverWeek = (days: readonly number[]): number[] =>
   days.map((day, i) => day + 7 * (((i + 1) * 0.6180339887498949) % 1) - 3.5);
 
 /** F of numbers that may all be the same: then there is one cell, with a neighbour on each side. */
-const lawOf = (numbers: readonly number[], step: number | undefined) =>
+const distributionWithNeighbours = (numbers: readonly number[], step: number | undefined) =>
   distributionOf(
     new Set(numbers).size > 1
       ? numbers
@@ -82,14 +82,16 @@ function meaningOf({ format, days: values }: Read): Meaning {
   const options: DateOptions = {
     format,
     range: [from, to],
-    day: weekdays ? distributionOf(spreadOverWeek(own), undefined) : lawOf(own, 1),
+    day: weekdays
+      ? distributionOf(spreadOverWeek(own), undefined)
+      : distributionWithNeighbours(own, 1),
     ...(isLong && {
-      year: lawOf(
+      year: distributionWithNeighbours(
         parts.map(({ year }) => year),
         1,
       ),
     }),
-    ...(hasTimes && { second: lawOf(seconds, stepOf(seconds) ?? 0.001) }),
+    ...(hasTimes && { second: distributionWithNeighbours(seconds, stepOf(seconds) ?? 0.001) }),
     ...(weekdays && { weekdays }),
   };
   const by = [

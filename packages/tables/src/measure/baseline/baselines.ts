@@ -16,10 +16,10 @@
 
 import type { Product } from "diffeo/domain";
 import { choice, fold, key, normal, uniform } from "diffeo/random";
-import type { OpenCells, TableLaw } from "../law.ts";
+import type { OpenCells, TableDistribution } from "../table-distribution.ts";
 import { copulaBaseline, independentBaseline, marginalsOf } from "./copula-baseline.ts";
 import {
-  countedLaw,
+  countedDistribution,
   countedLogs,
   DRAWS,
   drawnRows,
@@ -33,35 +33,35 @@ import { partsWhere, withoutBends } from "./parts.ts";
 /** Rows that correlations of a copula are taken from. */
 const MOST_ROWS = 3000;
 
-function gaussianBaseline(domain: Product, rows: readonly OpenCells[]): TableLaw {
+function gaussianBaseline(domain: Product, rows: readonly OpenCells[]): TableDistribution {
   const parts = partsWhere(domain, (part) => !isCategory(part));
-  const counted = domain.parts.filter(isCategory).map((part) => countedLaw(part, rows));
+  const counted = domain.parts.filter(isCategory).map((part) => countedDistribution(part, rows));
   const nameOf = (i: number): string => `coordinate ${i + 1}`;
-  const law: Gaussian | undefined =
+  const distribution: Gaussian | undefined =
     parts.size > 0 ? gaussianOf(parts.pointsOf(rows, 0).z, parts.size, nameOf) : undefined;
   const draws = parts.noisy ? DRAWS : 1;
   return {
     name: "Gaussian",
     logLikelihood: (some) => {
       const labels = countedLogs(counted, some);
-      if (!law) return labels;
+      if (!distribution) return labels;
       const found = Array.from({ length: draws }, (_, i) => {
         const { z, shift } = parts.pointsOf(some, i + 1);
-        return gaussianLogDensity(law, z).map((v, row) => v + shift[row]);
+        return gaussianLogDensity(distribution, z).map((v, row) => v + shift[row]);
       });
       return logMean(found).map((v, i) => v + labels[i]);
     },
     draw: (count, seed) => {
       const root = fold(key(seed), "gaussian");
       const drawn = drawnRows(count, domain.columns.length);
-      if (law) {
+      if (distribution) {
         const noise = normal(fold(root, "z"), [count, parts.size], { dtype: "float64" }).data;
-        const z = timesLower(law.factor, noise, parts.size).map(
-          (v, i) => v + law.mean[i % parts.size],
+        const z = timesLower(distribution.factor, noise, parts.size).map(
+          (v, i) => v + distribution.mean[i % parts.size],
         );
         parts.decode(z, drawn);
       }
-      counted.forEach(({ at, law: own }) => {
+      counted.forEach(({ at, distribution: own }) => {
         const u = uniform(fold(root, at), count, { dtype: "float64" }).data;
         drawn.forEach((row, i) => {
           row[at] = own.quantile(u[i]);
@@ -82,7 +82,10 @@ export function someRows<T>(rows: readonly T[], most: number): readonly T[] {
 }
 
 /** The three baselines of a table, fitted to rows of it. */
-export function tableBaselines(table: Product, rows: readonly OpenCells[]): readonly TableLaw[] {
+export function tableBaselines(
+  table: Product,
+  rows: readonly OpenCells[],
+): readonly TableDistribution[] {
   const { domain, split, joined } = splitMixed(withoutBends(table));
   const own = rows.map(split);
   const marginals = marginalsOf(domain, own);
@@ -90,9 +93,9 @@ export function tableBaselines(table: Product, rows: readonly OpenCells[]): read
     gaussianBaseline(domain, own),
     copulaBaseline(domain, someRows(own, MOST_ROWS), marginals),
     independentBaseline(domain, marginals),
-  ].map((law) => ({
-    ...law,
-    logLikelihood: (some) => law.logLikelihood(some.map(split)),
-    draw: async (count, seed) => (await law.draw(count, seed)).map(joined),
+  ].map((distribution) => ({
+    ...distribution,
+    logLikelihood: (some) => distribution.logLikelihood(some.map(split)),
+    draw: async (count, seed) => (await distribution.draw(count, seed)).map(joined),
   }));
 }

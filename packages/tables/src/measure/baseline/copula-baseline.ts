@@ -3,10 +3,10 @@ import type { Cell, Product } from "diffeo/domain";
 import { lowerSolve, normalPoint, normalShare } from "diffeo/host";
 import { fold, key, normal, uniform } from "diffeo/random";
 import { isHole } from "../../diffusion/encode/index.ts";
-import type { OpenCells, TableLaw } from "../law.ts";
+import type { OpenCells, TableDistribution } from "../table-distribution.ts";
 import {
   type Counted,
-  countedLaw,
+  countedDistribution,
   countedLogs,
   DRAWS,
   drawnRows,
@@ -23,7 +23,7 @@ import { type Parts, partsWhere } from "./parts.ts";
  */
 interface Marginals {
   readonly parts: Parts;
-  readonly laws: readonly Marginal[];
+  readonly distributions: readonly Marginal[];
   readonly counted: readonly Counted[];
   /** How many scores a row has. */
   readonly size: number;
@@ -32,31 +32,33 @@ interface Marginals {
 export function marginalsOf(domain: Product, rows: readonly OpenCells[]): Marginals {
   const parts = partsWhere(domain, (part) => !isCounted(part));
   const { z } = parts.pointsOf(rows, 0);
-  const laws = Array.from({ length: parts.size }, (_, j) =>
+  const distributions = Array.from({ length: parts.size }, (_, j) =>
     kernelMarginal(
       Float64Array.from({ length: rows.length }, (_, i) => z[i * parts.size + j]).filter(
         (v) => !Number.isNaN(v),
       ),
     ),
   );
-  const counted = domain.parts.filter(isCounted).map((part) => countedLaw(part, rows));
-  return { parts, laws, counted, size: laws.length + counted.length };
+  const counted = domain.parts.filter(isCounted).map((part) => countedDistribution(part, rows));
+  return { parts, distributions, counted, size: distributions.length + counted.length };
 }
 
 type Points = ReturnType<Parts["pointsOf"]>;
 
 /** Of each row Σ log f with the shift to cells. */
-const smoothLogs = ({ laws }: Marginals, { z, shift }: Points): Float64Array =>
+const smoothLogs = ({ distributions }: Marginals, { z, shift }: Points): Float64Array =>
   shift.map((v, i) =>
-    laws.reduce((s, law, j) => {
-      const value = z[i * laws.length + j];
-      return Number.isNaN(value) ? s : s + law.logDensity(value);
+    distributions.reduce((s, distribution, j) => {
+      const value = z[i * distributions.length + j];
+      return Number.isNaN(value) ? s : s + distribution.logDensity(value);
     }, v),
   );
 
 /** The normal scores of coordinates. */
-const smoothScores = ({ laws }: Marginals, { z }: Points): Float64Array =>
-  z.map((v, at) => (Number.isNaN(v) ? v : normalPoint(...laws[at % laws.length].tails(v))));
+const smoothScores = ({ distributions }: Marginals, { z }: Points): Float64Array =>
+  z.map((v, at) =>
+    Number.isNaN(v) ? v : normalPoint(...distributions[at % distributions.length].tails(v)),
+  );
 
 /** What is below a counted cell, what above, and its own chance. */
 type Interval = readonly [below: number, above: number, own: number];
@@ -66,10 +68,13 @@ const intervalsOf = (
   rows: readonly OpenCells[],
 ): (Interval | undefined)[][] =>
   rows.map((row) =>
-    counted.map(({ at, law }) => {
+    counted.map(({ at, distribution }) => {
       const cell = row[at];
       if (isHole(cell)) return undefined;
-      return [...law.tails(cell as Cell), Math.exp(law.logProbability(cell as Cell))] as const;
+      return [
+        ...distribution.tails(cell as Cell),
+        Math.exp(distribution.logProbability(cell as Cell)),
+      ] as const;
     }),
   );
 
@@ -78,7 +83,7 @@ const intervalsOf = (
  * cell is that of a seed.
  */
 function normalScores(
-  { laws, counted, size }: Marginals,
+  { distributions, counted, size }: Marginals,
   smooth: Float64Array,
   rows: readonly (readonly (Interval | undefined)[])[],
   seed: number,
@@ -88,11 +93,11 @@ function normalScores(
   }).data;
   const out = new Float64Array(rows.length * size);
   rows.forEach((row, i) => {
-    out.set(smooth.subarray(i * laws.length, (i + 1) * laws.length), i * size);
+    out.set(smooth.subarray(i * distributions.length, (i + 1) * distributions.length), i * size);
     row.forEach((interval, j) => {
       const v = u[i * counted.length + j];
       const [below, above, own] = interval ?? [];
-      out[i * size + laws.length + j] =
+      out[i * size + distributions.length + j] =
         below === undefined || above === undefined || own === undefined
           ? Number.NaN
           : normalPoint(below + v * own, above + (1 - v) * own);
@@ -103,7 +108,7 @@ function normalScores(
 
 /** Rows whose scores are given. */
 function rowsAt(
-  { parts, laws, counted, size }: Marginals,
+  { parts, distributions, counted, size }: Marginals,
   scores: Float64Array,
   columns: number,
 ): Cell[][] {
@@ -111,21 +116,21 @@ function rowsAt(
   const drawn = drawnRows(count, columns);
   const shares = scores.map(normalShare);
   parts.decode(
-    Float64Array.from({ length: count * laws.length }, (_, at) => {
-      const [i, j] = [Math.floor(at / laws.length), at % laws.length];
-      return laws[j].quantile(shares[i * size + j]);
+    Float64Array.from({ length: count * distributions.length }, (_, at) => {
+      const [i, j] = [Math.floor(at / distributions.length), at % distributions.length];
+      return distributions[j].quantile(shares[i * size + j]);
     }),
     drawn,
   );
   drawn.forEach((row, i) => {
-    counted.forEach(({ at, law }, j) => {
-      row[at] = law.quantile(shares[i * size + laws.length + j]);
+    counted.forEach(({ at, distribution }, j) => {
+      row[at] = distribution.quantile(shares[i * size + distributions.length + j]);
     });
   });
   return drawn;
 }
 
-export function independentBaseline(domain: Product, marginals: Marginals): TableLaw {
+export function independentBaseline(domain: Product, marginals: Marginals): TableDistribution {
   return {
     name: "independent columns",
     logLikelihood: (rows) => {
@@ -165,7 +170,7 @@ export function copulaBaseline(
   domain: Product,
   rows: readonly OpenCells[],
   marginals: Marginals,
-): TableLaw {
+): TableDistribution {
   const n = marginals.size;
   const { parts } = marginals;
   const fitted = smoothScores(marginals, parts.pointsOf(rows, 0));

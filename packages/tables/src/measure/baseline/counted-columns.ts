@@ -2,8 +2,13 @@
 import type { Cell, ProductPart } from "diffeo/domain";
 import { fold, key, uniform } from "diffeo/random";
 import { isHole } from "../../diffusion/encode/index.ts";
-import type { OpenCells } from "../law.ts";
-import { type Discrete, labelLaw, type NumberBounds, numberLaw } from "./discrete.ts";
+import type { OpenCells } from "../table-distribution.ts";
+import {
+  type Discrete,
+  labelDistribution,
+  type NumberBounds,
+  numberDistribution,
+} from "./discrete.ts";
 
 /** Draws of what is spread that a row's density is averaged over. */
 export const DRAWS = 16;
@@ -17,15 +22,21 @@ export const isCounted = (part: ProductPart): boolean => isCategory(part) || isI
 /** A column of labels or integers. */
 export interface Counted {
   readonly at: number;
-  readonly law: Discrete<Cell>;
+  readonly distribution: Discrete<Cell>;
 }
 
-export function countedLaw({ domain, at, name }: ProductPart, rows: readonly OpenCells[]): Counted {
+export function countedDistribution(
+  { domain, at, name }: ProductPart,
+  rows: readonly OpenCells[],
+): Counted {
   const cells = rows.map((row) => row[at.cells]).filter((cell): cell is Cell => !isHole(cell));
   const spec = domain.spec as { readonly labels?: readonly Cell[] } & NumberBounds;
-  if (spec.labels) return { at: at.cells, law: labelLaw(spec.labels, cells) };
+  if (spec.labels) return { at: at.cells, distribution: labelDistribution(spec.labels, cells) };
   const noise = uniform(fold(key("cells"), name), cells.length, { dtype: "float64" }).data;
-  return { at: at.cells, law: numberLaw(cells as number[], noise, spec) as Discrete<Cell> };
+  return {
+    at: at.cells,
+    distribution: numberDistribution(cells as number[], noise, spec) as Discrete<Cell>,
+  };
 }
 
 /** log of the mean of e^v over draws, row by row. */
@@ -48,7 +59,8 @@ export const countedLogs = (
 ): Float64Array =>
   Float64Array.from(rows, (row) =>
     counted.reduce(
-      (s, { at, law }) => (isHole(row[at]) ? s : s + law.logProbability(row[at] as Cell)),
+      (s, { at, distribution }) =>
+        isHole(row[at]) ? s : s + distribution.logProbability(row[at] as Cell),
       0,
     ),
   );

@@ -19,7 +19,7 @@ export interface Discrete<T> {
 }
 
 /** Labels in their order, each counted half a time more than it came. */
-export function labelLaw<T>(labels: readonly T[], values: readonly T[]): Discrete<T> {
+export function labelDistribution<T>(labels: readonly T[], values: readonly T[]): Discrete<T> {
   const counts = new Map(labels.map((label) => [label, 0.5]));
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   const total = values.length + labels.length / 2;
@@ -74,7 +74,7 @@ function firstWhere(low: number, high: number, holds: (k: number) => boolean): n
  * Integers, leaning on the distribution of the coordinate of k + u, u uniform; `noise` are the u of
  * the values.
  */
-export function numberLaw(
+export function numberDistribution(
   values: readonly number[],
   noise: ArrayLike<number>,
   bounds: NumberBounds,

@@ -59,7 +59,7 @@ function kernelShare(z: number, { centres, weights, widths }: Kernels, sign: 1 |
 }
 
 /** Means of neighbours and the share of values that they stand for. */
-function gathered(sorted: Float64Array): Pick<Kernels, "centres" | "weights"> {
+function mergeNeighbours(sorted: Float64Array): Pick<Kernels, "centres" | "weights"> {
   const count = sorted.length;
   const size = Math.max(1, Math.ceil((count - 2 * OUTERMOST) / KERNELS));
   const [centres, weights]: number[][] = [[], []];
@@ -103,7 +103,7 @@ const silverman = (scale: number, count: number): number =>
  * fewer.
  */
 function kernelsOf(sorted: Float64Array, width: number): Kernels {
-  const { centres, weights } = gathered(sorted);
+  const { centres, weights } = mergeNeighbours(sorted);
   const same = { centres, weights, widths: new Float64Array(centres.length).fill(width) };
   const pilot = centres.map((c) => Math.log(kernelSum(c, same)));
   const middle = pilot.reduce((s, v, i) => s + weights[i] * v, 0);

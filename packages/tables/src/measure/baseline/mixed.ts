@@ -15,7 +15,7 @@ import {
 } from "diffeo/domain";
 import { normalPoint } from "diffeo/host";
 import { isHole, type OpenCell } from "../../diffusion/encode/index.ts";
-import type { Cells, OpenCells } from "../law.ts";
+import type { Cells, OpenCells } from "../table-distribution.ts";
 
 /** The cell of a number that is not there, since the label says all. */
 const NONE = "none";

@@ -4,7 +4,7 @@
  */
 import { type Cell, domainOf, type Product, type ProductPart, product } from "diffeo/domain";
 import { mapRows, pointsOf } from "../../diffusion/encode/index.ts";
-import type { OpenCells } from "../law.ts";
+import type { OpenCells } from "../table-distribution.ts";
 
 export interface Parts {
   /** How many coordinates z = φ⁻¹(y) they have. */

@@ -81,7 +81,7 @@ describe("the flow of a label and a number", () => {
     const points = codes.flatMap((c, k) => [-1.2, 0, 0.7].map((g) => ({ c, k, g })));
     const x = Float64Array.from(points.flatMap(({ c, g }) => [c, g]));
     const found = await withGraphs({ threads: 1 }, (graphs) =>
-      logDensityOf(graphs, { name: "law", n: 2, predict: velocity }, { x }),
+      logDensityOf(graphs, { name: "distribution", n: 2, predict: velocity }, { x }),
     );
     points.forEach(({ k, g }, i) => {
       const wide = spreads[k] ** 2 + variance;
@@ -171,7 +171,7 @@ describe("the flow of a field that turns at one level", () => {
 });
 
 const labels = ["a", "b"];
-const law = {
+const distribution = {
   chances: [0.6, 0.4],
   means: [
     [-1, 0],
@@ -185,25 +185,29 @@ function rowsOf(size: number, from: Key): [number, number, string][] {
   const z = normal(fold(from, "z"), [size, 2], { dtype: "float64" }).data;
   const u = uniform(fold(from, "u"), size, { dtype: "float64" }).data;
   return Array.from({ length: size }, (_, i) => {
-    const k = u[i] < law.chances[0] ? 0 : 1;
-    const [a, r] = [z[2 * i], law.correlation[k]];
+    const k = u[i] < distribution.chances[0] ? 0 : 1;
+    const [a, r] = [z[2 * i], distribution.correlation[k]];
     const b = r * a + Math.sqrt(1 - r * r) * z[2 * i + 1];
-    return [law.means[k][0] + law.spread * a, law.means[k][1] + law.spread * b, labels[k]];
+    return [
+      distribution.means[k][0] + distribution.spread * a,
+      distribution.means[k][1] + distribution.spread * b,
+      labels[k],
+    ];
   });
 }
 
-function logLaw(x: number, y: number, label: string): number {
+function logDensity(x: number, y: number, label: string): number {
   const k = labels.indexOf(label);
   const [a, b, r] = [
-    (x - law.means[k][0]) / law.spread,
-    (y - law.means[k][1]) / law.spread,
-    law.correlation[k],
+    (x - distribution.means[k][0]) / distribution.spread,
+    (y - distribution.means[k][1]) / distribution.spread,
+    distribution.correlation[k],
   ];
   const form = (a * a - 2 * r * a * b + b * b) / (1 - r * r);
   return (
-    Math.log(law.chances[k]) -
+    Math.log(distribution.chances[k]) -
     form / 2 -
-    Math.log(2 * Math.PI * law.spread ** 2 * Math.sqrt(1 - r * r))
+    Math.log(2 * Math.PI * distribution.spread ** 2 * Math.sqrt(1 - r * r))
   );
 }
 
@@ -231,7 +235,7 @@ describe("a model of a label and two numbers", () => {
   });
 
   it("scores rows as their distribution does", () => {
-    const gaps = test.map((row, i) => scores[labels.indexOf(row[2])][i] - logLaw(...row));
+    const gaps = test.map((row, i) => scores[labels.indexOf(row[2])][i] - logDensity(...row));
     expect(Math.abs(mean(gaps))).toBeLessThan(0.06);
     expect(Math.sqrt(mean(gaps.map((g) => g * g)))).toBeLessThan(0.3);
   });
@@ -240,7 +244,8 @@ describe("a model of a label and two numbers", () => {
     const wrong = test.map(([x, y], i) => {
       const found = Math.exp(scores[0][i] - logSum([scores[0][i], scores[1][i]]));
       return Math.abs(
-        found - Math.exp(logLaw(x, y, "a") - logSum(labels.map((label) => logLaw(x, y, label)))),
+        found -
+          Math.exp(logDensity(x, y, "a") - logSum(labels.map((label) => logDensity(x, y, label)))),
       );
     });
     expect(mean(wrong)).toBeLessThan(0.03);
@@ -249,7 +254,7 @@ describe("a model of a label and two numbers", () => {
   it("scores a row with a missing value by what is there", async () => {
     const found = await model.logLikelihood(test.map(([x, y]) => ({ x, y, k: null })));
     const gaps = test.map(
-      ([x, y], i) => found[i] - logSum(labels.map((label) => logLaw(x, y, label))),
+      ([x, y], i) => found[i] - logSum(labels.map((label) => logDensity(x, y, label))),
     );
     expect(Math.abs(mean(gaps))).toBeLessThan(0.12);
     // Without x, which y is correlated with.
@@ -257,12 +262,12 @@ describe("a model of a label and two numbers", () => {
     const without = await model.logLikelihood(some.map(([, y, k]) => ({ x: null, y, k })));
     const others = some.map(([, y, label], i) => {
       const k = labels.indexOf(label);
-      const z = (y - law.means[k][1]) / law.spread;
+      const z = (y - distribution.means[k][1]) / distribution.spread;
       return (
         without[i] -
-        Math.log(law.chances[k]) +
+        Math.log(distribution.chances[k]) +
         z ** 2 / 2 +
-        Math.log(law.spread * Math.sqrt(2 * Math.PI))
+        Math.log(distribution.spread * Math.sqrt(2 * Math.PI))
       );
     });
     expect(Math.abs(mean(others))).toBeLessThan(0.06);
@@ -277,7 +282,9 @@ describe("a model of a label and two numbers", () => {
     expect(Math.abs(mean(x) - 1)).toBeLessThan(0.08);
     expect(Math.abs(mean(y) - 1)).toBeLessThan(0.08);
     const both = mean(x.map((v, i) => (v - mean(x)) * (y[i] - mean(y))));
-    expect(Math.abs(both / law.spread ** 2 - law.correlation[1])).toBeLessThan(0.12);
+    expect(Math.abs(both / distribution.spread ** 2 - distribution.correlation[1])).toBeLessThan(
+      0.12,
+    );
     const filled = await model.complete(
       test.map(([a, b]) => ({ x: a, y: b })),
       { draws: 20 },
@@ -286,7 +293,7 @@ describe("a model of a label and two numbers", () => {
       of.filter((row) => row[2] === "a").length / of.length;
     const wrong = test.map(([a, b], i) => {
       const wanted = Math.exp(
-        logLaw(a, b, "a") - logSum(labels.map((label) => logLaw(a, b, label))),
+        logDensity(a, b, "a") - logSum(labels.map((label) => logDensity(a, b, label))),
       );
       return share(filled.rows[i]) - wanted;
     });
@@ -321,12 +328,16 @@ describe("a model of a label and two numbers", () => {
     // a·(x, y) = seen ± noise, in a mixture of Gaussians.
     const exact = (a: readonly [number, number], seen: number, noise: number) => {
       const parts = labels.map((_, k) => {
-        const [m, s2, r] = [law.means[k], law.spread ** 2, law.correlation[k]];
+        const [m, s2, r] = [
+          distribution.means[k],
+          distribution.spread ** 2,
+          distribution.correlation[k],
+        ];
         const along = [s2 * (a[0] + r * a[1]), s2 * (r * a[0] + a[1])];
         const variance = a[0] * along[0] + a[1] * along[1] + noise ** 2;
         const gap = seen - a[0] * m[0] - a[1] * m[1];
         const weight =
-          (law.chances[k] * Math.exp(-(gap ** 2) / (2 * variance))) /
+          (distribution.chances[k] * Math.exp(-(gap ** 2) / (2 * variance))) /
           Math.sqrt(2 * Math.PI * variance);
         return { weight, at: m.map((v, j) => v + (along[j] * gap) / variance) };
       });

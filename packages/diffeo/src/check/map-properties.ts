@@ -45,8 +45,8 @@ import {
 } from "../graph/index.ts";
 import { sameShape } from "../graph/ndarray.ts";
 import { pullScore, pushScore } from "../score/score.ts";
-import { closedFormLaws } from "./closed-form-laws.ts";
-import { difference, type Law, type Probe, secondDifference } from "./law.ts";
+import { closedFormProperties } from "./closed-form-properties.ts";
+import { difference, type Probe, type Property, secondDifference } from "./property.ts";
 
 const EXACT = 1e-9;
 
@@ -68,8 +68,8 @@ const column = (diffusion: Diffusion, x: Tensor, k: number): Tensor =>
 /** Excludes embeddings, which have no two-sided inverse. */
 const squareOnly = (_: Bijector, embeds: boolean): boolean => !embeds;
 
-const ofChain = (symbol: string, f: (phi: Bijector, probe: Probe) => Tensor): Law => ({
-  law: `chain, ${symbol}: composed = autodiff of the composition`,
+const ofChain = (symbol: string, f: (phi: Bijector, probe: Probe) => Tensor): Property => ({
+  name: `chain, ${symbol}: composed = autodiff of the composition`,
   applies: squareOnly,
   sides: (phi, probe) => [f(followed(phi), probe), f(withoutClosedForms(followed(phi)), probe)],
   tolerance: EXACT,
@@ -78,16 +78,16 @@ const ofChain = (symbol: string, f: (phi: Bijector, probe: Probe) => Tensor): La
 });
 
 /** The properties that every map must have. */
-export const laws: readonly Law[] = [
+export const mapProperties: readonly Property[] = [
   {
-    law: "φ⁻¹(φ(x)) = x",
+    name: "φ⁻¹(φ(x)) = x",
     sides: (phi, { x, t }) => [phi.inverse(phi.forward(x, t), t), x],
     tolerance: EXACT,
     floor: 1,
     remedy: "the inverse does not undo the map",
   },
   {
-    law: "φ(x) is in the image of φ",
+    name: "φ(x) is in the image of φ",
     sides: (phi, { x, t }) => {
       const inside = cast(contains(phi, phi.forward(x, t), t), x.dtype);
       return [inside, onesLike(inside)];
@@ -98,7 +98,7 @@ export const laws: readonly Law[] = [
       "the map's own `contains` rejects a point that the map reaches, or its inverse is not a number there",
   },
   {
-    law: "log|det J| = log|det| of the dense J",
+    name: "log|det J| = log|det| of the dense J",
     sides: (phi, { x, t }) => {
       const j = jacobianOf(withoutClosedForms(phi), x, t);
       const volume =
@@ -114,7 +114,7 @@ export const laws: readonly Law[] = [
       "logDet is not the logarithm of the volume that the map stretches, or J is singular there",
   },
   {
-    law: "J v = finite differences of φ",
+    name: "J v = finite differences of φ",
     sides: (phi, { x, v, t }) => [
       pushVector(phi, x, v, t),
       difference((z) => phi.forward(z, t), x, v),
@@ -124,7 +124,7 @@ export const laws: readonly Law[] = [
     remedy: "the map is not smooth there, or its own pushVector is wrong",
   },
   {
-    law: "J⁻¹J v = v",
+    name: "J⁻¹J v = v",
     sides: (phi, { x, v, t }) => [pullVector(phi, x, pushVector(phi, x, v, t), t), v],
     tolerance: EXACT,
     floor: 0,
@@ -132,7 +132,7 @@ export const laws: readonly Law[] = [
     remedy: "the inverse, or the map's own pullVector, is wrong, or J is singular there",
   },
   {
-    law: "Jᵀ J⁻ᵀ s = s",
+    name: "Jᵀ J⁻ᵀ s = s",
     sides: (phi, { x, s, t }) => [pullCovector(phi, x, pushCovector(phi, x, s, t), t), s],
     tolerance: EXACT,
     floor: 0,
@@ -140,7 +140,7 @@ export const laws: readonly Law[] = [
     remedy: "the inverse, or the map's own pushCovector, is wrong, or J is singular there",
   },
   {
-    law: "J J⁻¹ w = w",
+    name: "J J⁻¹ w = w",
     applies: squareOnly,
     sides: (phi, { x, w, t }) => [pushVector(phi, x, pullVector(phi, x, w, t), t), w],
     tolerance: EXACT,
@@ -148,9 +148,9 @@ export const laws: readonly Law[] = [
     hard: true,
     remedy: "the inverse, or the map's own pullVector, is wrong, or J is singular there",
   },
-  ...closedFormLaws,
+  ...closedFormProperties,
   {
-    law: "∂ₜφ = finite differences",
+    name: "∂ₜφ = finite differences",
     applies: (phi) => phi.timeDependent === true,
     sides: (phi, { x, t }) => [
       timeDerivative(phi, x, t),
@@ -161,7 +161,7 @@ export const laws: readonly Law[] = [
     remedy: "the map's own timeDerivative is wrong",
   },
   {
-    law: "∇ log|det J| = finite differences of log|det J|",
+    name: "∇ log|det J| = finite differences of log|det J|",
     sides: (phi, { x, v, t }) => [
       sum(reshape(mul(gradLogDet(phi, x, t), v), [x.shape[0], -1]), -1),
       difference((z) => phi.logDet(z, t), x, v),
@@ -171,7 +171,7 @@ export const laws: readonly Law[] = [
     remedy: "the map's own gradLogDet is wrong",
   },
   {
-    law: "Tr[GᵀHG] = second differences of φ",
+    name: "Tr[GᵀHG] = second differences of φ",
     sides: (phi, { x, matrix, t }) => [
       itoTrace(phi, x, matrix, t),
       addAll(
@@ -183,7 +183,7 @@ export const laws: readonly Law[] = [
     remedy: "the map is not twice differentiable there, or its own itoTrace is wrong",
   },
   {
-    law: "J is diagonal, as the map claims",
+    name: "J is diagonal, as the map claims",
     applies: (phi) => phi.coordinatewise === true,
     sides: (phi, { x, t }) => {
       const j = jacobianOf(withoutClosedForms(phi), x, t);
@@ -194,7 +194,7 @@ export const laws: readonly Law[] = [
     remedy: "the map says coordinatewise, but a coordinate of y depends on another of x",
   },
   {
-    law: "score: push then pull = itself",
+    name: "score: push then pull = itself",
     sides: (phi, { x, s, t }) => [pullScore(phi, x, pushScore(phi, x, s, t), t), s],
     tolerance: EXACT,
     floor: 0,
@@ -204,7 +204,7 @@ export const laws: readonly Law[] = [
   {
     // With log p = −½‖x‖². Along the image of an embedding, gradients in the surrounding space
     // agree once pulled back.
-    law: "pushed score = gradient of the pushed log density",
+    name: "pushed score = gradient of the pushed log density",
     sides: (phi, { x, t }) => {
       const y = phi.forward(x, t);
       const logDensity = (z: Tensor): Tensor => {
@@ -224,7 +224,7 @@ export const laws: readonly Law[] = [
   ofChain("∇ log|det J|", (phi, { x, t }) => gradLogDet(phi, x, t)),
   ofChain("Tr[GᵀHG]", (phi, { x, matrix, t }) => itoTrace(phi, x, matrix, t)),
   {
-    law: "chain, score: one map after the other = through the chain",
+    name: "chain, score: one map after the other = through the chain",
     applies: squareOnly,
     sides: (phi, { x, s, t }) => {
       const next = followed(phi);
@@ -237,7 +237,7 @@ export const laws: readonly Law[] = [
     remedy: "the map's gradLogDet and its Jacobian products do not belong together",
   },
   {
-    law: "φ then φ⁻¹, as a chain, is the identity",
+    name: "φ then φ⁻¹, as a chain, is the identity",
     applies: squareOnly,
     sides: (phi, { x, v, matrix, t }) => {
       const round = thereAndBack(phi);

@@ -23,23 +23,23 @@ function stream(from: Key): { readonly normal: () => number; readonly uniform: (
 }
 
 type Stream = ReturnType<typeof stream>;
-type Law = (draw: Stream) => number[];
+type Sampler = (draw: Stream) => number[];
 
 const inside = (y: readonly number[]): boolean => y.reduce((s, v) => s + v * v, 0) < 1;
 
 /** The distribution given that a row is in the unit ball. */
 const kept =
-  (law: Law): Law =>
+  (distribution: Sampler): Sampler =>
   (draw) => {
     for (;;) {
-      const y = law(draw);
+      const y = distribution(draw);
       if (inside(y)) return y;
     }
   };
 
 /** A Gaussian around one of several centres. */
 const around =
-  (centres: readonly (readonly number[])[], deviation: number): Law =>
+  (centres: readonly (readonly number[])[], deviation: number): Sampler =>
   (draw) =>
     centres[Math.floor(draw.uniform() * centres.length)].map((c) => c + deviation * draw.normal());
 
@@ -69,7 +69,7 @@ function logGamma({ normal: z, uniform: u }: Stream, a: number): number {
 }
 
 const dirichlet =
-  (alpha: readonly number[]): Law =>
+  (alpha: readonly number[]): Sampler =>
   (draw) => {
     const logs = alpha.map((a) => logGamma(draw, a));
     const most = Math.max(...logs);
@@ -80,30 +80,30 @@ const dirichlet =
 
 /** Reflected at 0 and 1. */
 const reflected =
-  (law: Law): Law =>
+  (distribution: Sampler): Sampler =>
   (draw) =>
-    law(draw).map((v) => {
+    distribution(draw).map((v) => {
       const turned = Math.abs(v) % 2;
       return turned > 1 ? 2 - turned : turned;
     });
 
 export interface Task {
-  readonly law: Law;
+  readonly distribution: Sampler;
   /**
    * What the peer's own code reached with 1,000 evaluations per row; its rows are those of `laid`
    * where there is one.
    */
   readonly peer: number;
   /** The distribution for a place of many on a grid, instead of one at random. */
-  readonly laid?: (place: number) => Law;
+  readonly laid?: (place: number) => Sampler;
   readonly columns: Readonly<Record<string, Domain>>;
   /** Coordinates that are compared: those that the others do not settle. */
   readonly compared: number;
   readonly inside: (row: readonly number[]) => boolean;
 }
 
-const ballTask = (law: Law, n: number, peer: number): Task => ({
-  law: kept(law),
+const ballTask = (distribution: Sampler, n: number, peer: number): Task => ({
+  distribution: kept(distribution),
   peer,
   columns: { y: ball(n) },
   compared: n,
@@ -112,7 +112,7 @@ const ballTask = (law: Law, n: number, peer: number): Task => ({
 
 const simplexTask = (alpha: readonly number[], peer: number): Task => ({
   peer,
-  law: dirichlet(alpha),
+  distribution: dirichlet(alpha),
   columns: { y: simplex(alpha.length, { map: "isometricLogRatio" }) },
   compared: alpha.length - 1,
   inside: (y) => y.every((v) => v > 0) && Math.abs(y.reduce((s, v) => s + v, 0) - 1) < 1e-12,
@@ -120,7 +120,7 @@ const simplexTask = (alpha: readonly number[], peer: number): Task => ({
 
 const cubeTask = (n: number, peer: number): Task => ({
   peer,
-  law: reflected(around(axes(n), 0.2)),
+  distribution: reflected(around(axes(n), 0.2)),
   columns: Object.fromEntries(Array.from({ length: n }, (_, i) => [`y${i + 1}`, between(0, 1)])),
   compared: n,
   inside: (y) => y.every((v) => v > 0 && v < 1),
@@ -149,15 +149,15 @@ export const tasks: Readonly<Record<string, Task>> = {
 };
 
 /** Rows of a task, each a function of the key and its number among them. */
-export const rowsOf = ({ law }: Task, count: number, from: Key): number[][] => {
+export const rowsOf = ({ distribution }: Task, count: number, from: Key): number[][] => {
   const draw = stream(from);
-  return Array.from({ length: count }, () => law(draw));
+  return Array.from({ length: count }, () => distribution(draw));
 };
 
 /** Rows whose places are even where the task can lay them so, else rows as they are drawn. */
 export const laidRowsOf = (task: Task, count: number, from: Key): number[][] => {
   const draw = stream(from);
   return Array.from({ length: count }, (_, i) =>
-    (task.laid?.((i + 0.5) / count) ?? task.law)(draw),
+    (task.laid?.((i + 0.5) / count) ?? task.distribution)(draw),
   );
 };

@@ -1,7 +1,7 @@
 /**
- * Every closed form must agree with autodiff of φ, φ⁻¹ and log|det J|: one property per closed form,
- * or one per kind of argument. The record has an entry for every closed form that a map may have;
- * omitting one does not compile.
+ * Every closed form must agree with autodiff of φ, φ⁻¹ and log|det J|: one property per closed
+ * form, or one per kind of argument. The record has an entry for every closed form that a map may
+ * have; omitting one does not compile.
  */
 import {
   type Bijector,
@@ -18,7 +18,7 @@ import {
   withoutClosedForms,
 } from "../bijector/index.ts";
 import { add, cast, mul, type Tensor } from "../graph/index.ts";
-import type { Law, Probe } from "./law.ts";
+import type { Probe, Property } from "./property.ts";
 
 interface Form {
   /** Its name in a report. */
@@ -65,19 +65,20 @@ const forms: Readonly<Record<ClosedForm, readonly Form[]>> = {
   ],
 };
 
-export const closedFormLaws: readonly Law[] = Object.entries(forms).flatMap(([part, list]) =>
-  list.map(
-    ({ symbol, of, hard = false }): Law => ({
-      law: `${symbol}: closed form = autodiff`,
-      of: part as ClosedForm,
-      applies: (phi) =>
-        phi[part as ClosedForm] !== undefined &&
-        (part !== "timeDerivative" || phi.timeDependent === true),
-      sides: (phi, probe) => [of(phi, probe), of(withoutClosedForms(phi), probe)],
-      tolerance: part === "contains" ? 0 : 1e-9,
-      floor: part === "contains" ? 1 : 1e-12,
-      hard,
-      remedy: `the map's own ${part} disagrees with its forward, inverse and logDet`,
-    }),
-  ),
+export const closedFormProperties: readonly Property[] = Object.entries(forms).flatMap(
+  ([part, list]) =>
+    list.map(
+      ({ symbol, of, hard = false }): Property => ({
+        name: `${symbol}: closed form = autodiff`,
+        of: part as ClosedForm,
+        applies: (phi) =>
+          phi[part as ClosedForm] !== undefined &&
+          (part !== "timeDerivative" || phi.timeDependent === true),
+        sides: (phi, probe) => [of(phi, probe), of(withoutClosedForms(phi), probe)],
+        tolerance: part === "contains" ? 0 : 1e-9,
+        floor: part === "contains" ? 1 : 1e-12,
+        hard,
+        remedy: `the map's own ${part} disagrees with its forward, inverse and logDet`,
+      }),
+    ),
 );

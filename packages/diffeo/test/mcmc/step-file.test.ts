@@ -17,12 +17,12 @@ import {
 } from "../../src/graph/index.ts";
 import {
   type ChainState,
-  carriedStep,
   chainBlock,
-  drawCarried,
+  drawChainsFromStep,
   type PosteriorModel,
   parseChains,
   samplePosterior,
+  serializeChainStep,
   serializeChains,
 } from "../../src/mcmc/index.ts";
 import { key } from "../../src/random/index.ts";
@@ -56,11 +56,11 @@ describe("a step that travels", () => {
       });
       const carry = { data, chains: 5, block: 2, metric };
       expect([chainBlock(carry), chainBlock({ chains: 5 })]).toEqual([2, 8]);
-      const step = carriedStep(model, carry);
+      const step = serializeChainStep(model, carry);
       const blocks: ChainState[] = [];
       // In another order than they stand in, and as text in between.
       for (const first of [4, 0, 2]) {
-        const drawn = await drawCarried(step, {
+        const drawn = await drawChainsFromStep(step, {
           ...settings,
           key: key(3),
           first,
@@ -85,19 +85,19 @@ describe("a step that travels", () => {
   );
 
   it("is refused where it is none, has another metric, or is asked for more than a block", async () => {
-    const step = carriedStep(model, { data, chains: 1, block: 1 });
+    const step = serializeChainStep(model, { data, chains: 1, block: 1 });
     const call = { key: key(1), first: 0, count: 1, draws: 5, warmup: 5 };
-    await expect(drawCarried(step, { ...call, metric: "dense" })).rejects.toThrow(
+    await expect(drawChainsFromStep(step, { ...call, metric: "dense" })).rejects.toThrow(
       /not a step of `metric` "dense"/,
     );
-    await expect(drawCarried(step, { ...call, count: 2 })).rejects.toThrow(
+    await expect(drawChainsFromStep(step, { ...call, count: 2 })).rejects.toThrow(
       /2 chains in a block of 1/,
     );
     const { outputs } = trace((x: never) => exp(x), [[1, 2]], "float64");
-    await expect(drawCarried(writeOnnx(outputs).bytes, call)).rejects.toThrow(
+    await expect(drawChainsFromStep(writeOnnx(outputs).bytes, call)).rejects.toThrow(
       /the file is not a step of chains/,
     );
-    await expect(drawCarried(Uint8Array.of(1, 2, 3), call)).rejects.toThrow();
+    await expect(drawChainsFromStep(Uint8Array.of(1, 2, 3), call)).rejects.toThrow();
   });
 
   it("says where no chain can begin", async () => {
@@ -105,8 +105,8 @@ describe("a step that travels", () => {
       parameters: { x: real() },
       logDensity: ({ x }) => log(sub(mul(x, 0), 1)),
     };
-    const step = carriedStep(hopeless, { chains: 1, block: 1 });
-    await expect(drawCarried(step, { key: key(1), first: 0, count: 1 })).rejects.toThrow(
+    const step = serializeChainStep(hopeless, { chains: 1, block: 1 });
+    await expect(drawChainsFromStep(step, { key: key(1), first: 0, count: 1 })).rejects.toThrow(
       /chain 1 has no point to begin from after 100 tries: .* at free coordinates -?\d/,
     );
   });

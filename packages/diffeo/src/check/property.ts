@@ -35,8 +35,8 @@ export interface Probe {
 }
 
 /** A property: a name and two sides that must be equal. */
-export interface Law {
-  readonly law: string;
+export interface Property {
+  readonly name: string;
   /** The closed form that the property checks, if it checks one. */
   readonly of?: ClosedForm;
   /** The two expressions that must be equal. */

@@ -7,8 +7,8 @@ describe("every map of the catalogue has every property, at the default points",
   for (const { name, map, event, from } of catalogue)
     it(`${name}`, async () => {
       const report = await checkMap(map, { event, from });
-      expect(report.laws.filter((law) => !law.pass)).toEqual([]);
-      expect(report.laws.length).toBeGreaterThan(18);
+      expect(report.properties.filter((property) => !property.pass)).toEqual([]);
+      expect(report.properties.length).toBeGreaterThan(18);
     });
 });
 
@@ -30,7 +30,7 @@ describe("a map of another size keeps them too", () => {
   ] as const)("%s", async (name, sizes) => {
     for (const size of sizes) {
       const report = await checkMap(mapNamed(name).map, { event: [size] });
-      expect(report.laws.filter((law) => !law.pass)).toEqual([]);
+      expect(report.properties.filter((property) => !property.pass)).toEqual([]);
     }
   });
 });

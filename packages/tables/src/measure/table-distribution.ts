@@ -13,7 +13,7 @@ export type Cells = readonly Cell[];
 export type OpenCells = readonly OpenCell[];
 
 /** A distribution of rows under a name: a model or a baseline. */
-export interface TableLaw {
+export interface TableDistribution {
   readonly name: string;
   /**
    * Random directions per row by which `logLikelihood` estimates the divergence of the flow.
@@ -35,7 +35,7 @@ export interface TableLaw {
 }
 
 /** How a model is measured as a distribution. */
-export interface ModelLawOptions extends Pick<LogLikelihoodOptions, "spread"> {
+export interface ModelDistributionOptions extends Pick<LogLikelihoodOptions, "spread"> {
   readonly signal?: AbortSignal;
 }
 
@@ -50,10 +50,10 @@ const ESTIMATED = 60;
 const isEstimated = ({ domain }: TableModel): boolean => domain.dimension > EXACT;
 
 /** The distribution of a model. */
-export const modelLaw = (
+export const modelDistribution = (
   model: TableModel,
-  { signal, spread }: ModelLawOptions = {},
-): TableLaw => ({
+  { signal, spread }: ModelDistributionOptions = {},
+): TableDistribution => ({
   name: "model",
   ...(isEstimated(model) && { probes: PROBES }),
   logLikelihood: (rows) =>

@@ -3,8 +3,8 @@
  * written as a file it needs no code of the model's, and chains can be drawn wherever WebAssembly
  * is:
  *
- *   where the model is   carriedStep(model, { data, chains }) → bytes
- *   anywhere             drawCarried(bytes, { key, first, count, … }) → states at their last draw
+ *   where the model is   serializeChainStep(model, { data, chains }) → bytes
+ *   anywhere             drawChainsFromStep(bytes, { key, first, count, … }) → states at their last draw
  *   where the model is   collectPosterior(model, states, { … }) → posterior
  *
  * A model with an operation that the compiler lacks travels as the ONNX file of its leapfrog step.
@@ -28,17 +28,18 @@ import { boundModel, type PosteriorModel } from "./model.ts";
 import { isModule, readModuleFile, writeModuleFile } from "./module-file.ts";
 import { startingPoints } from "./starting-points.ts";
 
-/** The chains that a file of `carriedStep` is for. */
-export interface CarryOptions extends Pick<OpenChainsOptions, "block" | "metric"> {
+/** The chains that a file of `serializeChainStep` is for. */
+export interface ChainStepOptions extends Pick<OpenChainsOptions, "block" | "metric"> {
   readonly data?: Data;
   readonly chains: number;
 }
 
-/** How many chains run together, and are drawn in one call of `drawCarried`. */
-export const chainBlock = ({ block, chains }: CarryOptions): number => block ?? usualBlock(chains);
+/** How many chains run together, and are drawn in one call of `drawChainsFromStep`. */
+export const chainBlock = ({ block, chains }: ChainStepOptions): number =>
+  block ?? usualBlock(chains);
 
 /** The transitions of a model's chains as a file: a WebAssembly module, or the ONNX file of their step. */
-export function carriedStep(model: PosteriorModel, options: CarryOptions): Uint8Array {
+export function serializeChainStep(model: PosteriorModel, options: ChainStepOptions): Uint8Array {
   const { data = {}, metric = "diagonal" } = options;
   const { target } = boundModel(model, data, dataArrays(data, model.data), false, {});
   const [rows, form] = [chainBlock(options), formOf(metric)];
@@ -56,7 +57,7 @@ export function carriedStep(model: PosteriorModel, options: CarryOptions): Uint8
 }
 
 /** Which chains of a file are sampled, and how. */
-export interface DrawCarriedOptions extends ChainOptions {
+export interface StepDrawOptions extends ChainOptions {
   readonly key: Key;
   /**
    * The number of the first chain, a multiple of the block; and how many are drawn, a block at
@@ -79,7 +80,7 @@ function shapeOf(file: OnnxFile): {
   readonly form: MetricForm;
 } {
   const no = (): never =>
-    fail("data", "the file is not a step of chains", "write it with carriedStep");
+    fail("data", "the file is not a step of chains", "write it with serializeChainStep");
   const ports = [...file.inputs, ...file.outputs];
   if (file.inputs.length !== 2 || file.outputs.length !== 1) no();
   const [taken, metric, given] = ports.map(({ sizes }) => sizes ?? no());
@@ -135,9 +136,9 @@ async function openFile(bytes: Uint8Array, threads: number): Promise<OpenFile> {
 }
 
 /** Draws chains `first` … of a step, from where they begin to their last draw. */
-export async function drawCarried(
+export async function drawChainsFromStep(
   bytes: Uint8Array,
-  options: DrawCarriedOptions,
+  options: StepDrawOptions,
 ): Promise<readonly ChainState[]> {
   const { key, first, count, threads = 1, onDraw, signal, ...rest } = options;
   const settings = settingsOf(rest);

@@ -10,7 +10,7 @@ import { push, pushedDrift } from "../sde/ito.ts";
 import { type ReverseProcess, reverse, reversePush } from "../sde/process.ts";
 import type { MarginalScore } from "../sde/score.ts";
 import { vp } from "../sde/vp.ts";
-import { difference, type Law, secondDifference } from "./law.ts";
+import { difference, type Property, secondDifference } from "./property.ts";
 
 /** A smooth field in place of a score: the properties hold for any field. */
 const scoreOf =
@@ -37,7 +37,7 @@ function generator(phi: Bijector, x: Tensor, t: Tensor): Tensor {
 
 /** Both sides of the lemma for one coefficient of the process. */
 const bothWays =
-  (of: (process: ReverseProcess, y: Tensor, t: Tensor) => Tensor): Law["sides"] =>
+  (of: (process: ReverseProcess, y: Tensor, t: Tensor) => Tensor): Property["sides"] =>
   (phi, { x, t }) => {
     const sde = vp({ eventRank: phi.eventRank });
     const score = scoreOf(phi.eventRank);
@@ -58,9 +58,9 @@ const remedy =
   "the inverse, logDet or one of the closed forms is wrong; the checks above say which";
 
 /** The properties that processes pushed through a map must have. */
-export const processLaws: readonly Law[] = [
+export const processProperties: readonly Property[] = [
   {
-    law: "Itô drift = finite differences of φ",
+    name: "Itô drift = finite differences of φ",
     sides: (phi, { x, t }) => [
       pushedDrift(vp({ eventRank: phi.eventRank }), phi, x, timeOf(t, x)),
       generator(phi, x, timeOf(t, x)),
@@ -71,14 +71,14 @@ export const processLaws: readonly Law[] = [
     remedy,
   },
   {
-    law: "Reverse(φ(X)) = φ(Reverse(X)), drift",
+    name: "Reverse(φ(X)) = φ(Reverse(X)), drift",
     sides: bothWays((p, y, t) => p.drift(y, t)),
     tolerance: 1e-9,
     floor: 1e-3,
     remedy,
   },
   {
-    law: "the same, probability flow",
+    name: "the same, probability flow",
     sides: bothWays((p, y, t) => p.velocity(y, t)),
     tolerance: 1e-9,
     floor: 1e-3,
