@@ -104,25 +104,22 @@ export function date(options: DateOptions): Domain {
   ) as [Domain, Domain | undefined, Domain | undefined];
   const k = labels?.dimension ?? 0;
   const numbers = [day, year, second].filter((one) => one !== undefined);
-  const size = k + numbers.length;
   /** Where the scores of day, year and second are. */
   const at = { day: k, year: k + 1, second: k + (year ? 2 : 1) };
-  const map: Block[] = [
-    ...(labels ? [{ map: labels.map, size: k }] : []),
-    { map: identity(), size: numbers.length },
-  ];
+  const rest: Block = { map: identity(), size: numbers.length };
   return domain({
     kind: "date",
     spec: specOf(options),
-    map: blocks(map),
-    dimension: size,
+    map: blocks(labels ? [{ map: labels.map, size: k }, rest] : [rest]),
+    dimension: k + numbers.length,
     cells: 1,
     noise: 3,
     ...(labels && { codes: labels.codes }),
-    fault: ([value]) =>
-      labels && labels.fault([weekdayOf(datePartsOf(value).day)]) !== undefined
-        ? `it is a ${WEEKDAYS[weekdayOf(datePartsOf(value).day)]}, and none was seen`
-        : undefined,
+    fault: ([value]) => {
+      const weekday = weekdayOf(datePartsOf(value).day);
+      if (labels?.fault([weekday]) === undefined) return undefined;
+      return `it is a ${WEEKDAYS[weekday]}, and none was seen`;
+    },
     encode: ([value], u) => {
       const parts = datePartsOf(value as number);
       const own = year ? parts.dayOfYear : parts.day;
