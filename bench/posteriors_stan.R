@@ -3,10 +3,8 @@
 # Compiled models are kept, with the seconds that took.
 #   Rscript posteriors_stan.R MODELS FOLDER NAME WARMUP DRAWS
 #   Rscript posteriors_stan.R MODELS --compile
-library(rstan)
-options(mc.cores = 1)
-# Debian has the headers of BH among those of the system.
-if (!nzchar(rstan_options("boost_lib"))) rstan_options(boost_lib = "/usr/include")
+script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+source(file.path(dirname(script), "posteriors", "stan.R"))
 arguments <- commandArgs(trailingOnly = TRUE)
 kept <- arguments[1]
 folder <- arguments[2]
@@ -48,18 +46,7 @@ models <- list(
     }"
 )
 
-compiled_of <- function(name) {
-  file <- file.path(kept, paste0(name, ".rds"))
-  if (file.exists(file)) {
-    found <- readRDS(file)
-    if (identical(found$code, models[[name]]) && identical(found$version, stan_version())) return(found)
-  }
-  began <- proc.time()[["elapsed"]]
-  model <- stan_model(model_code = models[[name]])
-  found <- list(model = model, code = models[[name]], version = stan_version(), seconds = proc.time()[["elapsed"]] - began)
-  saveRDS(found, file)
-  found
-}
+compiled_of <- function(name) compiled_model(file.path(kept, paste0(name, ".rds")), models[[name]])
 
 if (folder == "--compile") {
   for (name in names(models)) cat(name, compiled_of(name)$seconds, "s\n")

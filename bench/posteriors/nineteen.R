@@ -2,9 +2,8 @@
 # Ten of them are one of three regressions, whose design is made here. Compiled models are kept.
 #   Rscript nineteen.R KEPT --compile [NAME …]
 #   Rscript nineteen.R KEPT FOLDER NAME WARMUP DRAWS ADAPT_DELTA ELEMENT …
-library(rstan)
-options(mc.cores = 1)
-if (!nzchar(rstan_options("boost_lib"))) rstan_options(boost_lib = "/usr/include")
+script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+source(file.path(dirname(script), "stan.R"))
 
 regression <- function(priors) sprintf("
   data { int N; int K; matrix[N, K] X; vector[N] y; }
@@ -164,13 +163,7 @@ arguments <- commandArgs(trailingOnly = TRUE)
 kept <- arguments[1]
 compiled_of <- function(program) {
   file <- file.path(kept, paste0("nineteen-", program, ".rds"))
-  if (file.exists(file)) {
-    found <- readRDS(file)
-    if (identical(found$code, programs[[program]]) && identical(found$version, stan_version())) return(found$model)
-  }
-  model <- stan_model(model_code = programs[[program]])
-  saveRDS(list(model = model, code = programs[[program]], version = stan_version()), file)
-  model
+  compiled_model(file, programs[[program]])$model
 }
 
 if (arguments[2] == "--compile") {

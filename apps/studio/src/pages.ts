@@ -23,7 +23,8 @@ export const pages: readonly Page[] = [
     path: "chess",
     title: "Chess",
     about:
-      "Generate chess positions by diffusion on the probability simplex, or complete a position that you paint.",
+      "Generate chess positions by diffusion on the probability simplex, or complete a " +
+      "position that you paint.",
     gpu: true,
     load: () => import("./pages/chess/Chess.svelte"),
   },

@@ -1,7 +1,7 @@
 /**
- * Links to the documentation site, if the studio is a part of it. The site's build writes its address
- * into `<meta name="documentation">` of index.html. `diffeo studio` serves the studio alone, without
- * links to documents.
+ * Links to the documentation site, if the studio is a part of it. The site's build writes its
+ * address into `<meta name="documentation">` of index.html. `diffeo studio` serves the studio
+ * alone, without links to documents.
  */
 
 /** Pages that the studio links to. */

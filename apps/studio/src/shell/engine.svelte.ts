@@ -1,7 +1,7 @@
 /**
- * The engine that computes: WebGPU if the browser offers a hardware GPU, otherwise WebAssembly, with
- * several threads if the host sends the headers for them. The reader may choose another; the badge
- * in the header shows which engine it is and why.
+ * The engine that computes: WebGPU if the browser offers a hardware GPU, otherwise WebAssembly,
+ * with several threads if the host sends the headers for them. The reader may choose another; the
+ * badge in the header shows which engine it is and why.
  */
 
 export const wishes = ["auto", "webgpu", "cpu"] as const;
@@ -42,7 +42,8 @@ function webAssembly(reason: string): Engine {
   const threads = threadCount();
   const isolated = crossOriginIsolated
     ? ""
-    : " It uses one thread, because the host of this page does not send the headers that threads need. The command diffeo studio sends them.";
+    : " It uses one thread, because the host of this page does not send the headers that " +
+      "threads need. The command diffeo studio sends them.";
   return {
     device: "cpu",
     threads,
@@ -92,7 +93,8 @@ export function engine(): Promise<Engine> {
 export const shownEngine = (gpu: boolean): Engine | undefined =>
   state.engine?.device === "webgpu" && !gpu
     ? webAssembly(
-        "This page computes in double precision or with small graphs; only Chess and Sudoku use the graphics processor.",
+        "This page computes in double precision or with small graphs; only Chess and Sudoku " +
+          "use the graphics processor.",
       )
     : state.engine;
 export const engineWish = (): Wish => state.wish;

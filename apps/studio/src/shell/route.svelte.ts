@@ -27,9 +27,9 @@ export const place = (): Place => current;
 export const addressOf = (path: string, query = ""): string => `#/${path}${query && `?${query}`}`;
 
 /**
- * Replaces the query in the address bar, without an entry in the history for every move of a slider.
- * Does nothing if the reader has already navigated elsewhere: the event for that may still be
- * pending.
+ * Replaces the query in the address bar, without an entry in the history for every move of a
+ * slider. Does nothing if the reader has already navigated elsewhere: the event for that may still
+ * be pending.
  */
 export function replaceQuery(query: string): void {
   if (location.hash !== known.hash) return;

@@ -2,9 +2,13 @@
  * Tasks in a worker, called from the page as functions. A task may report its progress to the page,
  * and the page may stop it:
  *
- *     // tasks.ts, in the worker               // in the page
- *     export const draw = task<RunRequest, Update, Answer>(     const worker = openWorker<typeof import("./tasks.ts")>("chess", threads);
- *       async (request, { report, signal }) => …);           const answer = await worker.call("draw", request, { onReport, signal });
+ *     // tasks.ts, in the worker
+ *     export const draw = task<RunRequest, Update, Answer>(
+ *       async (request, { report, signal }) => …,
+ *     );
+ *     // in the page
+ *     const worker = openWorker<typeof import("./tasks.ts")>("chess", threads);
+ *     const answer = await worker.call("draw", request, { onReport, signal });
  *
  * Arrays whose buffers are listed in `report(event, transfer)` move without a copy. Errors of the
  * library arrive with their full sentence.
@@ -117,7 +121,8 @@ interface Pending {
 }
 
 const ENDED =
-  "The worker of this page ended, most likely because it ran out of memory. Reload the page, or choose smaller settings.";
+  "The worker of this page ended, most likely because it ran out of memory. Reload the page, " +
+  "or choose smaller settings.";
 
 /**
  * Starts a worker that runs tasks.

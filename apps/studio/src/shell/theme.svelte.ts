@@ -1,4 +1,7 @@
-/** Light or dark: the system's setting, unless the reader chooses; the choice is kept in this browser. */
+/**
+ * Light or dark: the system's setting, unless the reader chooses; the choice is kept in this
+ * browser.
+ */
 
 export const themes = ["system", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];

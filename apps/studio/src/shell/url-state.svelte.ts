@@ -1,10 +1,15 @@
 /**
  * Keeps a page's settings in its address, so that a link reproduces them:
  *
- *     const settings = urlState({ seed: integer(7, 0, 1e9), w: real(1, 0.9, 1.1), method: oneOf(["heun", "milstein"]), fen: text("") });
+ *     const settings = urlState({
+ *       seed: integer(7, 0, 1e9),
+ *       w: real(1, 0.9, 1.1),
+ *       method: oneOf(["heun", "milstein"]),
+ *       fen: text(""),
+ *     });
  *
- * Read and set `settings.w` like a variable. The address leaves out defaults. An invalid value in an
- * address counts as the default, so that old links still open.
+ * Read and set `settings.w` like a variable. The address leaves out defaults. An invalid value in
+ * an address counts as the default, so that old links still open.
  */
 import { place, replaceQuery } from "./route.svelte.ts";
 
@@ -80,7 +85,9 @@ function queryOf<F extends Fields>(fields: F, values: Values<F>): string {
   return words.toString();
 }
 
-/** Milliseconds without a change before the address is updated: browsers limit how often a page may. */
+/**
+ * Milliseconds without a change before the address is updated: browsers limit how often a page may.
+ */
 const REST = 150;
 
 /** The settings of a page. Call it while the page's component initialises. */

@@ -52,7 +52,9 @@ export class WorkerRun<T> {
     if (!isStopped(error)) this.trouble = troubleOf(error);
   }
 
-  /** Stops the run and ends the worker at once, whatever it is doing; the next run starts another. */
+  /**
+   * Stops the run and ends the worker at once, whatever it is doing; the next run starts another.
+   */
   protected endWorker(): void {
     this.#current?.abort();
     this.#worker?.close();

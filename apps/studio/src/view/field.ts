@@ -71,7 +71,10 @@ function extend(values: Float32Array, n: number): Float32Array {
   return from;
 }
 
-/** The value with the darkest shade: a high quantile, as a density may have thin peaks at a boundary. */
+/**
+ * The value with the darkest shade: a high quantile, as a density may have thin peaks at a
+ * boundary.
+ */
 function heightOf(values: Float32Array): number {
   const finite = values.filter(Number.isFinite).sort();
   return finite.length > 0 ? finite[Math.floor(0.997 * (finite.length - 1))] : 0;
@@ -200,7 +203,9 @@ export function arrowShape(
   ];
 }
 
-/** Draws arrows centred at points, with true directions. Lengths are compressed to fit their cells. */
+/**
+ * Draws arrows centred at points, with true directions. Lengths are compressed to fit their cells.
+ */
 export function drawArrows(
   brush: Brush,
   points: Float32Array,

@@ -10,7 +10,9 @@ export type Pieces = readonly CanvasImageSource[];
 const bySize = new Map<number, Promise<Pieces>>();
 
 async function rasterised(k: number, size: number): Promise<CanvasImageSource> {
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${size}" height="${size}" viewBox="0 0 100 100">${pieceSvg(k)}</svg>`;
+  const svg =
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${size}" height="${size}" viewBox="0 0 100 ` +
+    `100">${pieceSvg(k)}</svg>`;
   const image = new Image(size, size);
   image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
   await image.decode();

@@ -12,8 +12,8 @@ export interface ServedModel {
 const served = (path: string): string => new URL(path, document.baseURI).href;
 
 /**
- * The first one is the default: it has a third of the size and computation of the other, which gives
- * better boards.
+ * The first one is the default: it has a third of the size and computation of the other, which
+ * gives better boards.
  */
 export const models: readonly ServedModel[] = [
   { name: "small", label: "Small transformer", url: served(small) },

@@ -75,6 +75,10 @@ export const pairOf =
     }),
   });
 
+/** How many observations lie outside the intervals of their predictions. */
+export const outsideOf = ({ observed, low, high }: Predicted): number =>
+  observed.filter((v, i) => v < low[i] || v > high[i]).length;
+
 /** Observations and 90 % intervals of their predictions. */
 export const predictionsOf =
   ({ name, observed, low, middle, high }: Predicted): Draw =>

@@ -1,7 +1,7 @@
 /**
  * Reads a typed model and its data. The model is JavaScript; it runs here, in a worker, after a
- * click. It sees `model` and the names of `diffeo/graph`, `diffeo/distribution` and `diffeo/domain`,
- * with or without `import` lines.
+ * click. It sees `model` and the names of `diffeo/graph`, `diffeo/distribution` and
+ * `diffeo/domain`, with or without `import` lines.
  */
 import * as distributions from "diffeo/distribution";
 import * as domains from "diffeo/domain";

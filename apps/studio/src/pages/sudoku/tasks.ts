@@ -1,6 +1,6 @@
 /**
- * The tasks of the Sudoku page: load the model; sample grids around clues. Every step of the reverse
- * process on the simplex is reported as a frame.
+ * The tasks of the Sudoku page: load the model; sample grids around clues. Every step of the
+ * reverse process on the simplex is reported as a frame.
  */
 import { type GridSampler, type Model, openGrids, parseModel } from "diffeo/categorical";
 import { fail } from "diffeo/graph";

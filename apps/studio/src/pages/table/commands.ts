@@ -31,8 +31,6 @@ const fitWords = ({ file, name, rules, seed, ends, steps, isGiven }: CommandSett
         ...rules.flatMap((rule) => ["--column", rule]),
         ...(ends === "steps" ? ["--steps", String(steps)] : ["--minutes", ends]),
         ...(seed === 0 ? [] : ["--seed", String(seed)]),
-        // The page fits diffusion; the command would choose a network by the table.
-        ...["--network", "residual"],
         ...(isGiven ? [] : ["--no-given"]),
         ...["--out", `${name}.safetensors`],
       ];

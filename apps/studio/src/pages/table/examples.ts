@@ -51,7 +51,9 @@ const soil: Example = {
   rules: ["ph=between:0:14"],
 };
 
-/** Ferry crossings: two hours in order within a day, direction and speed of the wind, passengers. */
+/**
+ * Ferry crossings: two hours in order within a day, direction and speed of the wind, passengers.
+ */
 const ferry: Example = {
   columns: ["departure", "arrival", "wind", "speed", "aboard"],
   rows: 1500,

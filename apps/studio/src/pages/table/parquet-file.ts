@@ -8,15 +8,17 @@ export const isParquet = (bytes: Uint8Array): boolean =>
 const MEBIBYTE = 2 ** 20;
 
 /**
- * The table of a Parquet file as CSV. The worker is ended after 20 seconds and 2 more per MiB, since
- * a damaged file may keep the decoder busy.
+ * The table of a Parquet file as CSV. The worker is ended after 20 seconds and 2 more per MiB,
+ * since a damaged file may keep the decoder busy.
  */
 export async function textOfParquet(name: string, bytes: Uint8Array): Promise<string> {
   const worker = openWorker<typeof import("./parquet.ts")>("parquet", 1);
   const seconds = 20 + (2 * bytes.length) / MEBIBYTE;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    const message = `${name} cannot be read as Parquet (reading takes more than ${seconds.toFixed(0)} s). Check that the file is complete.`;
+    const message =
+      `${name} cannot be read as Parquet (reading takes more than ${seconds.toFixed(0)} s). ` +
+      "Check that the file is complete.";
     timer = setTimeout(() => reject(new Error(message)), 1000 * seconds);
   });
   try {

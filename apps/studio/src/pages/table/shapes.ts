@@ -1,5 +1,5 @@
 /** The messages between the page of tables and its worker. */
-import type { PairSets, TableProgress, TableTraining } from "diffeo-tables";
+import type { NetworkChoice, PairSets, TableProgress, TableTraining } from "diffeo-tables";
 
 export type Cell = string | number;
 
@@ -42,6 +42,8 @@ export interface InferredTable {
   readonly parts: readonly ShownPart[];
   readonly dropped: readonly string[];
   readonly domain: ShownDomain;
+  /** The network that suits the table, and why. */
+  readonly choice: NetworkChoice;
   /** Rows without missing values, for pictures. */
   readonly data: readonly (readonly Cell[])[];
 }
@@ -83,6 +85,8 @@ export interface GivenPart {
 export interface OpenTable {
   readonly domain: ShownDomain;
   readonly training: TableTraining;
+  /** Whether its network is one of masked cells; otherwise it is one of diffusion. */
+  readonly isMasked: boolean;
   /** Empty if the model has no network for given cells. */
   readonly given: readonly GivenPart[];
 }

@@ -8,11 +8,13 @@ import { concatArrays } from "diffeo/host";
 import { memoryStore, type RunStore } from "diffeo/train";
 import {
   type CellTable,
+  chooseNetwork,
   type FitTableOptions,
   fitTable,
   formatRule,
   inferColumns,
   layoutOf,
+  type NetworkChoice,
   namedDomains,
   type OpenCell,
   parseCells,
@@ -52,6 +54,7 @@ let table: CellTable | undefined;
 let understood:
   | (Pick<FitTableOptions, "columns" | "layout"> & {
       readonly rows: readonly (readonly OpenCell[])[];
+      readonly choice: NetworkChoice;
     })
   | undefined;
 /** The fit that can continue: the stores of its networks, and the network in training. */
@@ -109,7 +112,8 @@ export const infer = task<readonly string[], never, InferredTable>(async (rules)
   const columns = namedDomains(inferred);
   const { domain } = relatedColumns(columns);
   const rows = rowsOf(cells, columns);
-  [understood, kept] = [{ columns, layout: layoutOf(inferred), rows }, undefined];
+  const choice = chooseNetwork(rows.length, columns);
+  [understood, kept] = [{ columns, layout: layoutOf(inferred), rows, choice }, undefined];
   const spoken = new Set(inferred.flatMap((part) => part.columns));
   return {
     parts: inferred.map((part) => ({
@@ -122,6 +126,7 @@ export const infer = task<readonly string[], never, InferredTable>(async (rules)
     })),
     dropped: cells.columns.filter((name) => !spoken.has(name)),
     domain: shownDomain(domain),
+    choice,
     data: wholeRows(rows).slice(0, PICTURED),
   };
 });
@@ -146,12 +151,12 @@ const LOOK = 0;
 
 export const fit = task<FitRequest, FitUpdate, OpenTable | "stopped">(
   async (request, { report, signal }) => {
-    const { columns, layout, rows } =
+    const { columns, layout, rows, choice } =
       understood ?? fail("usage", "there is no table yet", "open one first");
     const { anew, minutes, steps, ...options } = request;
     if (anew || !kept) kept = { given: openStore(), whole: openStore(), stage: "given" };
-    // The first network completes rows with missing values, on which the second is trained: until the
-    // first has ended, the second has not begun.
+    // The first network completes rows with missing values, on which the second is trained: until
+    // the first has ended, the second has not begun.
     else if (kept.stage === "given") kept.whole = openStore();
     const own = kept;
     await replace();
@@ -161,6 +166,7 @@ export const fit = task<FitRequest, FitUpdate, OpenTable | "stopped">(
         ...options,
         columns,
         layout,
+        network: choice.network,
         signal,
         store: own.whole,
         givenStore: own.given,
@@ -201,6 +207,7 @@ async function opened(found: TableModel): Promise<OpenTable> {
   return {
     domain: shownDomain(domain),
     training,
+    isMasked: found.bins !== undefined,
     given: takesGiven(found)
       ? await givenParts(found, understood ? wholeRows(understood.rows) : [])
       : [],
@@ -223,7 +230,10 @@ export const modelFile = task<null, never, Uint8Array>(async () => {
   return concatArrays((length) => new Uint8Array(length), serializeTableModel(needModel()));
 });
 
-const drawn = async ({ seed, count, evaluations, given }: DrawRequest, signal: AbortSignal) => {
+const sampleRows = async (
+  { seed, count, evaluations, given }: DrawRequest,
+  signal: AbortSignal,
+) => {
   return needModel().sample({
     seed,
     count,
@@ -234,12 +244,12 @@ const drawn = async ({ seed, count, evaluations, given }: DrawRequest, signal: A
 };
 
 export const draw = task<DrawRequest, never, readonly (readonly Cell[])[]>(
-  async (request, { signal }) => (await drawn(request, signal)).rows,
+  async (request, { signal }) => (await sampleRows(request, signal)).rows,
 );
 
 /** Samples as the text of a CSV file. */
 export const drawFile = task<DrawRequest, never, string>(async (request, { signal }) => {
-  const { rows } = await drawn(request, signal);
+  const { rows } = await sampleRows(request, signal);
   const of = needModel();
   return serializeCells(writtenColumns(of), writtenRows(of, rows, { seed: request.seed }));
 });

@@ -36,7 +36,10 @@ export interface Field {
 
 export interface Step {
   readonly step: number;
-  /** The loss on the validation points with its own slices, and exact score matching every fifth step. */
+  /**
+   * The loss on the validation points with its own slices, and exact score matching every fifth
+   * step.
+   */
   readonly loss: number;
   readonly exact?: number;
 }
