@@ -253,6 +253,22 @@ else
       await expect.poll(() => hash(page), SOON).toContain("small");
     });
 
+    it("fits masked cells where the command would, and says why", async () => {
+      await page.goto(`${url}#/table?ends=steps&steps=2`);
+      const table = Array.from({ length: 1000 }, (_, i) => `${i + 0.5},${i % 3 ? "a" : "b"}`);
+      const text = Buffer.from(["size,kind", ...table].join("\n"));
+      const file = { name: "many.csv", mimeType: "text/csv", buffer: text };
+      await page.getByLabel("Choose a file").setInputFiles(file);
+      await page
+        .getByText("one network of masked cells (labels, and 1,000 rows or more)")
+        .waitFor(SOON);
+      await page.getByRole("button", { name: "Fit", exact: true }).click();
+      await page.getByText(/^Fitted\. Validation loss: /).waitFor(SOON);
+      await page.getByText("Given cells").waitFor(SOON);
+      const [, bytes] = await saved(page, "Download model", folder);
+      expect(parseTableModel(bytes).bins).toBeDefined();
+    });
+
     it("fits densities by three losses side by side", async () => {
       await page.goto(`${url}#/table?view=densities&points=300&set=rings`);
       const longest = await longestTask(browser, page, async () => {
