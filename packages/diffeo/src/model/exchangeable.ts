@@ -30,6 +30,7 @@ import {
   type Shape,
   sizeOf,
   squaredRelu,
+  stack,
   sum,
   type Tensor,
 } from "../graph/index.ts";
@@ -133,6 +134,72 @@ const sums = (groups: readonly (readonly number[])[], sites: number): number[][]
 const transposed = (rows: readonly (readonly number[])[]): number[][] =>
   rows[0].map((_, c) => rows.map((row) => row[c]));
 
+/** Kinds with equally many groups: one product sums over the groups of all of them. */
+interface Part {
+  readonly kinds: readonly number[];
+  /** Groups of a kind. */
+  readonly count: number;
+  readonly sum: Tensor;
+  readonly back: Tensor;
+}
+
+/** What the groups are to the layers. */
+interface Structure {
+  readonly sites: number;
+  readonly classes: number;
+  readonly parts: readonly Part[];
+  /** The number of groups of each kind that contain a site, [sites, kinds]. */
+  readonly memberships: Tensor;
+}
+
+function structureOf(
+  { channels: classes, grid, groups }: ExchangeableOptions,
+  { dtype }: Tensor,
+): Structure {
+  const sites = sizeOf(grid);
+  const parts = [...new Set(groups.map((kind) => kind.length))].map((count): Part => {
+    const kinds = [...groups.keys()].filter((g) => groups[g].length === count);
+    const rows = kinds.flatMap((g) => sums(groups[g], sites));
+    return { kinds, count, sum: constant(rows, dtype), back: constant(transposed(rows), dtype) };
+  });
+  const memberships = Array.from({ length: sites }, (_, s) =>
+    groups.map((kind) => kind.filter((group) => group.includes(s)).length),
+  );
+  return { sites, classes, parts, memberships: constant(memberships, dtype) };
+}
+
+/**
+ * z of a layer, from n = norm(h) [batch, sites, classes, width]. Sums over groups are taken of n,
+ * which is narrower than u = n W + b, and W W_g is one matrix:
+ *
+ *   P_gᵀ(P_g u W_g) = P_gᵀ((P_g n)(W W_g)) + (P_gᵀ P_g 1) b W_g
+ *
+ * With P_g scaled as in `sums`, P_gᵀ P_g 1 is the number of groups that contain a site.
+ */
+function heard(
+  n: Tensor,
+  { up: { w, b }, heard: [own, ...each] }: Layer<Tensor>,
+  { sites, classes, parts, memberships }: Structure,
+): Tensor {
+  const [batch, , , width] = n.shape;
+  const inner = b.shape[0];
+  const all = reshape(n, [batch, sites, classes * width]);
+  const ofGroups = parts.map(({ kinds, count, sum: p, back }) => {
+    const weights = stack(kinds.map((g) => matmul(w, each[g])));
+    const totals = reshape(matmul(p, all), [batch, kinds.length, count * classes, width]);
+    const said = reshape(matmul(totals, weights), [batch, kinds.length * count, classes * inner]);
+    return reshape(matmul(back, said), [batch, sites, classes, inner]);
+  });
+  const ofSite = matmul(mul(sum(n, 2), 1 / classes), matmul(w, own));
+  const row = expandDims(b, 0);
+  const biases = concat(
+    each.map((m) => matmul(row, m)),
+    0,
+  );
+  const constants = add(matmul(memberships, biases), add(row, matmul(row, own)));
+  return add(matmul(n, w), add(ofGroups.reduce(add), expandDims(add(ofSite, constants), 2)));
+}
+
 /** Log-likelihoods x [batch, ...grid, classes] to logits of the same shape. */
 export function exchangeable(
   p: Exchangeable<Tensor>,
@@ -140,34 +207,13 @@ export function exchangeable(
   _: Tensor,
   options: ExchangeableOptions,
 ): Tensor {
-  const { channels: classes, grid, groups, width, inner = 2 * width, rounds = 1 } = options;
+  const { channels: classes, grid, rounds = 1 } = options;
   const [batch] = x.shape;
-  const sites = sizeOf(grid);
-  const kinds = groups
-    .map((kind) => sums(kind, sites))
-    .map((rows) => ({
-      sum: constant(rows, x.dtype),
-      back: constant(transposed(rows), x.dtype),
-      count: rows.length,
-    }));
-  /** Σ over the kinds of what their groups say to each candidate. */
-  const heardBy = (u: Tensor, w: readonly Tensor[]): Tensor => {
-    const own = matmul(mul(sum(u, 2), 1 / Math.sqrt(classes)), w[0]);
-    const all = reshape(u, [batch, sites, classes * inner]);
-    const said = kinds.map(({ sum: s, back, count }, g) => {
-      const each = reshape(matmul(s, all), [batch, count, classes, inner]);
-      return matmul(back, reshape(matmul(each, w[g + 1]), [batch, count, classes * inner]));
-    });
-    const ofGroups = reshape(said.reduce(add), [batch, sites, classes, inner]);
-    return add(ofGroups, mul(expandDims(own, 2), 1 / Math.sqrt(classes)));
-  };
-
-  const log = reshape(x, [batch, sites, classes, 1]);
+  const structure = structureOf(options, x);
+  const log = reshape(x, [batch, structure.sites, classes, 1]);
   let h = linear(p.input, concat([exp(log), mul(log, LOG_SCALE)], -1));
   for (let round = 0; round < rounds; round++)
-    for (const { up, heard, down } of p.layers) {
-      const u = linear(up, layerNorm(h));
-      h = add(h, matmul(squaredRelu(add(u, heardBy(u, heard))), down));
-    }
+    for (const layer of p.layers)
+      h = add(h, matmul(squaredRelu(heard(layerNorm(h), layer, structure)), layer.down));
   return reshape(matmul(layerNorm(h), p.head), [batch, ...grid, classes]);
 }

@@ -3,14 +3,28 @@ import { expect, it } from "vitest";
 import { sudokuGroups } from "../../src/categorical/index.ts";
 import { evaluate } from "../../src/engine/index.ts";
 import {
+  add,
   constant,
+  exp,
+  expandDims,
   isNdArray,
+  layerNorm,
   logSoftmax,
   mapTree,
+  matmul,
+  maximum,
+  mul,
   type NdArray,
+  reshape,
+  slice,
+  square,
+  stack,
+  sum,
   type Tensor,
 } from "../../src/graph/index.ts";
+import type { Exchangeable } from "../../src/model/exchangeable.ts";
 import { networkOf } from "../../src/model/index.ts";
+import { linear } from "../../src/model/layers.ts";
 import { fold, key, normal } from "../../src/random/index.ts";
 
 const grid = [4, 4];
@@ -53,6 +67,59 @@ const symmetry = (site: number): number => {
 };
 /** Columns 1 and 2 change places, which tears the boxes. */
 const torn = (site: number): number => Math.floor(site / 4) * 4 + [0, 2, 1, 3][site % 4];
+
+/** The network as its equations state it, one sum after the other. */
+function writtenOut(p: Exchangeable<Tensor>, x: Tensor, kinds: readonly (readonly number[][])[]) {
+  const sites = x.shape[1];
+  const classes = x.shape[2];
+  let h = linear(p.input, stack([exp(x), mul(x, 0.2)], -1));
+  for (const { up, heard, down } of p.layers) {
+    const u = linear(up, layerNorm(h));
+    const own = matmul(mul(sum(u, 2), 1 / Math.sqrt(classes)), heard[0]);
+    const z = kinds.flat().reduce(
+      (all, group) => {
+        const w = heard[1 + kinds.findIndex((kind) => kind.includes(group))];
+        const total = group.map((s) => slice(u, null, [s, s + 1])).reduce(add);
+        const said = matmul(total, w);
+        const place = Array.from({ length: sites }, (_, s) => (group.includes(s) ? 1 : 0));
+        const spread = mul(reshape(constant(place, x.dtype), [1, sites, 1, 1]), said);
+        return add(all, mul(spread, 1 / group.length));
+      },
+      add(u, mul(expandDims(own, 2), 1 / Math.sqrt(classes))),
+    );
+    h = add(h, matmul(square(maximum(z, 0)), down));
+  }
+  return reshape(matmul(layerNorm(h), p.head), [1, sites, classes]);
+}
+
+it("is its equations, with kinds of unequal groups, and sites in none and in two of a kind", async () => {
+  const kinds = [
+    [
+      [0, 1, 2],
+      [2, 3, 4, 5],
+    ],
+    [[0, 5], [1]],
+    [[0, 1, 2, 3, 4, 5]],
+  ];
+  const odd = networkOf({
+    ...{ kind: "exchangeable", channels: 3, grid: [6], groups: kinds, width: 5, layers: 2 },
+  });
+  const p = mapTree<NdArray, Tensor>(
+    odd.init(key(2)),
+    ({ shape }, name) => constant(random(`odd ${name}`, shape), "float64"),
+    isNdArray,
+  );
+  const [got, want] = await evaluate(
+    (x: Tensor, t: Tensor) => [
+      odd.apply(p, logSoftmax(x), t),
+      writtenOut(p as unknown as Exchangeable<Tensor>, logSoftmax(x), kinds),
+    ],
+    random("odd x", [1, 6, 3]),
+    { shape: [1], dtype: "float64", data: Float64Array.of(0.5) },
+  );
+  expect(got.data.length).toBe(18);
+  expect(furthest(got.data as Float64Array, want.data as Float64Array)).toBeLessThan(1e-11);
+});
 
 it("moves with the digits and with the symmetries of the groups, and with nothing else", async () => {
   const answer = await run(logits);
