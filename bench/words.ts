@@ -14,7 +14,7 @@
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { bitsPerGrid, sampleGrids, trainGrid } from "diffeo/categorical";
+import { bitsPerGrid, type ClassArray, sampleGrids, trainGrid } from "diffeo/categorical";
 import { compile } from "diffeo/engine";
 import { constant, dot, logSoftmax, mean, neg, oneHot, silu, type Tensor } from "diffeo/graph";
 import { initialise, linear, linearInit, parameterCount } from "diffeo/model";
@@ -48,7 +48,7 @@ const order = Array.from(permutation(key("words"), list.length).data, (i) => cod
 const held = order.filter((_, i) => i % 10 === 0);
 const seen = order.filter((_, i) => i % 10 !== 0);
 const flat = (words: readonly Word[]): Uint8Array => Uint8Array.from(words.flat());
-const wordsOf = (classes: Uint8Array): Word[] =>
+const wordsOf = (classes: ClassArray): Word[] =>
   Array.from({ length: classes.length / SITES }, (_, i) => [
     ...classes.subarray(i * SITES, (i + 1) * SITES),
   ]);

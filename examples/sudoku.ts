@@ -7,7 +7,7 @@
  *
  * The model of 9×9 is trained by bench/sudoku/train.ts.
  */
-import { openGrids, sudokuGroups, trainGrid } from "diffeo/categorical";
+import { type ClassArray, openGrids, sudokuGroups, trainGrid } from "diffeo/categorical";
 import { key, permutation } from "diffeo/random";
 
 const SIDE = 4;
@@ -37,7 +37,7 @@ const model = await trainGrid(Uint8Array.from(seen.flat()), {
   steps: Number(process.argv[2] ?? 600),
 });
 const draw = await openGrids(model, { solver: "dpmSolver2MSde" });
-const gridsOf = (drawn: Uint8Array): number[][] =>
+const gridsOf = (drawn: ClassArray): number[][] =>
   Array.from({ length: drawn.length / SITES }, (_, i) => [
     ...drawn.subarray(i * SITES, (i + 1) * SITES),
   ]);

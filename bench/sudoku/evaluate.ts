@@ -9,7 +9,7 @@
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { fittedTimes, openGrids } from "diffeo/categorical";
+import { type ClassArray, fittedTimes, openGrids } from "diffeo/categorical";
 import { loadModel } from "diffeo/node";
 import { fold, key } from "diffeo/random";
 import type { GridName, SolverName } from "diffeo/sampler";
@@ -45,7 +45,7 @@ const engine = {
   device: values.device,
   ...(values.threads && { threads: Number(values.threads) }),
 };
-const at = (grids: Uint8Array, i: number): Uint8Array => grids.subarray(i * sites, (i + 1) * sites);
+const at = (grids: ClassArray, i: number): ClassArray => grids.subarray(i * sites, (i + 1) * sites);
 /** A share with one standard error. */
 const share = (hits: number, of: number): string => {
   const p = hits / of;

@@ -141,8 +141,8 @@ describe("other categorical data", () => {
     expect(() => encoding.encode(new Uint8Array(65))).toThrow(
       "65 numbers are not complete grids [8, 8]",
     );
-    expect(() => standardise(new Array(257).fill(1 / 257), { grid: [2], epsilon: 1e-3 })).toThrow(
-      "at most 256",
+    expect(() => standardise(new Array(1025).fill(1 / 1025), { grid: [2], epsilon: 1e-4 })).toThrow(
+      "use 2 to 1024 classes",
     );
     const spec = standardise([0.2, 0.2, 0.6], { grid: [5], epsilon: 0.05 });
     expect(() => categorical({ ...spec, mean: [0, Number.NaN] })).toThrow("means 0, NaN and scale");

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Option } from "commander";
 import {
   boxesOf,
+  type ClassArray,
   errorsByTime,
   type GridNetwork,
   type Groups,
@@ -65,7 +66,7 @@ function groupsOf(text: string, grid: Shape): Groups[] {
 const [ERROR_GRIDS, ERROR_TIMES] = [64, 32];
 
 /** The model with its error by time, to which samplers fit their times. */
-async function measured(model: Model, classes: Uint8Array, options: FitCommand): Promise<Model> {
+async function measured(model: Model, classes: ClassArray, options: FitCommand): Promise<Model> {
   const { grid } = model.encoding;
   const sites = grid.reduce((a, b) => a * b, 1);
   const errors = await errorsByTime(model, classes.subarray(0, ERROR_GRIDS * sites), {

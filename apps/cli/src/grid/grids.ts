@@ -2,11 +2,9 @@
  * Grids as text, one per line: a character per site, or names of classes with spaces or commas
  * between them. In grids to complete, . _ * and ? stand for an unknown site.
  */
+import { type ClassArray, classArray } from "diffeo/categorical";
 import { fail, type Shape, sizeOf } from "diffeo/graph";
 import { readBytes } from "diffeo/node";
-
-/** An unknown site. */
-const BLANK = 255;
 
 /** The grids of a file, as the names of their sites. */
 export interface GridLines {
@@ -54,27 +52,31 @@ export function symbolsOf({ path, grids }: GridLines): string[] {
   return names.sort((a, b) => (numbers ? Number(a) - Number(b) : a < b ? -1 : 1));
 }
 
-/** The classes of all sites, one grid after the other. */
+/**
+ * The classes of all sites, one grid after the other; an unknown site has the number after the last
+ * class.
+ */
 export function classesOf(
   { path, grids, lines }: GridLines,
   symbols: readonly string[],
   blanks: boolean,
-): Uint8Array {
+): ClassArray {
   const places = new Map(symbols.map((name, k) => [name, k]));
-  return Uint8Array.from(
-    grids.flatMap((sites, i) =>
-      sites.map((name) => {
-        const k = places.get(name);
-        if (k !== undefined) return k;
-        if (blanks && BLANKS.has(name)) return BLANK;
-        return fail(
-          "data",
-          `${path}, line ${lines[i]}: there is no class "${name}"`,
-          `use ${symbols.join(", ")}${blanks ? ", or . for an unknown site" : ""}`,
-        );
-      }),
-    ),
+  const classes = grids.flatMap((sites, i) =>
+    sites.map((name) => {
+      const k = places.get(name);
+      if (k !== undefined) return k;
+      if (blanks && BLANKS.has(name)) return symbols.length;
+      return fail(
+        "data",
+        `${path}, line ${lines[i]}: there is no class "${name}"`,
+        `use ${symbols.join(", ")}${blanks ? ", or . for an unknown site" : ""}`,
+      );
+    }),
   );
+  const out = classArray(classes.length, symbols.length);
+  out.set(classes);
+  return out;
 }
 
 /** A grid as a line. */

@@ -3,7 +3,15 @@
  * which some sites are known. Nothing is searched or repaired. `--check` counts the samples that
  * meet rules: different completions of a puzzle that meet all of its rules are different solutions.
  */
-import { type GridRules, type Model, meets, openGrids, parseRules } from "diffeo/categorical";
+import {
+  type ClassArray,
+  classArray,
+  type GridRules,
+  type Model,
+  meets,
+  openGrids,
+  parseRules,
+} from "diffeo/categorical";
 import { fail, sizeOf } from "diffeo/graph";
 import { loadModel, readBytes, writeFileAtomic } from "diffeo/node";
 import { key } from "diffeo/random";
@@ -64,7 +72,7 @@ function requireOneKnown({ known }: SampleCommand, rules: GridRules | undefined,
 }
 
 /** The grids that meet all rules of --check, known sites included. */
-function checked(grids: readonly Uint8Array[], { known, conditions }: GridRules, classes: number) {
+function checked(grids: readonly ClassArray[], { known, conditions }: GridRules, classes: number) {
   return grids.filter(
     (grid) =>
       conditions.every((condition) => meets(grid, condition)) &&
@@ -78,7 +86,7 @@ async function draw(
   model: Model,
   options: SampleCommand,
   { total, rules, known }: Request,
-): Promise<Uint8Array> {
+): Promise<ClassArray> {
   const { seed, evaluations, w, strength, batch } = options;
   const bar = progress(io.stderr, evaluations * Math.ceil(total / batch), "sampling");
   const sampler = await openGrids(model, { solver: "dpmSolver2MSde", rules, ...engineOf(options) });
@@ -103,13 +111,12 @@ async function draw(
 interface Request {
   readonly total: number;
   readonly rules: GridRules | undefined;
-  readonly known: Uint8Array | undefined;
+  readonly known: ClassArray | undefined;
 }
 
 /** Each grid `each` times in a row. */
-const repeated = (grids: Uint8Array, sites: number, each: number): Uint8Array =>
-  Uint8Array.from(
-    { length: grids.length * each },
+const repeated = (grids: ClassArray, sites: number, each: number, classes: number): ClassArray =>
+  classArray(grids.length * each, classes).map(
     (_, i) => grids[Math.floor(i / (each * sites)) * sites + (i % sites)],
   );
 
@@ -134,9 +141,9 @@ async function sample(io: Io, options: SampleCommand): Promise<void> {
   const drawn = await draw(io, model, options, {
     total,
     rules,
-    known: given && repeated(given, sites, each),
+    known: given && repeated(given, sites, each, classes),
   });
-  const at = (i: number): Uint8Array => drawn.subarray(i * sites, (i + 1) * sites);
+  const at = (i: number): ClassArray => drawn.subarray(i * sites, (i + 1) * sites);
   const found = Array.from({ length: total / each }, (_, p): Found => {
     const own = Array.from({ length: each }, (_, i) => at(p * each + i));
     const format = (one: ArrayLike<number>): string => formatGrid(one, symbols);

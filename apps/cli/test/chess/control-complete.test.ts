@@ -116,7 +116,7 @@ async function exactDistribution(sites: number, weightOf: (classes: readonly num
       steps: method.strength === 0 ? 20 : 40,
       known: { ...knownSites(encoding, partial), ...method },
     });
-    const drawn = encoding.decodeSimplex(samples.data);
+    const drawn = Uint8Array.from(encoding.decodeSimplex(samples.data));
     const found = new Float64Array(states.length);
     for (let i = 0; i < count; i++) {
       const state = drawn.subarray(i * sites, (i + 1) * sites);

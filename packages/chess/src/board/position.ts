@@ -40,7 +40,7 @@ export interface Positions {
 }
 
 /** Packs boards that lie one after the other. */
-export function pack(classes: Uint8Array): Positions {
+export function pack(classes: ArrayLike<number>): Positions {
   if (classes.length % SQUARES !== 0)
     fail(
       "shape",

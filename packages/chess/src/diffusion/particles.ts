@@ -12,6 +12,7 @@
 
 import {
   type Categorical,
+  type ClassArray,
   denoiserLogPosterior,
   denoiserScore,
   type Model,
@@ -126,7 +127,7 @@ function knownArrays(
 
 /** Sets the known squares; returns the boards and the share that was right before. */
 function settled(
-  classes: Uint8Array,
+  classes: ClassArray,
   board: Uint8Array,
 ): Pick<ParticleBoards, "positions" | "kept"> {
   let [held, all] = [0, 0];

@@ -270,7 +270,7 @@ function boardsIn(partial: Uint8Array, count = partial.length / SQUARES): number
   return count;
 }
 
-function requireKept(made: Uint8Array, partial: Uint8Array): void {
+function requireKept(made: ArrayLike<number>, partial: Uint8Array): void {
   for (let i = 0; i < made.length; i++)
     if (partial[i] !== UNKNOWN && made[i] !== partial[i])
       throw new Error(

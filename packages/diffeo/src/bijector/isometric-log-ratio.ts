@@ -13,16 +13,15 @@ import { linearMap } from "./affine.ts";
 import type { Bijector } from "./bijector.ts";
 import { chain } from "./chain.ts";
 
-/**
- * V, n + 1 rows of n.
- */
-export const helmert = (n: number): number[][] =>
-  Array.from({ length: n + 1 }, (_, i) =>
-    Array.from({ length: n }, (_, k) => {
-      const j = k + 1;
-      return (i < j ? 1 : i === j ? -j : 0) / Math.sqrt(j * (j + 1));
-    }),
-  );
+/** The entry of V in row i and column k, both from 0. */
+export function helmertEntry(i: number, k: number): number {
+  const j = k + 1;
+  return (i < j ? 1 : i === j ? -j : 0) / Math.sqrt(j * (j + 1));
+}
+
+/** V, n + 1 rows of n. */
+const helmert = (n: number): number[][] =>
+  Array.from({ length: n + 1 }, (_, i) => Array.from({ length: n }, (_, k) => helmertEntry(i, k)));
 
 /**
  * Softmax ignores a common shift, so V x less its last entry goes through the additive logistic

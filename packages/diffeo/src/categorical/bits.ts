@@ -19,6 +19,7 @@ import { asConstants, type Parameters } from "../model/index.ts";
 import { fold, type Key, normal, sampleKeys } from "../random/index.ts";
 import { logSnr, logSnrGrid } from "../sampler/index.ts";
 import { gridCount } from "./categorical.ts";
+import type { ClassArray } from "./class-array.ts";
 import { denoiserLogPosterior, denoiserMean } from "./denoiser.ts";
 import type { Model } from "./model.ts";
 
@@ -43,7 +44,7 @@ export interface BitsOptions extends Omit<CompileOptions, "keep" | "type"> {
  */
 export async function bitsPerGrid(
   model: Model,
-  classes: Uint8Array,
+  classes: ClassArray,
   { key, times: count = 128, batch = 64, onStep, signal, ...engine }: BitsOptions,
 ): Promise<Float64Array> {
   const { denoiser, encoding } = model;

@@ -20,6 +20,7 @@
  */
 import { affine, type Bijector, chain, each } from "../bijector/index.ts";
 import { fail, type Shape, sizeOf } from "../graph/index.ts";
+import { type ClassArray, classArray, requireClasses } from "./class-array.ts";
 import { type SimplexMap, simplexMapOf } from "./coordinates.ts";
 
 /** How classes become points, as plain data that is stored with a model. */
@@ -51,14 +52,14 @@ export interface Categorical extends CategoricalSpec {
   /** The code points in x, (n + 1) × n. */
   readonly points: Float64Array;
   /** x of classes, any number of grids one after the other. */
-  encode(classes: Uint8Array): Float32Array;
+  encode(classes: ClassArray): Float32Array;
   /**
-   * The most probable class of each site, from x. Ties go to the last class, then to the first of
-   * them.
+   * The most probable class of each site, from x: bytes for up to 256 classes, else numbers of two
+   * bytes. Ties go to the last class, then to the first of them.
    */
-  decode(x: ArrayLike<number>): Uint8Array;
+  decode(x: ArrayLike<number>): ClassArray;
   /** The same from y. */
-  decodeSimplex(y: ArrayLike<number>): Uint8Array;
+  decodeSimplex(y: ArrayLike<number>): ClassArray;
   /** The probabilities of all n + 1 classes of each site, from x. */
   mixture(x: ArrayLike<number>): Float32Array;
   /** The same from y. */
@@ -139,18 +140,14 @@ function codesOf(map: SimplexMap, n: number, c: number): number[][] {
   );
 }
 
-/** The number of values of a byte. */
-const MOST = 256;
-
 /** c = log((1 − nε)/ε) */
 function contrast(n: number, epsilon: number): number {
-  if (!(n < MOST))
-    fail("usage", `${n + 1} classes`, `use at most ${MOST}: a class is stored as a byte`);
-  if (!(n >= 1 && epsilon > 0 && epsilon < 1 / (n + 1)))
+  requireClasses(n + 1);
+  if (!(epsilon > 0 && epsilon < 1 / (n + 1)))
     fail(
       "usage",
       `softening ${n + 1} classes by ε = ${epsilon} leaves no class the largest share`,
-      `use two classes or more and 0 < ε < 1/${n + 1}`,
+      `use 0 < ε < 1/${n + 1}`,
     );
   return Math.log((1 - n * epsilon) / epsilon);
 }
@@ -171,8 +168,8 @@ function decodeSites(
   values: ArrayLike<number>,
   { sites, n }: { readonly sites: number; readonly n: number },
   last: (sum: number) => number,
-): Uint8Array {
-  const out = new Uint8Array(sites);
+): ClassArray {
+  const out = classArray(sites, n);
   for (let site = 0; site < sites; site++) {
     let best = 0;
     let most = -Infinity;
@@ -262,7 +259,7 @@ export function categorical(spec: CategoricalSpec): Categorical {
     for (let at = 0; at < out.length; at += n) out.set(forward([...out.subarray(at, at + n)]), at);
     return out;
   };
-  const encode = (data: Uint8Array): Float32Array => {
+  const encode = (data: ClassArray): Float32Array => {
     const out = new Float32Array(gridCount(data.length, grid) * sizeOf(grid) * n);
     for (let i = 0, to = 0; i < data.length; i++) {
       if (data[i] > n)

@@ -17,7 +17,7 @@ import {
   isometricLogRatio,
   stickBreaking,
 } from "../bijector/index.ts";
-import { helmert } from "../bijector/isometric-log-ratio.ts";
+import { helmertEntry } from "../bijector/isometric-log-ratio.ts";
 import { fail } from "../graph/index.ts";
 
 interface Coordinates {
@@ -32,9 +32,6 @@ interface Row {
   readonly coordinates: (n: number) => Coordinates;
 }
 
-const dot = (a: readonly number[], b: readonly number[]): number =>
-  a.reduce((sum, x, i) => sum + x * b[i], 0);
-
 /** log(eᵃ + eᵇ) */
 const logAdd = (a: number, b: number): number =>
   Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b)));
@@ -46,17 +43,25 @@ export const simplexMaps = {
   },
   isometricLogRatio: {
     bijector: isometricLogRatio,
-    coordinates: (n) => {
-      const rows = helmert(n);
-      const columns = rows[0].map((_, j) => rows.slice(0, -1).map((row) => row[j]));
-      return {
-        inverse: (r) => columns.map((column) => dot(column, r)),
-        forward: (l) => {
-          const last = dot(rows[n], l);
-          return rows.slice(0, -1).map((row) => dot(row, l) - last);
-        },
-      };
-    },
+    // Sums of few terms: a code has one log-ratio that is not 0, and (V l)_i is the sum of
+    // l_k/√(j(j + 1)) over k ≥ i, plus one entry of its own.
+    coordinates: (n) => ({
+      inverse: (r) => {
+        const held = [...r.keys()].filter((i) => r[i] !== 0);
+        return Array.from({ length: n }, (_, k) =>
+          held.reduce((sum, i) => sum + helmertEntry(i, k) * r[i], 0),
+        );
+      },
+      forward: (l) => {
+        const out = new Array<number>(n);
+        const own = (i: number): number => (i > 0 ? helmertEntry(i, i - 1) * l[i - 1] : 0);
+        for (let i = n - 1, rest = 0; i >= 0; i--) {
+          rest += helmertEntry(0, i) * l[i];
+          out[i] = rest + own(i) - own(n);
+        }
+        return out;
+      },
+    }),
   },
   stickBreaking: {
     bijector: stickBreaking,

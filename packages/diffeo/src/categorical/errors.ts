@@ -16,6 +16,7 @@ import {
   type SolverName,
   solverOf,
 } from "../sampler/index.ts";
+import type { ClassArray } from "./class-array.ts";
 import { denoiserMean } from "./denoiser.ts";
 import type { Model } from "./model.ts";
 import { gridsOf } from "./training.ts";
@@ -39,7 +40,7 @@ export interface ErrorOptions extends Omit<CompileOptions, "keep" | "type"> {
  */
 export async function errorsByTime(
   model: Model,
-  classes: Uint8Array,
+  classes: ClassArray,
   options: ErrorOptions,
 ): Promise<ErrorByTime> {
   const { key, times: count = 64, batch = 64, onStep, signal, ...engine } = options;

@@ -11,6 +11,7 @@ export {
   type StandardiseOptions,
   standardise,
 } from "./categorical.ts";
+export type { ClassArray } from "./class-array.ts";
 export type { SimplexMap } from "./coordinates.ts";
 export {
   type Denoiser,
@@ -55,6 +56,8 @@ export {
 
 // For other packages of this repository; published types leave them out.
 
+/** @internal */
+export { classArray } from "./class-array.ts";
 /** @internal */
 export {
   BOUND,

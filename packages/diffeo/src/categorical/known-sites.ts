@@ -26,6 +26,7 @@ import {
 } from "../graph/index.ts";
 import type { Known, KnownPoints } from "../sampler/index.ts";
 import type { Categorical } from "./categorical.ts";
+import type { ClassArray } from "./class-array.ts";
 import type { KnownClasses } from "./evidence.ts";
 
 /**
@@ -35,7 +36,7 @@ import type { KnownClasses } from "./evidence.ts";
  */
 export function knownSites(
   encoding: Categorical,
-  classes: Uint8Array,
+  classes: ClassArray,
 ): Pick<Known, "mask" | "value"> {
   const { grid, channels: n } = encoding;
   const last = encoding.classes - 1;

@@ -14,6 +14,7 @@ import { type Limit, mapShapes, type Parameters, type Shaped } from "../model/in
 import type { ErrorByTime } from "../sampler/index.ts";
 import { parseSafetensors, type StoredType, serializeSafetensors } from "../train/index.ts";
 import { assembleSafetensors } from "../train/safetensors.ts";
+import { MOST_CLASSES } from "./class-array.ts";
 import { type SimplexMap, simplexMaps } from "./coordinates.ts";
 import { type Parameterisation, parameterisations } from "./denoiser.ts";
 import { denoiserOf, type Model, type ModelSpec } from "./model.ts";
@@ -55,12 +56,14 @@ const specSchema = v.strictObject({
   parameterisation: v.picklist(Object.keys(parameterisations) as Parameterisation[]),
   encoding: v.strictObject({
     grid: v.pipe(v.array(whole), v.minLength(1), v.maxLength(8)),
-    classes: v.pipe(v.number(), v.safeInteger(), v.minValue(2), v.maxValue(256)),
+    classes: v.pipe(v.number(), v.safeInteger(), v.minValue(2), v.maxValue(MOST_CLASSES)),
     epsilon: number,
-    mean: v.pipe(v.array(number), v.maxLength(255)),
+    mean: v.pipe(v.array(number), v.maxLength(MOST_CLASSES - 1)),
     scale: number,
     map: v.optional(v.picklist(Object.keys(simplexMaps) as SimplexMap[])),
-    symbols: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(1000))), v.maxLength(256))),
+    symbols: v.optional(
+      v.pipe(v.array(v.pipe(v.string(), v.maxLength(1000))), v.maxLength(MOST_CLASSES)),
+    ),
   }),
   sees: v.optional(v.picklist(["points", "likelihoods"])),
   sde: v.optional(v.looseObject({})),

@@ -13,6 +13,7 @@
  * values of their classes (`site-sums.ts`): "different" bounds the count of every class by 1.
  */
 import { fail, type Shape, sizeOf } from "../graph/index.ts";
+import { type ClassArray, classArray, requireClasses } from "./class-array.ts";
 import { boxesOf, type Groups, linesOf } from "./groups.ts";
 import type { GroupSum } from "./site-sums.ts";
 
@@ -27,7 +28,7 @@ export interface GridCondition {
 /** Rules for the grids of a model: what is known, and conditions on the rest. */
 export interface GridRules {
   /** The class of every site; the number of classes where it is not known. */
-  readonly known: Uint8Array;
+  readonly known: ClassArray;
   readonly conditions: readonly GridCondition[];
 }
 
@@ -156,7 +157,7 @@ function sumsOf(at: Context): GroupSum[] | undefined {
 }
 
 /** Sets the class of a known site. */
-function setKnown(known: Uint8Array, at: Context): void {
+function setKnown(known: ClassArray, at: Context): void {
   const { text, symbols } = at;
   const [, where, symbol] = /^(.+?)\s*=\s*(\S+)$/.exec(text) ?? [];
   if (where === undefined) refuse(at, "it is not a rule");
@@ -188,7 +189,8 @@ export function parseRules(text: string, { grid, symbols, classes }: RuleOptions
   const names = symbols ?? Array.from({ length: classes ?? 0 }, (_, k) => String(k));
   if (names.length < 2)
     fail("usage", "rules: the classes are not known", "give `symbols`, or `classes`, two or more");
-  const known = new Uint8Array(sizeOf(grid)).fill(names.length);
+  requireClasses(names.length);
+  const known = classArray(sizeOf(grid), names.length).fill(names.length);
   const conditions: GridCondition[] = [];
   for (const [i, line] of text.split("\n").entries())
     for (const part of line.replace(/#.*$/, "").split(";")) {

@@ -15,6 +15,7 @@ import {
   type SolverName,
 } from "../sampler/index.ts";
 import { type Process, reversePush } from "../sde/index.ts";
+import { type ClassArray, classArray } from "./class-array.ts";
 import { denoiserLogPosterior, denoiserScore } from "./denoiser.ts";
 import { usualTimes } from "./errors.ts";
 import type { KnownClasses } from "./evidence.ts";
@@ -49,7 +50,7 @@ export interface DrawGridsOptions
    * likelihoods is shown them; for another that predicts class probabilities, the gradient of their
    * log-probability guides the unknown sites. Default: those of the rules.
    */
-  readonly known?: { readonly classes: Uint8Array } & Pick<Known, "resample" | "strength">;
+  readonly known?: { readonly classes: ClassArray } & Pick<Known, "resample" | "strength">;
   /** The strength of the rules' conditions. 1, the default, is Bayes' rule. */
   readonly strength?: number;
 }
@@ -57,9 +58,12 @@ export interface DrawGridsOptions
 /** How `sampleGrids` samples. */
 export interface SampleGridsOptions extends OpenGridsOptions, DrawGridsOptions {}
 
-/** Samples grids: their classes, one grid after the other. */
+/**
+ * Samples grids: their classes, one grid after the other, as bytes for up to 256 classes and else
+ * as numbers of two bytes.
+ */
 export interface GridSampler extends Closable {
-  (options: DrawGridsOptions): Promise<Uint8Array>;
+  (options: DrawGridsOptions): Promise<ClassArray>;
   /** Frees the graphs. Calling the sampler afterwards is an error. */
   dispose(): Promise<void>;
 }
@@ -77,8 +81,8 @@ function hearing(
 }
 
 /** The same grid `count` times. */
-function repeated(grid: Uint8Array, count: number): Uint8Array {
-  const all = new Uint8Array(grid.length * count);
+function repeated(grid: ClassArray, count: number, classes: number): ClassArray {
+  const all = classArray(grid.length * count, classes);
   for (let i = 0; i < count; i++) all.set(grid, i * grid.length);
   return all;
 }
@@ -136,9 +140,10 @@ export async function openGrids(
   });
   const fixed = rules?.known.some((k) => k < encoding.classes) ? rules.known : undefined;
   const leads = rules !== undefined && rules.conditions.length > 0;
-  const grids = async (call: DrawGridsOptions): Promise<Uint8Array> => {
+  const grids = async (call: DrawGridsOptions): Promise<ClassArray> => {
     const { known, steps = 100, strength = 1, ...rest } = call;
-    const { classes = fixed && repeated(fixed, call.count), ...how } = known ?? {};
+    const { classes = fixed && repeated(fixed, call.count, encoding.classes), ...how } =
+      known ?? {};
     const { samples } = await draw({
       steps,
       grid: usualTimes(model, solver, steps, call),
@@ -153,7 +158,7 @@ export async function openGrids(
 }
 
 /** Opens a sampler, calls it once and closes it. */
-export async function sampleGrids(model: Model, options: SampleGridsOptions): Promise<Uint8Array> {
+export async function sampleGrids(model: Model, options: SampleGridsOptions): Promise<ClassArray> {
   const { solver, rules, device, threads, worker, ...call } = options;
   const draw = await openGrids(model, { solver, rules, device, threads, worker });
   return draw(call).finally(() => draw.dispose());

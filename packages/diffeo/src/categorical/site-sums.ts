@@ -142,8 +142,14 @@ export interface GroupSum extends SiteSum {
   readonly sites: readonly number[];
 }
 
-/** Stands for a missing bound: beyond every sum, and within the range of float32. */
-const NONE = 1e4;
+/** Stands for a missing bound: far beyond every sum. */
+const noBound = (sums: readonly GroupSum[]): number =>
+  Math.max(
+    1e4,
+    ...sums.map(({ sites, values }) =>
+      values.reduce((most, v) => Math.max(most, 10 * sites.length * Math.abs(v)), 0),
+    ),
+  );
 
 /**
  * Σ log ψ of many sums over parts of a grid, from log p(k | x_t), [batch, ...grid, classes]; one
@@ -171,11 +177,12 @@ export function groupSums(logPosterior: Tensor, sums: readonly GroupSum[]): Tens
   const u = sqrt(add(over(spread), FLOOR));
   const edge = (of: (sum: GroupSum) => number): Tensor =>
     div(sub(constant(sums.map(of), p.dtype), over(mean)), u);
-  const below = edge(({ least = -NONE }) => least - 0.5);
+  const none = noBound(sums);
+  const below = edge(({ least = -none }) => least - 0.5);
   return sum(
     logBetween(
       below,
-      edge(({ most = NONE }) => most + 0.5),
+      edge(({ most = none }) => most + 0.5),
     ),
     1,
   );

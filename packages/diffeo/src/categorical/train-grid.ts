@@ -16,6 +16,7 @@ import {
   type TrainReport,
 } from "../train/index.ts";
 import { gridCount, standardise } from "./categorical.ts";
+import type { ClassArray } from "./class-array.ts";
 import type { Groups } from "./groups.ts";
 import { freshModel, type Model, type ModelSpec, modelOf } from "./model.ts";
 import { trainDenoiser } from "./train-denoiser.ts";
@@ -103,11 +104,15 @@ const isWhole = (value: unknown, least: number): boolean =>
 
 /** Throws if the options do not describe grids of classes. */
 function checkGrids(
-  data: Uint8Array,
+  data: ClassArray,
   { classes, grid, network }: Pick<TrainGridOptions, "classes" | "grid" | "network">,
 ): void {
-  if (!(data instanceof Uint8Array))
-    fail("type", "the data are not a Uint8Array", "make one, with one class per site");
+  if (!(data instanceof Uint8Array || data instanceof Uint16Array))
+    fail(
+      "type",
+      "the data are not a Uint8Array or Uint16Array",
+      "make one, with one class per site",
+    );
   if (!isWhole(classes, 2))
     fail("usage", `\`classes\` is ${classes}`, "give the number of classes, two or more");
   if (!Array.isArray(grid) || grid.length === 0 || !grid.every((d) => isWhole(d, 1)))
@@ -143,7 +148,7 @@ const CHUNK = 8192;
 /**
  * Identifies the data: a key that depends on every site, as 32 hexadecimal digits.
  */
-function digestOf(data: Uint8Array): string {
+function digestOf(data: ClassArray): string {
   let digest = key(data.length);
   for (let at = 0; at < data.length; at += CHUNK)
     digest = fold(digest, String.fromCharCode(...data.subarray(at, at + CHUNK)));
@@ -151,7 +156,7 @@ function digestOf(data: Uint8Array): string {
 }
 
 /** The share of each class. */
-function sharesOf(data: Uint8Array, classes: number): number[] {
+function sharesOf(data: ClassArray, classes: number): number[] {
   const counts = new Array<number>(classes).fill(0);
   data.forEach((k, i) => {
     if (k >= classes)
@@ -163,7 +168,7 @@ function sharesOf(data: Uint8Array, classes: number): number[] {
 
 /** The specification that a run with these data and options trains. */
 export function gridSpec(
-  data: Uint8Array,
+  data: ClassArray,
   options: Pick<TrainGridOptions, "classes" | "symbols" | "grid" | "network" | "groups">,
 ): ModelSpec {
   checkGrids(data, options);
@@ -228,9 +233,10 @@ function stepOf(options: TrainGridOptions, steps: number, muon: number, width: n
  * Trains a diffusion of grids. If `signal` or `seconds` stops it, it returns the model so far;
  * another call with the same store continues to the numbers of an uninterrupted run.
  *
- * @param data the classes, one grid after the other
+ * @param data the classes, one grid after the other: bytes, or a `Uint16Array` for more than 256
+ *   classes
  */
-export async function trainGrid(data: Uint8Array, options: TrainGridOptions): Promise<Model> {
+export async function trainGrid(data: ClassArray, options: TrainGridOptions): Promise<Model> {
   const {
     steps = 1000,
     batch = 64,

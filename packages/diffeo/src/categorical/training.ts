@@ -9,6 +9,7 @@ import type { Parameters } from "../model/index.ts";
 import { fold, integers, type Key, normal, uniform } from "../random/index.ts";
 import { compileStep, type Step, type StepOptions } from "../train/step.ts";
 import { type Categorical, gridCount } from "./categorical.ts";
+import { type ClassArray, classArray } from "./class-array.ts";
 import { denoiserLoss, type LossOptions } from "./denoiser.ts";
 import type { Model } from "./model.ts";
 
@@ -44,16 +45,16 @@ export const compileDenoiserStep = (
 export interface Grids {
   readonly count: number;
   /** The classes of the grids with these numbers, one grid after the other. */
-  select(chosen: ArrayLike<number>): Uint8Array;
+  select(chosen: ArrayLike<number>): ClassArray;
 }
 
 /** Grids whose classes lie one after the other. */
-export function gridsOf({ grid }: Categorical, classes: Uint8Array): Grids {
+export function gridsOf({ grid, channels }: Categorical, classes: ClassArray): Grids {
   const size = sizeOf(grid);
   return {
     count: gridCount(classes.length, grid),
     select: (chosen) => {
-      const out = new Uint8Array(chosen.length * size);
+      const out = classArray(chosen.length * size, channels);
       for (let i = 0; i < chosen.length; i++)
         out.set(classes.subarray(chosen[i] * size, (chosen[i] + 1) * size), i * size);
       return out;

@@ -2,7 +2,13 @@
  * The tasks of the Sudoku page: load the model; sample grids around clues. Every step of the
  * reverse process on the simplex is reported as a frame.
  */
-import { type GridSampler, type Model, openGrids, parseModel } from "diffeo/categorical";
+import {
+  type ClassArray,
+  type GridSampler,
+  type Model,
+  openGrids,
+  parseModel,
+} from "diffeo/categorical";
 import { fail } from "diffeo/graph";
 import { parameterCount } from "diffeo/model";
 import { key } from "diffeo/random";
@@ -50,7 +56,7 @@ async function samplerFor(device: string): Promise<GridSampler> {
 }
 
 /** Certain classes as the bytes of a frame. */
-function certain(classes: Uint8Array): Uint8Array {
+function certain(classes: ClassArray): Uint8Array {
   const out = new Uint8Array(classes.length * DIGITS);
   for (const [site, k] of classes.entries()) out[site * DIGITS + k] = 255;
   return out;
