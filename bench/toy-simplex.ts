@@ -8,10 +8,14 @@
  * Two models: the exact posterior, which leaves only the error of map, process and steps, and a
  * transformer trained on data (`--steps`, 0 for none). N samples of the distribution itself are
  * 4 (K − 1)/(2N) away on average, the floor. `--fitted` fits the times of the sampler to the model's
- * error by time, which needs fewer evaluations.
+ * error by time, which needs fewer evaluations. Samples are made in parts; with `--folder` their
+ * counts are kept there, and the same command continues after `--minutes`.
  */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import {
+  type ClassArray,
   errorsByTime,
   freshModel,
   type Model,
@@ -21,7 +25,9 @@ import {
   trainGrid,
 } from "diffeo/categorical";
 import { constant, expand, type Tensor } from "diffeo/graph";
+import { RunFolder } from "diffeo/node";
 import { fold, type Key, key, uniform } from "diffeo/random";
+import { memoryStore, type RunStore } from "diffeo/train";
 import { textOptions } from "./text-options.ts";
 
 const { values } = parseArgs({
@@ -33,8 +39,11 @@ const { values } = parseArgs({
       maps: "additiveLogistic,isometricLogRatio,stickBreaking",
       steps: "2000",
       threads: "1",
+      batch: "1000",
+      minutes: "1000000",
     }),
     fitted: { type: "boolean", default: false },
+    folder: { type: "string" },
   },
 });
 const SITES = 4;
@@ -55,9 +64,9 @@ function distributionsOf(classes: number, own: Key): number[][] {
 }
 
 /** Samples classes of the sites. */
-function drawn(distributions: readonly (readonly number[])[], rows: number, own: Key): Uint8Array {
+function drawn(distributions: readonly (readonly number[])[], rows: number, own: Key): ClassArray {
   const { data } = uniform(own, [rows * SITES], { dtype: "float64" });
-  return Uint8Array.from(data, (u, i) => {
+  return Uint16Array.from(data, (u, i) => {
     const shares = distributions[i % SITES];
     let [k, sum] = [0, shares[0]];
     while (sum < Number(u) && k < shares.length - 1) sum += shares[++k];
@@ -65,14 +74,31 @@ function drawn(distributions: readonly (readonly number[])[], rows: number, own:
   });
 }
 
-/** Σ over sites of KL(empirical ‖ true). */
-function divergence(distributions: readonly (readonly number[])[], samples: Uint8Array): number {
-  const rows = samples.length / SITES;
-  const counts = distributions.map((shares) => new Float64Array(shares.length));
+/** How often each class was sampled at each site, and how many sequences. */
+interface Counts {
+  readonly rows: number;
+  readonly counts: readonly (readonly number[])[];
+}
+
+const noCounts = (classes: number): Counts => ({
+  rows: 0,
+  counts: Array.from({ length: SITES }, () => new Array<number>(classes).fill(0)),
+});
+
+function countsWith({ rows, counts }: Counts, samples: ClassArray): Counts {
+  const more = counts.map((own) => [...own]);
   samples.forEach((k, i) => {
-    counts[i % SITES][k]++;
+    more[i % SITES][k]++;
   });
-  return distributions.reduce(
+  return { rows: rows + samples.length / SITES, counts: more };
+}
+
+/** Σ over sites of KL(empirical ‖ true). */
+const divergence = (
+  distributions: readonly (readonly number[])[],
+  { rows, counts }: Counts,
+): number =>
+  distributions.reduce(
     (sum, shares, s) =>
       sum +
       shares.reduce((kl, p, k) => {
@@ -81,6 +107,28 @@ function divergence(distributions: readonly (readonly number[])[], samples: Uint
       }, 0),
     0,
   );
+
+/** Sequences of a part, after which counts are stored. */
+const PART = 16_000;
+const until = performance.now() + 60_000 * Number(values.minutes);
+
+/** Counts of `count` samples, continued from those of a file; fewer where the time has ended. */
+async function countsOf(
+  name: string,
+  classes: number,
+  draw: (first: number, rows: number) => Promise<ClassArray>,
+): Promise<Counts> {
+  const file = values.folder && join(values.folder, `${name}.json`);
+  let found: Counts =
+    file && existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : noCounts(classes);
+  while (found.rows < count && performance.now() < until) {
+    found = countsWith(found, await draw(found.rows, Math.min(PART, count - found.rows)));
+    if (file) {
+      mkdirSync(values.folder as string, { recursive: true });
+      writeFileSync(file, JSON.stringify(found));
+    }
+  }
+  return found;
 }
 
 /** The posterior of independent sites: their distributions; the model adds the likelihoods. */
@@ -123,31 +171,45 @@ async function withErrors(
   };
 }
 
+/** The run in a folder, new or continued. */
+const folderOf = (path: string): Promise<RunStore> =>
+  (existsSync(join(path, "config.json")) ? RunFolder.open : RunFolder.create).call(
+    RunFolder,
+    path,
+    {},
+  );
+
 const numbers = (text: string): number[] => text.split(",").map(Number);
 const row = (...cells: readonly (string | number)[]): void =>
   console.log(cells.map((cell) => String(cell).padEnd(20)).join(""));
 
-row("model", "map", "classes", "evaluations", "KL", "floor");
+row("model", "map", "classes", "samples", "evaluations", "KL", "floor");
 for (const classes of numbers(values.classes)) {
   const own = fold(key("toy"), classes);
   const distributions = distributionsOf(classes, fold(own, "distributions"));
-  const floor = (SITES * (classes - 1)) / (2 * count);
-  const say = (name: string, map: string, evaluations: number | string, kl: number): void =>
-    row(name, map, classes, evaluations, kl.toFixed(5), floor.toFixed(5));
-  say(
-    "samples of the truth",
-    "",
-    "",
-    divergence(distributions, drawn(distributions, count, fold(own, "fresh"))),
-  );
+  const say = (name: string, map: string, evaluations: number | string, found: Counts): void => {
+    const floor = (SITES * (classes - 1)) / (2 * found.rows);
+    const kl = divergence(distributions, found);
+    row(name, map, classes, found.rows, evaluations, kl.toFixed(5), floor.toFixed(5));
+  };
+  const fresh = drawn(distributions, count, fold(own, "fresh"));
+  say("samples of the truth", "", "", countsWith(noCounts(classes), fresh));
   const measure = async (name: string, map: string, plain: Model): Promise<void> => {
     const model = values.fitted
       ? await withErrors(plain, distributions, fold(own, "errors"))
       : plain;
     const draw = await openGrids(model, { solver: "dpmSolver2MSde", threads });
     for (const evaluations of numbers(values.evaluations)) {
-      const call = { count, batch: 5000, steps: evaluations - 1, key: fold(own, "samples") };
-      say(name, map, evaluations, divergence(distributions, await draw(call)));
+      const call = {
+        batch: Number(values.batch),
+        steps: evaluations - 1,
+        key: fold(own, "samples"),
+      };
+      const file = `${name}-${map}-${classes}-${evaluations}`.replaceAll(/\W+/g, "-");
+      const found = await countsOf(file, classes, (first, rows) =>
+        draw({ ...call, first, count: rows }),
+      );
+      say(name, map, evaluations, found);
     }
     await draw.dispose();
   };
@@ -157,6 +219,14 @@ for (const classes of numbers(values.classes)) {
   if (steps === 0) continue;
   const rows = 100_000;
   const data = drawn(distributions, rows, fold(own, "data"));
-  const learned = await trainGrid(data, { classes, grid: [SITES], steps, batch: 512, threads });
-  await measure(`learned, ${steps} steps`, "additiveLogistic", learned);
+  const store = values.folder
+    ? await folderOf(join(values.folder, `network-${classes}-${steps}`))
+    : memoryStore();
+  const learned = await trainGrid(data, {
+    ...{ classes, grid: [SITES], steps, batch: 512, threads, store },
+    seconds: Math.max(0, until - performance.now()) / 1000,
+  });
+  const reached = (await store.reached()) ?? 0;
+  if (reached < steps) console.log(`${classes} classes: step ${reached} of ${steps}`);
+  else await measure(`learned, ${steps} steps`, "additiveLogistic", learned);
 }
