@@ -7,8 +7,10 @@
  * puzzle and no rule is among them. What the network has of the rules is which sites are a row, a
  * column and a box. Ctrl-C, or the end of `--minutes`, stops with a checkpoint. The rate is
  * constant and falls over the last `--fall` steps, so that a run may be made longer or shorter;
- * `--finish-in` chooses the last step by the speed of the first, no later than `--steps`. The run
- * ends with the model's errors by time, which samplers fit their times to.
+ * `--finish-in` minutes chooses the last step by the speed of the first ones, no later than
+ * `--steps`. The minutes of earlier sessions count, so that the same command continues an
+ * interrupted run to the same total. The run ends with the model's errors by time, to which samplers
+ * fit their times.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +25,7 @@ import {
 import { parameterCount } from "diffeo/model";
 import { RunFolder, saveModel } from "diffeo/node";
 import { key } from "diffeo/random";
-import { memoryStore, stateOf } from "diffeo/train";
+import { memoryStore, type RunStore, stateOf } from "diffeo/train";
 import { textOptions } from "../text-options.ts";
 import { movedGrids, randomGrids } from "./generate.ts";
 import { layoutOf } from "./layout.ts";
@@ -85,7 +87,21 @@ const folder = await (resume ? RunFolder.open : RunFolder.create).call(
 );
 const reached = await folder.latest();
 const grids = movedGrids(layout, randomGrids(layout, number("pool"), key("pool")), key("moves"));
-const begun = process.cpuUsage();
+const [begun, began] = [process.cpuUsage(), performance.now()];
+/** Minutes of this run until now, with those of earlier sessions. */
+const minutes = (): number =>
+  Number(reached?.metadata.minutes ?? 0) + (performance.now() - began) / 60_000;
+/** The folder, whose checkpoints also hold the minutes. */
+const store: RunStore = {
+  save: (checkpoint) =>
+    folder.save({
+      ...checkpoint,
+      metadata: { ...checkpoint.metadata, minutes: String(minutes()) },
+    }),
+  reached: () => folder.reached(),
+  latest: () => folder.latest(),
+  log: (record) => folder.log(record),
+};
 console.log(
   `${parameterCount(model.parameters)} parameters, from step ${reached?.step ?? 0} of ${steps}`,
 );
@@ -105,7 +121,7 @@ const options: Omit<TrainDenoiserOptions, "schedule" | "seconds"> = {
   },
   reportEvery: 100,
   saveEvery: 1000,
-  store: folder,
+  store,
   metadata: {},
   signal: stop.signal,
   onReport: ({ step, loss, norm, speed, seconds }) => {
@@ -121,7 +137,7 @@ const start = reached && {
   state: stateOf(reached, parameterCount(model.parameters), values.out),
   step: reached.step,
 };
-const [began, finish] = [performance.now(), values["finish-in"]];
+const finish = values["finish-in"];
 /** The last step: `--steps`, or the one that the speed of 60 steps reaches in the time. */
 async function lastStep(): Promise<number> {
   if (finish === undefined) return steps;
@@ -141,8 +157,8 @@ async function lastStep(): Promise<number> {
   });
   if (marks.length < 3) return steps;
   const each = (marks[2] - marks[0]) / 40;
-  const left = Number(finish) * 60_000 - (performance.now() - began);
-  const last = Math.min(steps, (reached?.step ?? 0) + Math.floor(left / each));
+  const left = (Number(finish) - minutes()) * 60_000;
+  const last = Math.min(steps, (reached?.step ?? 0) + Math.max(1, Math.floor(left / each)));
   console.log(`${each.toFixed(1)} ms per step: to step ${last}`);
   return last;
 }
