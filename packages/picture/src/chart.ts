@@ -1,6 +1,6 @@
 /**
- * diffeo-picture/chart. Charts as SVG: panels by Observable Plot under one title and one legend, with
- * common colours and fonts. The same options give the same text in a page and in Node.
+ * diffeo-picture/chart. Charts as SVG: panels by Observable Plot under one title and one legend,
+ * with common colours and fonts. The same options give the same text in a page and in Node.
  */
 import * as Plot from "@observablehq/plot";
 import { EDGE, framed, type Heading, INDENT, LINE, plotGroup, textAt } from "./frame.ts";

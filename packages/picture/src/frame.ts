@@ -1,4 +1,6 @@
-/** Figures of several plots in one SVG: title, notes and legend at the top, then plots as groups. */
+/**
+ * Figures of several plots in one SVG: title, notes and legend at the top, then plots as groups.
+ */
 import * as Plot from "@observablehq/plot";
 import { chartDocument } from "#document";
 import { escapeText, FAINT, FONT_FAMILY, INK, wellFormed } from "./svg.ts";
@@ -34,7 +36,10 @@ export function plotGroup(options: Plot.PlotOptions, x: number, y: number): stri
   const svg = Plot.plot({ ...options, document: chartDocument() });
   for (const style of svg.querySelectorAll("style")) style.remove();
   const content = wellFormed(svg.innerHTML).replaceAll("var(--plot-background)", "#ffffff");
-  return `<g transform="translate(${x} ${y})" fill="currentColor" text-anchor="middle">${content}</g>`;
+  return (
+    `<g transform="translate(${x} ${y})" fill="currentColor" ` +
+    `text-anchor="middle">${content}</g>`
+  );
 }
 
 export const textAt = (x: number, y: number, content: string, more = ""): string =>
@@ -108,6 +113,10 @@ export function framed(
   const whole = { width, height: top + body.height };
   const content = [...lines.map((draw, i) => draw(EDGE + 10 + i * LINE)), body.at(top)].join("");
   return withOwnIds(
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${whole.width}" height="${whole.height}" viewBox="0 0 ${whole.width} ${whole.height}" role="img" color="${INK}" fill="${INK}" font-family="${FONT_FAMILY}" font-size="${SIZE}"><title>${escapeText(title)}</title><desc>${escapeText(description)}</desc><rect width="100%" height="100%" fill="#ffffff"/>${content}</svg>\n`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${whole.width}" height="${whole.height}" ` +
+      `viewBox="0 0 ${whole.width} ${whole.height}" role="img" color="${INK}" fill="${INK}" ` +
+      `font-family="${FONT_FAMILY}" font-size="${SIZE}"><title>${escapeText(title)}</title>` +
+      `<desc>${escapeText(description)}</desc>` +
+      `<rect width="100%" height="100%" fill="#ffffff"/>${content}</svg>\n`,
   );
 }

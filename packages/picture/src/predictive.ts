@@ -39,6 +39,7 @@ function intervals(numbers: readonly ArrayLike<number>[]): {
  * values and of each predicted data set.
  */
 export function predictivePicture(quantities: readonly Predictive[]): string {
+  const names = quantities.map(({ name }) => name);
   const panels = quantities.map(({ name, observed, sets }): Panel => {
     const { from, step, count } = intervals([observed, ...sets]);
     const shares = (list: ArrayLike<number>): (readonly [number, number])[] => {
@@ -70,7 +71,7 @@ export function predictivePicture(quantities: readonly Predictive[]): string {
   return chart({
     title: "Posterior predictive check",
     note: "If the model fits, the observed line looks like one of the predicted lines.",
-    description: `Histograms of predicted and observed ${quantities.map(({ name }) => name).join(", ")}.`,
+    description: `Histograms of predicted and observed ${names.join(", ")}.`,
     legend: [
       { label: "observed", colour: COLOURS.vermilion },
       { label: "predicted", colour: COLOURS.blue },

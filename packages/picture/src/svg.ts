@@ -17,9 +17,17 @@ const ENTITIES: Readonly<Record<string, string>> = {
  * Characters that XML 1.0 forbids, even as references: control characters other than tab and line
  * ends, unpaired surrogates, U+FFFE and U+FFFF.
  */
-const forbidden =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match them
-  /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const forbidden = new RegExp(
+  [
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match them
+    /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/,
+    /[\ud800-\udbff](?![\udc00-\udfff])/,
+    /(?<![\ud800-\udbff])[\udc00-\udfff]/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "g",
+);
 
 /** Replaces forbidden characters: control characters by Unicode's pictures of them, others by �. */
 export const wellFormed = (text: string): string =>
@@ -47,7 +55,11 @@ export function stackedFigures(figures: readonly string[]): string {
     height += sizes[i][1];
     return svg.trimEnd().replace(/^<svg/, `<svg x="0" y="${at}"`);
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><rect width="100%" height="100%" fill="#ffffff"/>${content.join("")}</svg>\n`;
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
+    `viewBox="0 0 ${width} ${height}"><rect width="100%" height="100%" fill="#ffffff"/>` +
+    `${content.join("")}</svg>\n`
+  );
 }
 
 /** The custom property of a page for each colour of a figure. */
@@ -59,7 +71,9 @@ const properties: readonly (readonly [string, string])[] = [
   ["#d55e00", "--samples"],
 ];
 
-/** Replaces the colours of a figure by custom properties of its page, which may have a dark theme. */
+/**
+ * Replaces the colours of a figure by custom properties of its page, which may have a dark theme.
+ */
 export const inPage = (svg: string): string =>
   properties.reduce(
     (text, [colour, name]) => text.replaceAll(colour, `var(${name}, ${colour})`),

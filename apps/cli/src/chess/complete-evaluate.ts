@@ -65,9 +65,8 @@ export async function evaluateCompletion(
   }
   await dispose();
   if (json) {
-    io.stdout.write(
-      `${JSON.stringify({ file, hide, seed, scoreEvaluations: evaluations, ...columns }, null, 1)}\n`,
-    );
+    const found = { file, hide, seed, scoreEvaluations: evaluations, ...columns };
+    io.stdout.write(`${JSON.stringify(found, null, 1)}\n`);
     return;
   }
   const names = Object.keys(columns);

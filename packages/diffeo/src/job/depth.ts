@@ -1,9 +1,15 @@
-/** Objects and lists inside one another: JSON.stringify and schemas recurse, and a queue is not trusted. */
+/**
+ * Objects and lists inside one another: JSON.stringify and schemas recurse, and a queue is not
+ * trusted.
+ */
 const MOST_LEVELS = 64;
 
 const isNest = (value: unknown): value is object => typeof value === "object" && value !== null;
 
-/** Whether a value has more levels than a description needs. Walks level by level, without recursion. */
+/**
+ * Whether a value has more levels than a description needs. Walks level by level, without
+ * recursion.
+ */
 export function nestsDeeply(value: unknown): boolean {
   let level = [value].filter(isNest);
   for (let depth = 0; level.length > 0; depth++) {

@@ -1,7 +1,8 @@
 /**
  * A job as it travels. Its result is a function of the description alone,
  *
- *   bytes = run_kind(parameters, inputs),   inputs by SHA-256,   digest(job) = SHA-256 of its canonical JSON
+ *   bytes = run_kind(parameters, inputs),   inputs by SHA-256
+ *   digest(job) = SHA-256 of its canonical JSON
  *
  * so that jobs are known by their digests, and whoever has done one has done it for all. No code
  * and no path is in it.
@@ -60,7 +61,8 @@ export function canonical(value: unknown): string {
   if (typeof value === "object" && value !== null) {
     const entries = Object.entries(value).filter(([, each]) => each !== undefined);
     entries.sort(([a], [b]) => (a < b ? -1 : 1));
-    return `{${entries.map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`).join(",")}}`;
+    const fields = entries.map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`);
+    return `{${fields.join(",")}}`;
   }
   return JSON.stringify(value);
 }
@@ -81,7 +83,8 @@ export function requireDescription(value: unknown): JobDescription {
   if (length > MOST_CHARACTERS)
     fail(
       "data",
-      `a description of ${length.toLocaleString("en")} characters is not a job, ${MOST_CHARACTERS.toLocaleString("en")} are read at most`,
+      `a description of ${length.toLocaleString("en")} characters is not a job, ` +
+        `${MOST_CHARACTERS.toLocaleString("en")} are read at most`,
       "give what is large as an input",
     );
   const found = v.safeParse(schema, value);

@@ -20,7 +20,10 @@ export interface RunOptions {
   readonly repeat?: number;
 }
 
-/** Does jobs. In the same process a result is passed as it is; from elsewhere it is read and held to its job. */
+/**
+ * Does jobs. In the same process a result is passed as it is; from elsewhere it is read and held to
+ * its job.
+ */
 export interface Executor extends Closable {
   /** The result of a job. Jobs are begun in the order of the calls. */
   run<R>(job: Job<object, object, R>, options?: RunOptions): Promise<JobResult<R>>;

@@ -37,8 +37,10 @@ export function withRepeats(
     await executor.forget(job, { repeat: 1 });
     return fail(
       "data",
-      `a job of ${job.kind.name} has one result by ${one.value.worker} and another by ${other.value.worker}`,
-      "one of them computes wrong, or their processors round differently: use machines of one kind, or find the one that is wrong; the same command does the job again",
+      `a job of ${job.kind.name} has one result by ${one.value.worker} and another by ` +
+        `${other.value.worker}`,
+      "one of them computes wrong, or their processors round differently: use machines of one " +
+        "kind, or find the one that is wrong; the same command does the job again",
     );
   };
   return {

@@ -3,7 +3,8 @@
  *
  *   score    ∇ log p_t(x)              of x [batch, n] and t [batch], in float32
  *   denoise  x̂₀ = E[x₀ | x] = m x − σ v̂     of the same
- *   rows     y = φ(x)                  of x [batch, n], in float64, where parts of 10⁻³⁰⁰ are still parts
+ *   rows     y = φ(x)                  of x [batch, n], in float64, where parts of 10⁻³⁰⁰ are
+ *                                      still parts
  *
  * Shapes of a graph are concrete, so a file serves one number of rows. Its metadata say what the
  * numbers are: the spec of the model, where each column is in x and in y, how time runs and at

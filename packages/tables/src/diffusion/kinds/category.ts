@@ -41,7 +41,8 @@ function onceNote({ cells }: Column): string {
   const once = [...counts].flatMap(([label, count]) => (count === 1 ? [label] : []));
   if (once.length === 0 || once.length === counts.size) return "";
   return once.length <= NAMED_ONCE
-    ? `; ${once.map((label) => quote(label)).join(", ")} ${once.length === 1 ? "occurs" : "occur"} once`
+    ? `; ${once.map((label) => quote(label)).join(", ")} ` +
+        `${once.length === 1 ? "occurs" : "occur"} once`
     : `; ${once.length} of ${counts.size} labels occur once`;
 }
 
@@ -53,7 +54,8 @@ export const category: ColumnKind = {
     if (labels.length > MOST_LABELS || labels.length < 2)
       fail(
         "data",
-        `${quote(column.name)} has ${labels.length} different ${labels.length === 1 ? "text" : "texts"}, a category has 2 to ${MOST_LABELS}`,
+        `${quote(column.name)} has ${labels.length} different ` +
+          `${labels.length === 1 ? "text" : "texts"}, a category has 2 to ${MOST_LABELS}`,
         `merge rare ones, or leave it out by the rule ${column.name}=drop`,
       );
     return { domain: domainOf(labels), reason: "as specified" };
@@ -66,7 +68,9 @@ export const category: ColumnKind = {
     const many = labels.length > MOST_CORNERS ? `, ${labels.length} different` : onceNote(column);
     return {
       domain: domainOf(labels),
-      reason: `text${many}${remedy === undefined ? "" : `, such as ${quote(labels[0])}: if it is not, ${remedy}`}`,
+      reason:
+        `text${many}` +
+        (remedy === undefined ? "" : `, such as ${quote(labels[0])}: if it is not, ${remedy}`),
     };
   },
   numbersOf: ({ spec }) => (spec?.kind === "category" ? [] : undefined),

@@ -101,7 +101,9 @@ function meaningOf({ format, days: values }: Read): Meaning {
   ].filter((text) => text !== "");
   return {
     domain: dateDomain(options),
-    reason: `dates from ${formatDate(from, format)} to ${formatDate(to, format)}, written as ${format}${by.length > 0 ? `; ${by.join(", ")}` : ""}`,
+    reason:
+      `dates from ${formatDate(from, format)} to ${formatDate(to, format)}, written as ` +
+      `${format}${by.length > 0 ? `; ${by.join(", ")}` : ""}`,
   };
 }
 

@@ -43,7 +43,9 @@ function recognised({ numbers }: Column, treatment: NumberTreatment): Meaning | 
   if (!areApart(distribution)) return undefined;
   return {
     domain: empiricalDomain(distribution),
-    reason: `numbers ${rangeText(numbers)}${step === undefined ? "" : `, multiples of ${step}`}${heaps.size > 0 ? `, ${heaps.size} of them more often than their neighbours` : ""}`,
+    reason:
+      `numbers ${rangeText(numbers)}${step === undefined ? "" : `, multiples of ${step}`}` +
+      (heaps.size > 0 ? `, ${heaps.size} of them more often than their neighbours` : ""),
   };
 }
 

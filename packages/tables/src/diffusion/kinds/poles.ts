@@ -69,7 +69,9 @@ export function placedAngle(cells: readonly number[], period?: number): Placed {
   const from = beginning(bounds(cells), turn);
   return {
     domain: angle({ period, centre: cut + turn / 2, from }),
-    reason: `as specified, from ${rounded(from)} to ${rounded(from + turn)}; cut at ${rounded(cut)}, where rows are fewest`,
+    reason:
+      `as specified, from ${rounded(from)} to ${rounded(from + turn)}; cut at ${rounded(cut)}, ` +
+      "where rows are fewest",
   };
 }
 

@@ -14,7 +14,9 @@ export const text: ColumnKind = {
     const remedy = disguiseOf(cells);
     return {
       filler: { kind: "omitted" },
-      reason: `${new Set(cells).size} different texts, such as ${quote(cells[0])}: left out${remedy === undefined ? "" : `; ${remedy}, and they are learned`}`,
+      reason:
+        `${new Set(cells).size} different texts, such as ${quote(cells[0])}: left ` +
+        `out${remedy === undefined ? "" : `; ${remedy}, and they are learned`}`,
     };
   },
 };

@@ -1,11 +1,12 @@
 /**
  * What a person says of columns, in words that fit a command line:
  *
- *   age=between:0:120    size=positive    t=above:-3    n=count    k=integer:1:6    ward=category    wind=angle:360
- *   rain=mixed:0         pay=empirical
- *   start<end            start<=end       0<open<close<24                sand+silt+clay=100               sand+silt+clay=100:zeros:0.001
+ *   age=between:0:120    size=positive    t=above:-3    n=count    k=integer:1:6
+ *   ward=category        wind=angle:360   rain=mixed:0  pay=empirical
+ *   start<end            start<=end       0<open<close<24
+ *   sand+silt+clay=100   sand+silt+clay=100:zeros:0.001
  *   total=net+tax        country=f(town)  make,fuel=pairs                paid=only(status)
- *   east,north=ball:50   a,b,c=sphere                   s11,s21,s22=covariance           r21,r31,r32=correlation
+ *   east,north=ball:50   a,b,c=sphere     s11,s21,s22=covariance   r21,r31,r32=correlation
  *   id=drop
  */
 import {

@@ -14,6 +14,9 @@ interface Complaint {
   readonly remedy: string;
 }
 
+/** A word of a command line, in quotes if a shell needs them. */
+const shellWord = (word: string): string => (/^[\w.=-]+$/.test(word) ? word : `'${word}'`);
+
 /** All that is wrong with the cells of a table, in one error. */
 export function refuse(table: CellTable, complaints: readonly Complaint[]): void {
   if (complaints.length === 0) return;
@@ -21,8 +24,10 @@ export function refuse(table: CellTable, complaints: readonly Complaint[]): void
   if (complaints.length === 1) fail("data", `${table.source}, ${where}: ${problem}`, remedy);
   fail(
     "data",
-    `${table.source}: ${complaints.length} columns cannot be read: ${complaints.map((one) => `${one.where}: ${one.problem}`).join("; ")}`,
-    `fix these cells, or leave the columns out by ${complaints.map(({ name }) => `--column ${/^[\w.-]+$/.test(name) ? `${name}=drop` : `'${name}=drop'`}`).join(" ")}`,
+    `${table.source}: ${complaints.length} columns cannot be read: ` +
+      `${complaints.map((one) => `${one.where}: ${one.problem}`).join("; ")}`,
+    "fix these cells, or leave the columns out by " +
+      complaints.map(({ name }) => `--column ${shellWord(`${name}=drop`)}`).join(" "),
   );
 }
 

@@ -181,13 +181,19 @@ export function inferColumns(
           ].join(""),
         },
   );
+  requireDomain(table, found);
+  return inTableOrder(table, found);
+}
+
+/** At least one column must have a domain. */
+function requireDomain({ source }: CellTable, found: readonly Inferred[]): void {
+  if (found.length === 0) fail("usage", `${source}: all columns are left out`, "keep at least one");
   if (!found.some(({ domain }) => domain))
     fail(
       "usage",
-      `${table.source}: ${found.length === 0 ? "all columns are left out" : "no column varies in a way that a model can learn"}`,
-      found.length === 0 ? "keep at least one" : "give a table with columns of numbers or labels",
+      `${source}: no column varies in a way that a model can learn`,
+      "give a table with columns of numbers or labels",
     );
-  return inTableOrder(table, found);
 }
 
 /** What a rule says that columns are; nothing where it leaves them out. */

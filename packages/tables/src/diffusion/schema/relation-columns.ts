@@ -87,7 +87,9 @@ function orderColumns(
         from: [...derivation.from],
         ranges: [...derivation.ranges],
       }),
-      reason: `${why}: ${low} ${isStrict ? "<" : "≤"} ${high}; ${low} and the difference are learned`,
+      reason:
+        `${why}: ${low} ${isStrict ? "<" : "≤"} ${high}; ` +
+        `${low} and the difference are learned`,
     },
   ];
 }
@@ -113,7 +115,8 @@ function sumColumns(
     broken(
       table,
       wrong,
-      `${quote(total)} is ${own[wrong]}, and ${text} is ${rounded(others.reduce((s, part) => s + part[wrong], 0))}`,
+      `${quote(total)} is ${own[wrong]}, and ${text} is ` +
+        `${rounded(others.reduce((s, part) => s + part[wrong], 0))}`,
     );
   for (const name of parts) domainIn(name, recognised);
   return [

@@ -227,7 +227,9 @@ export function nearlyWhole(
       const [low, high] = [sums.low, sums.high].map((sum) => Number(sum.toPrecision(6)));
       return {
         first: names[0],
-        note: `; with ${names.slice(1).join(", ")} it sums to ${low} to ${high}: if they are parts of a whole, say ${names.join("+")}=${total}`,
+        note:
+          `; with ${names.slice(1).join(", ")} it sums to ${low} to ${high}: if they are parts ` +
+          `of a whole, say ${names.join("+")}=${total}`,
       };
     }
   }
