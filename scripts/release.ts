@@ -1,12 +1,12 @@
 /**
  * Writes what a release changes in all packages at once.
  *
- *     npm run release -- version 0.2.0
+ *     npm run release -- version 0.2.0 [--dry-run]
  *     npm run release -- address https://github.com/OWNER/diffeo https://HOST/diffeo/
  *
  * `version` sets the version of every package and of the packages that it depends on, in the
- * citation, in addresses of CDNs and in jsr.json, and gives the changelog's "Unreleased" the
- * number. `address` sets repository, bugs and homepage, which are empty until the repository has a
+ * citation, in documents and in jsr.json, and gives the changelog's "Unreleased" the number. With
+ * `--dry-run` it lists the files and changes nothing. `address` sets repository, bugs and homepage, which are empty until the repository has a
  * public address.
  */
 import { execFileSync } from "node:child_process";
@@ -29,8 +29,7 @@ export const folders: readonly string[] = [
 export const readManifest = (folder: string): Manifest =>
   JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
 
-const writeJson = (path: string, value: unknown): void =>
-  writeFileSync(join(root, path), `${JSON.stringify(value, null, 2)}\n`);
+const jsonText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
 /**
  * What JSR reads of the library: the built modules by the paths of its package.json, because the
@@ -51,29 +50,66 @@ export function jsrOf({ version, license, exports }: Manifest): object {
   };
 }
 
-function setVersion(version: string): void {
+/** Where documents state the version, and how. */
+const STATEMENTS: readonly (readonly [path: string, statement: (version: string) => string])[] = [
+  ["CITATION.cff", (version) => `version: ${version}\n`],
+  ["docs/start/cite.md", (version) => `{${version}}`],
+  ["docs/how-to/browser.md", (version) => `diffeo@${version}/`],
+  ["docs/how-to/queue.md", (version) => `release: "${version}"`],
+  ["packages/queue/README.md", (version) => `release: "${version}"`],
+];
+
+/** A package's manifest in another version, with the packages that it depends on. */
+function manifestOf(manifest: Manifest, version: string, names: ReadonlySet<string>): Manifest {
+  const fields = Object.entries(manifest).map(([field, value]) => {
+    if (!/ependencies$/.test(field)) return [field, value] as const;
+    const needed = Object.entries(value as Record<string, string>);
+    return [
+      field,
+      Object.fromEntries(needed.map(([name, old]) => [name, names.has(name) ? version : old])),
+    ] as const;
+  });
+  return { ...(Object.fromEntries(fields) as Manifest), version };
+}
+
+/**
+ * The files that a release changes, apart from the lockfile, with their new texts.
+ *
+ * @param day the date of the release, such as "2026-01-31"
+ */
+export function filesOfVersion(version: string, day: string): ReadonlyMap<string, string> {
   if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
     throw new Error(`"${version}" is not a version. Give one such as 0.2.0.`);
-  const manifests = folders.map((folder) => ({ folder, manifest: readManifest(folder) }));
-  const names = new Set(manifests.map(({ manifest }) => manifest.name));
-  const old = manifests[0].manifest.version;
-  for (const { folder, manifest } of manifests) {
-    manifest.version = version;
-    for (const [field, list] of Object.entries(manifest)) {
-      if (!/ependencies$/.test(field)) continue;
-      const versions = list as Record<string, string>;
-      for (const name of Object.keys(versions)) if (names.has(name)) versions[name] = version;
-    }
-    writeJson(join(folder, "package.json"), manifest);
+  const manifests = folders.map(readManifest);
+  const names = new Set(manifests.map(({ name }) => name));
+  const old = manifests[0].version;
+  const files = new Map(
+    folders.map((folder, i) => [
+      join(folder, "package.json"),
+      jsonText(manifestOf(manifests[i], version, names)),
+    ]),
+  );
+  files.set(
+    "packages/diffeo/jsr.json",
+    jsonText(jsrOf({ ...readManifest("packages/diffeo"), version })),
+  );
+  const replace = (path: string, from: string, to: string): void => {
+    const text = readFileSync(join(root, path), "utf8");
+    if (!text.includes(from)) throw new Error(`${path} has no ${JSON.stringify(from)}.`);
+    files.set(path, text.replaceAll(from, to));
+  };
+  for (const [path, statement] of STATEMENTS) replace(path, statement(old), statement(version));
+  replace("CHANGELOG.md", "\n## Unreleased\n", `\n## Unreleased\n\n## ${version} (${day})\n`);
+  return files;
+}
+
+function setVersion(version: string, dry: boolean): void {
+  const files = filesOfVersion(version, new Date().toISOString().slice(0, 10));
+  if (dry) {
+    console.log([...files.keys(), "package-lock.json"].join("\n"));
+    return;
   }
-  writeJson("packages/diffeo/jsr.json", jsrOf(readManifest("packages/diffeo")));
-  const replace = (path: string, from: string | RegExp, to: string): void =>
-    writeFileSync(join(root, path), readFileSync(join(root, path), "utf8").replaceAll(from, to));
-  replace("CITATION.cff", `version: ${old}`, `version: ${version}`);
-  replace("docs/start/cite.md", `{${old}}`, `{${version}}`);
-  replace("docs/how-to/browser.md", `diffeo@${old}`, `diffeo@${version}`);
-  const day = new Date().toISOString().slice(0, 10);
-  replace("CHANGELOG.md", /^## Unreleased$/gm, `## Unreleased\n\n## ${version} (${day})`);
+  for (const [path, text] of files) writeFileSync(join(root, path), text);
   execFileSync("npm", ["install", "--package-lock-only", "--ignore-scripts"], { cwd: root });
   console.log(`All packages have version ${version}. Commit, and push the tag v${version}.`);
 }
@@ -86,17 +122,20 @@ function setAddress(repository: string, homepage?: string): void {
     manifest.repository = { type: "git", url, directory: folder };
     manifest.bugs = `${repository.replace(/\/$/, "")}/issues`;
     if (homepage !== undefined) manifest.homepage = homepage;
-    writeJson(join(folder, "package.json"), manifest);
+    writeFileSync(join(root, folder, "package.json"), jsonText(manifest));
   }
   console.log(`${folders.length} packages name ${repository}.`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [task, first, second] = process.argv.slice(2);
-  if (task === "version" && first !== undefined) setVersion(first);
+  const words = process.argv.slice(2);
+  const [task, first, second] = words.filter((word) => word !== "--dry-run");
+  if (task === "version" && first !== undefined) setVersion(first, words.includes("--dry-run"));
   else if (task === "address" && first !== undefined) setAddress(first, second);
   else {
-    console.error("Usage: npm run release -- version VERSION | address REPOSITORY [HOMEPAGE]");
+    console.error(
+      "Usage: npm run release -- version VERSION [--dry-run] | address REPOSITORY [HOMEPAGE]",
+    );
     process.exitCode = 2;
   }
 }

@@ -1,10 +1,15 @@
-/** The pictures of the tutorial are those that its program draws. */
+/** The pictures of the tutorial and of the first page are those that their program draws. */
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { picture } from "../examples/paper/pictures.ts";
 
-const folder = new URL("../docs/tutorials/pictures/", import.meta.url);
-
-it.each(["map", "score", "norm", "reversal"])("%s.svg, byte for byte", async (name) => {
-  expect(await picture(name)).toBe(readFileSync(new URL(`${name}.svg`, folder), "utf8"));
+it.each([
+  "tutorials/pictures/map",
+  "tutorials/pictures/score",
+  "tutorials/pictures/norm",
+  "tutorials/pictures/reversal",
+  "public/home",
+])("%s.svg, byte for byte", async (path) => {
+  const file = new URL(`../docs/${path}.svg`, import.meta.url);
+  expect(await picture(path.split("/").at(-1)!)).toBe(readFileSync(file, "utf8"));
 });

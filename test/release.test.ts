@@ -1,8 +1,9 @@
 /** What a release relies on is the same in all packages. */
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { folders, jsrOf, readManifest, root } from "../scripts/release.ts";
+import { filesOfVersion, folders, jsrOf, readManifest, root } from "../scripts/release.ts";
 
 const manifests = folders.map(readManifest);
 
@@ -16,11 +17,6 @@ it("packages have one version, and need each other in that version", () => {
         for (const [name, wanted] of Object.entries(list as Record<string, string>))
           if (names.has(name)) expect(`${manifest.name} ${name} ${wanted}`).toMatch(version);
   }
-  expect(readFileSync(join(root, "CITATION.cff"), "utf8")).toContain(`\nversion: ${version}\n`);
-  expect(readFileSync(join(root, "docs/start/cite.md"), "utf8")).toContain(`{${version}}`);
-  expect(readFileSync(join(root, "docs/how-to/browser.md"), "utf8")).toContain(
-    `diffeo@${version}/`,
-  );
 });
 
 it("packages have a description, keywords, a licence and an engine", () => {
@@ -37,4 +33,27 @@ it("packages have a description, keywords, a licence and an engine", () => {
 it("JSR has the paths of npm", () => {
   const text = readFileSync(join(root, "packages/diffeo/jsr.json"), "utf8");
   expect(JSON.parse(text)).toEqual(jsrOf(readManifest("packages/diffeo")));
+});
+
+it("a release changes every statement of the version", () => {
+  const old = readManifest("packages/diffeo").version;
+  const files = filesOfVersion("9.8.7", "2030-01-31");
+  const before = (path: string): string => readFileSync(join(root, path), "utf8");
+  const count = (text: string, part: string): number => text.split(part).length - 1;
+  for (const [path, text] of files)
+    if (path !== "CHANGELOG.md") {
+      expect(`${path} ${count(text, "9.8.7")}`).toBe(`${path} ${count(before(path), old)}`);
+      expect(text.replaceAll("9.8.7", old)).toBe(before(path));
+    }
+  expect(files.get("CHANGELOG.md")).toMatch(/\n## Unreleased\n\n## 9\.8\.7 \(2030-01-31\)\n/);
+  const stating = execFileSync("git", ["grep", "-lwF", old, "--", "*.md", "*.cff"], {
+    ...{ cwd: root, encoding: "utf8" },
+  });
+  expect(
+    stating
+      .trim()
+      .split("\n")
+      .filter((path) => !files.has(path)),
+  ).toEqual([]);
+  expect(() => filesOfVersion("next", "2030-01-31")).toThrow(/"next" is not a version/);
 });

@@ -3,11 +3,13 @@
  *
  *     npx tsx examples/paper/pictures.ts FOLDER [NAME…]
  *
- * writes NAME.svg for each of map, score, norm, reversal and commuting.
+ * writes NAME.svg for each of map, score, norm, reversal and commuting, and of home, the picture of
+ * the documentation's first page.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { home } from "./home.ts";
 import { map, norm, score } from "./maps.ts";
 import { commuting, reversal } from "./processes.ts";
 
@@ -17,6 +19,7 @@ const pictures: Readonly<Record<string, () => Promise<string>>> = {
   norm,
   reversal,
   commuting,
+  home,
 };
 
 /** A tenth of a pixel is enough, and makes the files half as large. */

@@ -78,6 +78,22 @@ describe("the documentation site", async () => {
     expect(said).toEqual([]);
   });
 
+  it("runs the live example of a tutorial", async () => {
+    const said = await complaints(1280, async (page) => {
+      await page.goto(`${server.url}/tutorials/inverse-problem.html`);
+      const live = page.locator(".live");
+      await live.getByRole("button", { name: "Run" }).click();
+      await live.locator("circle").first().waitFor();
+      const [, sand, silt] = /sand ([.\d]+) silt ([.\d]+)/.exec(
+        (await live.locator(".printed").textContent()) ?? "",
+      )!;
+      // Three standard errors of 1,000 samples around the page's .542 ± .115 and .194 ± .074.
+      expect(Math.abs(Number(sand) - 0.542)).toBeLessThan(0.011);
+      expect(Math.abs(Number(silt) - 0.194)).toBeLessThan(0.007);
+    });
+    expect(said).toEqual([]);
+  });
+
   it("finds a symbol by name", async () => {
     const said = await complaints(1280, async (page) => {
       await page.goto(`${server.url}/`);
