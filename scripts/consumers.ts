@@ -1,15 +1,15 @@
 /**
  * Tries the packages as their users do, from archives in an empty folder: programs in Node, Deno and
- * Bun, and pages built by Vite, webpack and Next. What is not part of the repository is installed
- * from the registry, so this is not part of the tests.
+ * Bun, and a page of Next. These tools are installed from the registry, so this is not part of the
+ * tests; they have pages built by Vite and webpack (packages/diffeo/test/engine).
  *
  *     npm run build && npm run consumers              all of them
- *     npm run consumers -- webpack bun                some
+ *     npm run consumers -- node bun                   some
  *
  * Next takes minutes and has not been seen to end on a busy machine.
  */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -100,28 +100,6 @@ const consumers: Readonly<Record<string, () => string>> = {
     sh("node", ["node_modules/bun/install.js"]);
     const bun = "node_modules/.bin/bun";
     return sh(bun, ["program.mjs"]) + infer(bun, [cli], "bun");
-  },
-  vite: () => {
-    install("vite");
-    const own = project("vite", {
-      "index.html": '<!doctype html><script type="module" src="./page.js"></script>',
-      "page.js": page,
-    });
-    sh("node", ["../node_modules/vite/bin/vite.js", "build", "--logLevel", "error"], own);
-    return readdirSync(join(own, "dist", "assets")).join(" ");
-  },
-  webpack: () => {
-    install("webpack", "webpack-cli");
-    const own = project("webpack", {
-      "page.js": page,
-      "webpack.config.mjs": `export default {
-        mode: "production", entry: "./page.js",
-        experiments: { outputModule: true, topLevelAwait: true },
-        output: { module: true, chunkFormat: "module" },
-        module: { rules: [{ test: /\\.wasm$/, type: "asset/resource" }] },
-      };`,
-    });
-    return sh("node", ["../node_modules/webpack/bin/webpack.js", "--stats", "errors-only"], own);
   },
   next: () => {
     install("next", "react", "react-dom");

@@ -50,8 +50,9 @@ export function jsrOf({ version, license, exports }: Manifest): object {
   };
 }
 
-/** Where documents state the version, and how. */
+/** Which other files state the version, and how. */
 const STATEMENTS: readonly (readonly [path: string, statement: (version: string) => string])[] = [
+  ["packages/diffeo/jsr.json", (version) => `"version": "${version}"`],
   ["CITATION.cff", (version) => `version: ${version}\n`],
   ["docs/start/cite.md", (version) => `{${version}}`],
   ["docs/how-to/browser.md", (version) => `diffeo@${version}/`],
@@ -88,10 +89,6 @@ export function filesOfVersion(version: string, day: string): ReadonlyMap<string
       join(folder, "package.json"),
       jsonText(manifestOf(manifests[i], version, names)),
     ]),
-  );
-  files.set(
-    "packages/diffeo/jsr.json",
-    jsonText(jsrOf({ ...readManifest("packages/diffeo"), version })),
   );
   const replace = (path: string, from: string, to: string): void => {
     const text = readFileSync(join(root, path), "utf8");

@@ -47,7 +47,7 @@ describe("a page built by webpack", async () => {
     const compiler = webpack({
       ...shown,
       context: folder,
-      output: { ...shown.output, path: join(folder, "site") },
+      output: { path: join(folder, "site") },
       optimization: { minimize: false },
     });
     const stats = await new Promise<webpack.Stats | undefined>((resolve, reject) =>
@@ -56,7 +56,7 @@ describe("a page built by webpack", async () => {
     expect(stats?.toJson({ all: false, errors: true }).errors).toEqual([]);
     writeFileSync(
       join(folder, "site", "index.html"),
-      '<!doctype html><script type="module" src="./main.js"></script>',
+      '<!doctype html><script defer src="./main.js"></script>',
     );
     const opened = await openPage(join(folder, "site"), started.browser);
     await opened.page.waitForFunction("globalThis.computed !== undefined");
