@@ -1,10 +1,11 @@
 /** The sandwich formula against closed forms, and against estimates from samples. */
 import { key } from "diffeo/random";
 import { describe, expect, it } from "vitest";
-import { gaussLegendre, models } from "../src/gssm/models.ts";
+import { models } from "../src/gssm/models.ts";
 import { theoryObjectives } from "../src/gssm/objectives.ts";
 import { runGssm } from "../src/gssm/run.ts";
 import { sandwich } from "../src/gssm/sandwich.ts";
+import { gaussLegendre } from "../src/problem/gauss-legendre.ts";
 
 const at = (model: keyof typeof models, loss: keyof typeof theoryObjectives, n: number) =>
   sandwich(theoryObjectives[loss](n), models[model], n, key(1));

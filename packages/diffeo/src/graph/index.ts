@@ -106,6 +106,8 @@ export { type BatchAxes, vmap } from "./vmap.ts";
 /** @internal */
 export { backward } from "./backward.ts";
 /** @internal */
+export { unexpanded } from "./broadcast.ts";
+/** @internal */
 export { fail } from "./error.ts";
 /** @internal */
 export {

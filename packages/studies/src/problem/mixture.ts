@@ -6,11 +6,21 @@ import { type Diffusible, gaussian, mixture } from "diffeo/distribution";
 import type { GaussianSde, MarginalScore } from "diffeo/sde";
 
 export const threeGaussians = (): Diffusible =>
-  mixture([
-    { weight: 0.5, distribution: gaussian({ mean: [1.1, 0.4], covariance: 0.12 }) },
-    { weight: 0.3, distribution: gaussian({ mean: [-1.2, 0.8], covariance: 0.12 }) },
-    { weight: 0.2, distribution: gaussian({ mean: [-0.95, -1.6], covariance: 0.12 }) },
-  ]);
+  mixture(
+    components.map(({ weight, mean }) => ({
+      weight,
+      distribution: gaussian({ mean, covariance: VARIANCE }),
+    })),
+  );
+
+/** Of each coordinate in each component. */
+export const VARIANCE = 0.12;
+/** Weights, which add up to 1, and means of the components. */
+export const components = [
+  { weight: 0.5, mean: [1.1, 0.4] },
+  { weight: 0.3, mean: [-1.2, 0.8] },
+  { weight: 0.2, mean: [-0.95, -1.6] },
+] as const;
 
 /** ∇ log p_t of a distribution under an SDE. */
 export const exactScore =

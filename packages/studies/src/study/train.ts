@@ -13,7 +13,7 @@ export interface SmallTraining<B extends readonly Tensor[]> {
   /** The shape of each array of a batch. */
   readonly shapes: { readonly [K in keyof B]: Shape };
   /** The batch of step i, i = 1 … steps. */
-  readonly batch: (i: number) => readonly NdArray[];
+  readonly batch: (i: number) => readonly NdArray[] | Promise<readonly NdArray[]>;
   readonly steps: number;
   /** The greatest learning rate. Default 2·10⁻³. */
   readonly peak?: number;
@@ -33,7 +33,7 @@ export async function trainSmall<B extends readonly Tensor[]>(
   let state = initialState(init);
   for (let i = 1; i <= steps; i++) {
     signal?.throwIfAborted();
-    const next = await step(state, batch(i) as never, i, rateAt(i, schedule));
+    const next = await step(state, (await batch(i)) as never, i, rateAt(i, schedule));
     state = next.state as typeof state;
     if (i % 100 === 0) report(from + ((to - from) * i) / steps);
   }

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { type StudyMap, studyMaps } from "../problem/maps.ts";
 import type { Study } from "../study/study.ts";
 import { type LossName, lossNames } from "./losses.ts";
+import { processMaps, processNames } from "./processes.ts";
 import { lawNames, type WhereToTrainResult, type WhereToTrainTask, whereToTrain } from "./run.ts";
 
 const mapNames = Object.keys(studyMaps) as StudyMap[];
@@ -17,8 +18,21 @@ const mapOrder: readonly StudyMap[] = [
   "isometricLogRatio",
 ];
 
-const tasksOf = (seeds: number): WhereToTrainTask[] =>
-  (["boundary", "inside", "colours"] as const).flatMap((law) =>
+const laws = ["boundary", "inside", "colours"] as const;
+
+const processTasks = (seeds: number): WhereToTrainTask[] =>
+  processNames.flatMap((loss) =>
+    laws.flatMap((law) =>
+      law === "colours" && loss !== "jacobi"
+        ? []
+        : Array.from({ length: seeds }, (_, seed) => ({
+            ...{ law, map: processMaps[loss], loss, seed },
+          })),
+    ),
+  );
+
+const tasksOf = (seeds: number): WhereToTrainTask[] => [
+  ...laws.flatMap((law) =>
     mapOrder.flatMap((map) =>
       law === "colours" && !simplexMaps.includes(map)
         ? []
@@ -28,7 +42,9 @@ const tasksOf = (seeds: number): WhereToTrainTask[] =>
               : Array.from({ length: seeds }, (_, seed) => ({ law, map, loss, seed })),
           ),
     ),
-  );
+  ),
+  ...processTasks(seeds),
+];
 
 const number = v.number();
 const measured = v.nullable(number);
@@ -43,7 +59,7 @@ export const study: Study<WhereToTrainTask, WhereToTrainResult> = {
   task: v.strictObject({
     law: v.picklist(lawNames),
     map: v.picklist(mapNames),
-    loss: v.picklist(lossNames),
+    loss: v.picklist([...lossNames, ...processNames]),
     seed: v.pipe(number, v.safeInteger()),
   }),
   result: v.strictObject({
@@ -60,7 +76,7 @@ export const study: Study<WhereToTrainTask, WhereToTrainResult> = {
     samples: v.optional(
       v.strictObject({ distanceX: measured, distanceY: measured, nats: measured }),
     ),
-    grid: v.optional(v.strictObject({ legal: number, variation: number })),
+    grid: v.optional(v.strictObject({ legal: measured, variation: measured })),
   }),
   run: whereToTrain,
   report: async (records) => (await import("./report.ts")).report(records),

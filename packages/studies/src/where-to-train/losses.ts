@@ -36,6 +36,7 @@ import { denoising } from "diffeo/matching";
 import { type Network, networkOf, type Parameters, velocityScore } from "diffeo/model";
 import { pullScore } from "diffeo/score";
 import type { GaussianSde, MarginalScore } from "diffeo/sde";
+import { BLOCKS, WIDTH } from "./budget.ts";
 
 /** What is trained on, as losses see it. */
 export interface Problem {
@@ -52,9 +53,6 @@ export type LossName = (typeof lossNames)[number];
 /** The most that J⁻¹ may multiply a squared error with the bounded weight. */
 export const BOUND = 100;
 
-const WIDTH = 64;
-const BLOCKS = 2;
-
 export interface Way {
   readonly network: Network;
   readonly score: (parameters: Parameters<Tensor>) => MarginalScore;
@@ -62,7 +60,8 @@ export interface Way {
   readonly loss: (p: Parameters<Tensor>, x0: Tensor, t: Tensor, noise: Tensor) => Tensor;
 }
 
-const networkFor = (n: number, outputs: number): Network =>
+/** The network of all arms, of so many numbers in and out. */
+export const networkFor = (n: number, outputs: number): Network =>
   networkOf({ kind: "residual", channels: n, outputs, width: WIDTH, blocks: BLOCKS });
 
 /** log m²/σ², the level that networks read. */

@@ -17,17 +17,15 @@ import {
 import { mean, quantile } from "diffeo/host";
 import { fold, type Key, normal } from "diffeo/random";
 import { logDensity, sample } from "diffeo/sampler";
-import { type MarginalScore, reverse, reversePush } from "diffeo/sde";
+import { type MarginalScore, type ReverseProcess, reverse, reversePush } from "diffeo/sde";
 import { energyDistance } from "diffeo/two-sample";
 import { exactScore } from "../problem/mixture.ts";
+import { engine, HELD_OUT, SAMPLES, STEPS } from "./budget.ts";
 import type { Problem } from "./losses.ts";
 
 /** Times at which errors are measured, of a process that ends at 1. */
 export const TIMES = [0.01, 0.03, 0.1, 0.2, 0.4, 0.7, 1] as const;
 const POINTS = 1024;
-const SAMPLES = 2000;
-const HELD_OUT = 256;
-const STEPS = 250;
 
 /** Errors of the score at one time, as σ²E‖·‖²; null where a float64 does not hold them. */
 export interface ErrorAt {
@@ -54,8 +52,6 @@ export interface Samples {
    */
   readonly nats: number | null;
 }
-
-const engine = { device: "wasm", type: "float64" } as const;
 
 /** ‖J⁻¹‖²_F/n */
 function stretch({ phi, n }: Problem, x: Tensor, t: Tensor): Tensor {
@@ -109,6 +105,13 @@ export async function errorsOf(
   return errors;
 }
 
+/** Null where a computation stops because numbers are no longer finite or accurate. */
+export const nullIfNumerical = <T>(result: Promise<T>): Promise<T | null> =>
+  result.catch((error: unknown) => {
+    if (error instanceof DiffeoError && error.kind === "numerical") return null;
+    throw error;
+  });
+
 /** Samples of the process with this score, in y. */
 export async function samplesOf(
   { sde, phi, n }: Problem,
@@ -121,14 +124,13 @@ export async function samplesOf(
   return (await sample(process, { ...options, ...engine })).samples;
 }
 
-/** Distances of samples to the distribution, and the likelihood that the model loses. */
+/** Energy distances of samples y to exact ones, in x and in y. */
 export async function distancesOf(
-  { sde, phi, n }: Problem,
+  { phi, n }: Problem,
   law: Diffusible,
-  score: MarginalScore,
   y: NdArray,
   root: Key,
-): Promise<Samples> {
+): Promise<Omit<Samples, "nats">> {
   const x0 = sampleFrom(law, fold(root, "exact"), SAMPLES, "float64");
   const forward = compile((x: Tensor) => phi.forward(x), [[SAMPLES, n]], engine);
   const inverse = compile((z: Tensor) => phi.inverse(z), [[SAMPLES, n]], engine);
@@ -136,18 +138,17 @@ export async function distancesOf(
   await Promise.all([forward.dispose(), inverse.dispose()]);
   const distance = (a: NdArray, b: NdArray): number =>
     energyDistance(a, b, { key: fold(root, "directions"), permutations: 0 }).value;
-  const distances = { distanceX: distance(x, x0), distanceY: distance(y, exactY) };
-  return { ...distances, nats: await lostNats(sde, law, score, fold(root, "held out"), n) };
+  return { distanceX: distance(x, x0), distanceY: distance(y, exactY) };
 }
 
-/** Mean of log p − log p_model at held-out points, in x: in y it is the same. */
-async function lostNats(
-  sde: Problem["sde"],
+/** Mean of log p − log p_model at held-out points of p_t, in x: in y it is the same. */
+export async function natsOf(
+  { sde, n }: Problem,
   law: Diffusible,
   score: MarginalScore,
-  own: Key,
-  n: number,
+  root: Key,
 ): Promise<number | null> {
+  const own = fold(root, "held out");
   const start = sde.horizon / 1000;
   const at = compile(
     (x0: Tensor, noise: Tensor, time: Tensor) => {
@@ -161,14 +162,17 @@ async function lostNats(
   const noise = normal(fold(own, "noise"), [HELD_OUT, n], { dtype: "float64" });
   const [x, exact] = await at(sampleFrom(law, own, HELD_OUT, "float64"), noise, start);
   await at.dispose();
-  const model = await logDensity(reverse(sde, score), x, {
-    ...engine,
-    tStart: start,
-    tolerance: 1e-4,
-    mostSteps: 300,
-  }).catch((error: unknown) => {
-    if (error instanceof DiffeoError && error.kind === "numerical") return null;
-    throw error;
-  });
-  return model && mean(exact.data as Float64Array) - mean(model.logDensity.data as Float64Array);
+  return lostNats(reverse(sde, score), x, exact.data as Float64Array, start);
+}
+
+/** Mean of log p − log p_model at points of p_t; null where the flow is too stiff to follow. */
+export async function lostNats(
+  process: ReverseProcess,
+  points: NdArray,
+  exact: ArrayLike<number>,
+  tStart: number,
+): Promise<number | null> {
+  const options = { ...engine, tStart, tolerance: 1e-4, mostSteps: 300 };
+  const model = await nullIfNumerical(logDensity(process, points, options));
+  return model && mean(exact) - mean(model.logDensity.data as Float64Array);
 }

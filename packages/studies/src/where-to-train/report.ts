@@ -7,6 +7,7 @@ import type { StudyRecord, StudyReport } from "../study/study.ts";
 import { markdown, show } from "../study/table.ts";
 import { BOUND, type LossName } from "./losses.ts";
 import { TIMES } from "./measure.ts";
+import { type ProcessName, processMaps, processNames } from "./processes.ts";
 import type { LawName, WhereToTrainResult, WhereToTrainTask } from "./run.ts";
 
 type Records = readonly StudyRecord<WhereToTrainTask, WhereToTrainResult>[];
@@ -22,9 +23,20 @@ const hues: Readonly<Record<LossName, string>> = {
   posterior: COLOURS.sky,
 };
 const maps = Object.keys(studyMaps) as StudyMap[];
+const processTitles: Readonly<Record<ProcessName, string>> = {
+  jacobi: "Jacobi diffusion of sticks",
+  reflected: "reflected Brownian motion",
+  langevin: "critically damped Langevin",
+};
 
 /** Values of the seeds in their order; what no number holds is ∞. */
-function valuesOf(records: Records, law: LawName, map: StudyMap, loss: LossName, of: Measure) {
+function valuesOf(
+  records: Records,
+  law: LawName,
+  map: StudyMap,
+  loss: LossName | ProcessName,
+  of: Measure,
+) {
   return records
     .filter(({ task: t }) => t.law === law && t.map === map && t.loss === loss)
     .sort((a, b) => a.task.seed - b.task.seed)
@@ -99,11 +111,14 @@ function timeTable(records: Records, law: LawName, map: StudyMap, of: "x" | "y" 
   return markdown(["loss", ...TIMES.map((t) => `t = ${t}`)], rows);
 }
 
+/** What stands for samples that are not there: none is legal. */
+const NONE = { legal: 0, variation: 1 } as const;
+
 function gridTable(records: Records): string {
   const rows = maps.flatMap((map) => {
     const all = [...losses, "posterior" as const];
     const of = (loss: LossName, name: "legal" | "variation") =>
-      valuesOf(records, "colours", map, loss, (r) => r.grid?.[name]);
+      valuesOf(records, "colours", map, loss, (r) => r.grid && (r.grid[name] ?? NONE[name]));
     if (of("x", "legal").length === 0) return [];
     return [
       [
@@ -113,6 +128,44 @@ function gridTable(records: Records): string {
     ];
   });
   return markdown(["map", ...losses, "posterior"], rows);
+}
+
+/** A process compared with VP trained in x on the same distribution of y: medians, and pairs. */
+function processTable(records: Records): string {
+  const rows = processNames.flatMap((name) =>
+    (["inside", "boundary", "colours"] as const).flatMap((law) => {
+      const map = processMaps[name];
+      const both = (of: Measure, scale = 1): string => {
+        const own = valuesOf(records, law, map, name, of);
+        const base = valuesOf(records, law, map, "x", of);
+        if (own.length === 0 || ![...own, ...base].some(Number.isFinite)) return "–";
+        const text = `${cell(own, scale)}, ${cell(base, scale)}`;
+        const finite = own.length === base.length && [...own, ...base].every(Number.isFinite);
+        if (!finite) return text;
+        const { lower, count } = paired(own, base);
+        return `${text} (${lower}/${count})`;
+      };
+      if (valuesOf(records, law, map, name, () => 0).length === 0) return [];
+      return [
+        [
+          processTitles[name],
+          law,
+          mapTitles[map],
+          both((r) => r.samples?.distanceY, 1000),
+          both((r) => r.samples?.nats),
+          both((r) => r.grid?.legal),
+          both((r) => r.grid?.variation),
+        ],
+      ];
+    }),
+  );
+  return markdown(
+    [
+      ...["process", "distribution", "map", "energy distance in y, 10⁻³", "nats lost"],
+      ...["legal boards", "total variation"],
+    ],
+    rows,
+  );
 }
 
 function figure(records: Records): string {
@@ -175,6 +228,9 @@ export function report(records: Records): StudyReport {
     table(records, ["inside", "boundary", "colours"], meanOver("y")),
     "## The grid: share of legal boards, total variation from the 18 of them",
     gridTable(records),
+    "## Other processes, and VP trained in x on the same distribution",
+    "The process, then `x`; in brackets, how many seeds of the process are lower.",
+    processTable(records),
     "## Jacobian weights: points that are effective, and the greatest weight ‖J⁻¹‖²_F/n of 1,024",
     weightTable(records),
     "## Error in x by time, additive logistic, mass at the boundary",

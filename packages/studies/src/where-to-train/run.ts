@@ -11,8 +11,19 @@ import { threeGaussians } from "../problem/mixture.ts";
 import { rounded } from "../study/records.ts";
 import type { TaskContext } from "../study/study.ts";
 import { trainSmall } from "../study/train.ts";
+import { BATCH, TRAINING_POINTS, TRAINING_STEPS } from "./budget.ts";
 import { type LossName, type Problem, wayOf } from "./losses.ts";
-import { distancesOf, type ErrorAt, errorsOf, type Samples, samplesOf } from "./measure.ts";
+import {
+  distancesOf,
+  type ErrorAt,
+  errorsOf,
+  natsOf,
+  nullIfNumerical,
+  type Samples,
+  samplesOf,
+} from "./measure.ts";
+import { runProcess } from "./process-run.ts";
+import { isProcess, type ProcessName } from "./processes.ts";
 
 /** `inside` and `boundary`: three Gaussians through φ(x) and φ(3x); `colours`: a small grid. */
 export const lawNames = ["inside", "boundary", "colours"] as const;
@@ -21,21 +32,23 @@ export type LawName = (typeof lawNames)[number];
 export interface WhereToTrainTask {
   readonly law: LawName;
   readonly map: StudyMap;
-  readonly loss: LossName;
+  /** How the score is trained in x or y, or another process that is trained. */
+  readonly loss: LossName | ProcessName;
   readonly seed: number;
 }
 
 export interface WhereToTrainResult {
+  /** None of other processes, whose times and scores are their own. */
   readonly errors: readonly ErrorAt[];
   /** Absent for the grid, which has no density. */
   readonly samples?: Samples;
-  /** Of the grid: share of legal boards, and total variation from the 18 of them. */
-  readonly grid?: { readonly legal: number; readonly variation: number };
+  /**
+   * Of the grid: share of legal boards, and total variation from the 18 of them; none where the
+   * trained score is not finite, so that the sampler stopped.
+   */
+  readonly grid?: { readonly legal: number | null; readonly variation: number | null };
 }
 
-const TRAINING_POINTS = 25_600;
-const BATCH = 256;
-const TRAINING_STEPS = 2000;
 const SCALES = { inside: 1, boundary: 3 } as const;
 
 function problemOf({ law, map }: WhereToTrainTask): {
@@ -82,12 +95,14 @@ function trained(
 }
 
 /** Legal boards among samples of the grid, and the total variation of boards from the uniform distribution. */
-function gridOf({ data, shape }: NdArray): NonNullable<WhereToTrainResult["grid"]> {
-  const [count, n] = shape;
+function gridOf(y: NdArray | null): NonNullable<WhereToTrainResult["grid"]> {
+  if (!y) return { legal: null, variation: null };
+  const [count, n] = y.shape;
+  const data = y.data as Float64Array;
   const seen = new Map(boards.map((board) => [board.join(), 0]));
   let legal = 0;
   for (let i = 0; i < count; i++) {
-    const board = classesOf((data as Float64Array).subarray(i * n, (i + 1) * n));
+    const board = classesOf(data.subarray(i * n, (i + 1) * n));
     if (!isLegal(board)) continue;
     legal++;
     seen.set(board.join(), (seen.get(board.join()) as number) + 1);
@@ -102,15 +117,21 @@ export async function whereToTrain(
 ): Promise<WhereToTrainResult> {
   const { problem, distribution } = problemOf(task);
   const root = fold(key(task.seed), "where-to-train");
-  const way = wayOf(task.loss, problem);
   const points = sampleFrom(distribution, fold(root, "points"), TRAINING_POINTS);
+  const onGrid = task.law === "colours";
+  if (isProcess(task.loss)) {
+    const { y, nats } = await runProcess(task.loss, problem, points, root, context);
+    if (onGrid) return rounded({ errors: [], grid: gridOf(y) });
+    const distances = await distancesOf(problem, distribution, y, root);
+    return rounded({ errors: [], samples: { ...distances, nats } });
+  }
+  const way = wayOf(task.loss, problem);
   const score = way.score(await trained(way, problem, points, root, context));
   const errors = await errorsOf(problem, distribution, score, root);
-  const y = await samplesOf(problem, score, root, context.signal);
-  return rounded({
-    errors,
-    ...(task.law === "colours"
-      ? { grid: gridOf(y) }
-      : { samples: await distancesOf(problem, distribution, score, y, root) }),
-  });
+  const drawn = samplesOf(problem, score, root, context.signal);
+  if (onGrid) return rounded({ errors, grid: gridOf(await nullIfNumerical(drawn)) });
+  const y = await drawn;
+  const distances = await distancesOf(problem, distribution, y, root);
+  const nats = await natsOf(problem, distribution, score, root);
+  return rounded({ errors, samples: { ...distances, nats } });
 }
