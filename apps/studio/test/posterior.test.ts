@@ -80,6 +80,6 @@ else
       expect(await page.getByRole("alert").count()).toBe(0);
       await run();
       await page.getByRole("alert").waitFor(SOON);
-      expect(await page.getByRole("alert").textContent()).toContain('there is no "tau"');
+      expect(await page.getByRole("alert").textContent()).toContain('"tau" is not defined');
     });
   });

@@ -1,12 +1,11 @@
 /**
- * One chain of a posterior between transitions: where it is, what it has drawn, and in the warm-up
- * what it learns of ε (step-size.ts) and M⁻¹ (warmup.ts). Transitions are computed elsewhere: step
- * by step on the host (stepped-chain.ts), or whole in a module (compiled-chains.ts). Before a
- * transition the chain may search a step size: then one step is tried after another.
+ * The state of one chain between transitions: its position, its draws, and during the warm-up the
+ * adaptation of ε (step-size.ts) and M⁻¹ (warmup.ts). Transitions are computed elsewhere: step by
+ * step on the host (stepped-chain.ts), or whole in a module (compiled-chains.ts). Before a
+ * transition the chain may search for a step size by trying single steps.
  *
- * What is random in a transition is a function of the chain's key and of its number. So a chain is
- * known by what it was after its last whole transition, its `state`, and goes on from there to the
- * same draws.
+ * The randomness of a transition is a function of the chain's key and of the transition's number.
+ * The `state` after the last complete transition therefore determines all later draws.
  */
 import { fold, type Key } from "../random/index.ts";
 import type { ChainSettings } from "./chain-settings.ts";
@@ -17,13 +16,13 @@ import { DualAverage } from "./step-size.ts";
 import type { EndedTransition } from "./trajectory.ts";
 import { type MetricLearner, metricLearner, shortWindows, windows } from "./warmup.ts";
 
-/** While a first step size is searched: whether it grows, and the number of the current try. */
+/** The search for a first step size: whether the size grows, and the number of the current try. */
 interface Search {
   grows: boolean | undefined;
   tries: number;
 }
 
-/** Room for all draws, with those there are in it. */
+/** Allocates arrays for all draws and copies the existing ones into them. */
 function roomFor(state: ChainState, draws: number, n: number): Chain {
   const { x, value, energy, acceptance, depth, leaves, diverged } = state;
   const widened = <T extends Float64Array | Uint8Array | Uint32Array>(into: T, from: T): T => {
@@ -67,13 +66,13 @@ export class AdaptiveChain {
   at: ChainState["at"];
   /** ε */
   size: number;
-  /** ε before it was searched. */
+  /** ε before the search. */
   #sizeBefore = 1;
-  /** Transitions done, warm-up included. */
+  /** Completed transitions, including the warm-up. */
   done: number;
   readonly #comparison: number | undefined;
   #region: Region;
-  /** Whether it was compared with the other chains. */
+  /** Whether the chain was compared with the other chains. */
   #compared: boolean;
   #looks: boolean;
   #search: Search | undefined;
@@ -104,12 +103,12 @@ export class AdaptiveChain {
     return this.done === this.settings.warmup + this.settings.draws;
   }
 
-  /** Whether it waits for a comparison with the other chains. */
+  /** Whether the chain waits for the comparison with the other chains. */
   get waits(): boolean {
     return this.done === this.#comparison && !this.#compared;
   }
 
-  /** Where it was in the quarter of the warm-up before the comparison. */
+  /** The region the chain visited in the quarter of the warm-up before the comparison. */
   get region(): Pick<Region, "level" | "logMass" | "isStuck"> {
     return this.#region;
   }
@@ -118,7 +117,7 @@ export class AdaptiveChain {
     return { ...this.#chain, stepSize: this.size, inverseMass: this.metric.inverse };
   }
 
-  /** What the chain was after its last whole transition. */
+  /** The state after the last complete transition. */
   get state(): ChainState {
     const drawn = Math.max(0, this.done - this.settings.warmup);
     const {
@@ -149,7 +148,7 @@ export class AdaptiveChain {
       region: this.#region.state,
       done: this.done,
       at: this.at,
-      // A search is not a transition: it is made again, from the size it began with.
+      // A search is not a transition: it is repeated from its initial size.
       size: this.#looks ? this.#sizeBefore : this.size,
       looks: this.#looks,
       average: this.#average.state,
@@ -157,26 +156,26 @@ export class AdaptiveChain {
     };
   }
 
-  /** Counts points of draws where log p or its slope is not a number, and keeps the first. */
+  /** Counts points after the warm-up where log p or its slope is NaN, and keeps the first one. */
   note(count: number, x: Float64Array): void {
     if (count === 0 || this.done < this.settings.warmup) return;
     this.#chain.undefinedCount += count;
     this.#chain.undefinedAt ??= x;
   }
 
-  /** Begins the search of a step size where one is due. */
+  /** Begins the search for a step size if one is due. */
   #prepare(): void {
     if (this.finished || !this.#looks) return;
     this.#sizeBefore = this.size;
     this.#search = { grows: undefined, tries: 1 };
   }
 
-  /** The stream of the next try of a search: a size is sought of which a step has acceptance 0.8. */
+  /** The stream of the next try of a search for a size whose step has acceptance 0.8. */
   get search(): Key | undefined {
     return this.#search && fold(fold(fold(this.key, "size"), this.done), this.#search.tries);
   }
 
-  /** Takes H₀ − H of the step that was tried. */
+  /** Receives H₀ − H of the step that was tried. */
   judge(change: number): void {
     const search = this.#search as Search;
     const good = change > Math.log(0.8);
@@ -191,13 +190,13 @@ export class AdaptiveChain {
     this.#average.restart(this.size);
   }
 
-  /** Goes on from where it is after a comparison. */
+  /** Continues from its own position after the comparison. */
   stay(): void {
     this.#compared = true;
     this.#region = new Region(this.#n);
   }
 
-  /** Goes on from the place of another chain of the block, with what that chain has learned. */
+  /** Continues from the position of another chain of the block, with that chain's adaptation. */
   takePlaceOf(other: AdaptiveChain, number: number): void {
     const { level: logDensity } = this.#region;
     const { level: logDensityThere } = other.#region;
@@ -219,7 +218,7 @@ export class AdaptiveChain {
     return fold(fold(this.key, "transition"), this.done);
   }
 
-  /** Takes a transition. */
+  /** Records a completed transition. */
   settle(ended: EndedTransition): void {
     const { warmup } = this.settings;
     const { x, slope, value } = ended.leaf;
@@ -262,10 +261,11 @@ export class AdaptiveChain {
 }
 
 /**
- * Compares the chains of a block once all of them wait (restart.ts).
+ * Compares the chains of a block when all of them wait (restart.ts).
  *
  * @param first the number of the first chain
- * @returns the chains that go on from another place; undefined where some are still on the way
+ * @returns the chains that continue from another chain's position; undefined while some have not
+ * yet reached the comparison
  */
 export function compareChains(
   chains: readonly AdaptiveChain[],
@@ -273,7 +273,7 @@ export function compareChains(
 ): readonly number[] | undefined {
   const waiting = chains.find((chain) => chain.waits);
   if (!waiting || chains.some(({ done }) => done < waiting.done)) return undefined;
-  // A damaged file may hold chains that are beyond the comparison: nothing to compare then.
+  // A damaged file may hold chains that are beyond the comparison; they are not compared.
   const places = chains.every((chain) => chain.waits)
     ? placesToTake(
         chains.map(({ region }) => region),

@@ -1,4 +1,4 @@
-/** Fits of a Gaussian to a log-density: by matching scores or by the evidence bound. */
+/** Fits a Gaussian to a log-density by matching scores or by the evidence bound. */
 import type { CompileOptions } from "../engine/index.ts";
 import { fail } from "../graph/index.ts";
 import { mean, sumOfSquares } from "../host/index.ts";
@@ -16,24 +16,34 @@ import {
 } from "./gaussian-fit.ts";
 import { type BoundModel, placeInWords } from "./model.ts";
 
-/** The ways to fit an approximation, by name. */
+/** The methods of fitting an approximation, by name. */
 export const fits = ["batchAndMatch", "scoreMatching", "evidence", "pathfinder"] as const;
-/** The name of a way to fit an approximation. */
+/** The name of a method of fitting an approximation; see `fit` of `ApproximateOptions`. */
 export type FitName = (typeof fits)[number];
 
-/** How a Gaussian approximation is fitted and judged. */
+/** Options of `approximate`. */
 export interface ApproximateOptions extends Pick<CompileOptions, "device" | "threads"> {
   readonly key: Key;
   readonly data?: Data;
-  /** Default evidence, the surest from far away. */
+  /**
+   * `evidence` (default) maximises the evidence lower bound and is the most robust far from the
+   * mode; `scoreMatching` and `batchAndMatch` match the scores of log p; `pathfinder` keeps the best
+   * Gaussian along paths of an optimiser.
+   */
   readonly fit?: FitName;
-  /** Steps of the fit. Default 200. */
+  /** Iterations of the fit. Default 200. */
   readonly iterations?: number;
-  /** Points a step. Default 32 or 4n, whichever is more. */
+  /**
+   * Points per iteration, an even number. Default: the greater of 32 and 4n, for n free
+   * coordinates.
+   */
   readonly batch?: number;
-  /** Paths of `pathfinder`, which start at different points. Default 8. */
+  /** Number of paths of `pathfinder`; each starts at its own random point. Default 8. */
   readonly paths?: number;
-  /** Draws to judge it by, and to give. Default 2,000. */
+  /**
+   * Draws from the approximation: they are returned, and k̂ and the evidence are computed from
+   * them. At least 100, default 2,000.
+   */
   readonly draws?: number;
   readonly signal?: AbortSignal;
 }
@@ -43,7 +53,8 @@ export type Look = (
 ) => Promise<{ value: Float64Array; slope: Float64Array[] }>;
 
 /**
- * Steps along the evidence bound before scores are matched: from far away matching is ever slower.
+ * Steps along the evidence bound before scores are matched: matching converges slowly from far
+ * away.
  */
 const NEAR = 100;
 
@@ -54,8 +65,8 @@ function matchSlopes(fit: FitName, q: Gaussian, slopes: Slopes, t: number): Gaus
 }
 
 /**
- * A batch of points of q, those where log p and its slope are finite, and what the evidence bound
- * is from them.
+ * A batch of points of q, those where log p and its slope are finite, and the evidence bound
+ * estimated from them.
  */
 async function points(look: Look, q: Gaussian, key: Key, batch: number) {
   const n = q.mean.length;
@@ -84,14 +95,14 @@ const LOST = 50;
 const lostFit = async (model: BoundModel, { mean }: Gaussian, t: number): Promise<never> =>
   fail(
     "numerical",
-    `the fit is lost after ${t} steps: the log-density or its slope is not finite around ${await placeInWords(model, mean)}`,
-    "see that it is finite inside the parameters' domains, or use samplePosterior",
+    `the fit failed after ${t} iterations: the log-density or its slope is not finite around ${await placeInWords(model, mean)}`,
+    "make it finite inside the parameters' domains, or use samplePosterior",
   );
 
 /**
- * Climbs the evidence bound: whole steps at first, smaller ones later, which average over the noise
- * of points. A step to where log p is not finite, or that falls by more than chance, is taken back
- * and tried half as long.
+ * Maximises the evidence bound: full steps at first, smaller ones later, which average over the
+ * noise of the points. A step to a point where log p is not finite, or that decreases the bound by
+ * more than its noise, is undone and repeated with half the length.
  */
 export async function climb(look: Look, model: BoundModel, options: Settings): Promise<Gaussian> {
   const { key, iterations, batch, signal } = options;
@@ -116,13 +127,13 @@ export async function climb(look: Look, model: BoundModel, options: Settings): P
     const rate = share * Math.min(1, (20 / (t + 1)) ** 0.7);
     q = (before && climbEvidence(from, before.slopes, rate)) ?? from;
   }
-  // The last step has not been looked at; the one before it has.
+  // The last step has not been evaluated; the one before it has.
   return from;
 }
 
 /**
- * Matches scores from near. Points where log p is not finite are left out; where too many are, q is
- * drawn together.
+ * Matches scores, starting close to the mode. Points where log p is not finite are left out; if
+ * there are too many of them, q is narrowed.
  */
 export async function matchScores(
   look: Look,

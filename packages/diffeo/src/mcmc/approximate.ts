@@ -1,12 +1,12 @@
 /**
- * A posterior as a Gaussian in free coordinates, pushed through φ to the parameters' own (A.
- * Kucukelbir et al., 2017):
+ * Approximates a posterior by a Gaussian in free coordinates, mapped by φ to the parameters'
+ * domains (A. Kucukelbir et al., 2017):
  *
  *   q(y) = N(φ⁻¹(y); m, Σ) |det J_{φ⁻¹}(y)|
  *
- * fitted by matching scores or by the evidence bound (gaussian-fit.ts), both of which ask for
- * slopes of log p alone, or along the paths of an optimiser (pathfinder.ts). k̂ of the ratios p/q says how far to trust it (pareto.ts).
- * It is a start for chains:
+ * It is fitted by matching scores or by the evidence bound (gaussian-fit.ts), both of which need
+ * only gradients of log p, or along the paths of an optimiser (pathfinder.ts). k̂ of the ratios p/q
+ * measures its quality (pareto.ts). Chains can start from it:
  *
  *     const approximation = await approximate(model, { key: key(1), data });
  *     const posterior = await samplePosterior(model, { key: key(2), data, start: approximation });
@@ -32,26 +32,27 @@ import { pathfinder, resampled } from "./pathfinder.ts";
 import { summaryOf } from "./sample-posterior.ts";
 import type { Start } from "./starting-points.ts";
 
-/** A Gaussian approximation of a posterior, with what tells how good it is. */
+/** A Gaussian approximation of a posterior in free coordinates, with measures of its quality. */
 export interface Approximation extends Start, Gaussian {
-  /** Σ, row by row, in free coordinates. */
+  /** Σ in free coordinates, row by row. */
   readonly covariance: Float64Array;
-  /** E_q[log p − log q] and its standard error: a bound of the logarithm of ∫p from below. */
+  /** The evidence lower bound E_q[log p − log q] ≤ log ∫ p, estimated from the draws. */
   readonly evidence: number;
+    /** The standard error of `evidence`. */
   readonly evidenceError: number;
-  /** k̂ of p/q. */
+  /** k̂, the Pareto shape of the ratios p/q. Above 0.7 the draws are not reliable. */
   readonly khat: number;
   /** Draws of q by name, [1, draws, …]. */
   readonly draws: Readonly<Record<string, PosteriorDraws>>;
   readonly summary: () => Readonly<Record<string, Summary>>;
-  /** What a reader should know first, in words; none where all is well. */
+  /** Problems with the approximation, in sentences; empty if none was found. */
   readonly warnings: () => readonly string[];
 }
 
-/** Above it no usual number of draws corrects what q misses; fewer draws can tell less. */
+/** The k̂ above which importance sampling fails in practice; it is lower for fewer draws. */
 const worst = (draws: number): number => Math.min(0.7, 1 - 1 / Math.log10(draws));
 
-/** Points of n numbers after each other. */
+/** Concatenates points of n numbers. */
 function flat(points: readonly Float64Array[]): Float64Array {
   const [{ length: n }] = points;
   const rows = new Float64Array(points.length * n);
@@ -69,7 +70,7 @@ const logDensityOf = ({ mean, factor }: Gaussian, z: Float64Array): number => {
   return total;
 };
 
-/** An approximation with what its draws and its k̂ say. */
+/** An approximation with its draws, their summary and its warnings. */
 function described(
   q: Gaussian,
   judged: Pick<Approximation, "khat" | "evidence" | "evidenceError">,
@@ -87,7 +88,7 @@ function described(
     warnings: () =>
       judged.khat > bound
         ? [
-            `k̂ is ${judged.khat.toFixed(2)}, above ${bound.toFixed(2)}: the approximation misses part of the posterior, and its draws are not to be trusted. Let it start chains, samplePosterior(model, { start: approximation }), or write the model in other parameters.`,
+            `k̂ is ${judged.khat.toFixed(2)}, above ${bound.toFixed(2)}: the approximation misses part of the posterior, so do not rely on its draws. Use it as the start of chains, samplePosterior(model, { start: approximation }), or reparameterise the model.`,
           ]
         : [],
     point,
@@ -123,7 +124,7 @@ function compiledLook(bound: BoundModel, { device, threads = 1 }: ApproximateOpt
       slope: x.map((_, b) => rows.slice(b * n, (b + 1) * n)),
     };
   };
-  /** Refuses a log-density that mixes the points of a batch. */
+  /** Throws if the log-density mixes the points of a batch. */
   const requireSeparate = async (key: Key, batch: number): Promise<void> => {
     const rows = flat(matchedNormals(fold(key, "apart"), batch, n));
     const of = async (x: Float64Array) => ({
@@ -137,7 +138,7 @@ function compiledLook(bound: BoundModel, { device, threads = 1 }: ApproximateOpt
 
 type Fitting = ApproximateOptions & { readonly draws: number; readonly iterations: number };
 
-/** The best of several paths of an optimiser, as Pathfinder has them. */
+/** The best Gaussian along several paths of an optimiser (Pathfinder). */
 async function byPathfinder(
   look: Look,
   bound: BoundModel,
@@ -155,7 +156,7 @@ async function byPathfinder(
   if (!found)
     return fail(
       "numerical",
-      "no path of pathfinder has found a Gaussian",
+      "no path of pathfinder found a Gaussian",
       "check that the log-density is finite and smooth inside the parameters' domains",
     );
   const { best, khat, evidence, evidenceError } = found;
@@ -164,7 +165,7 @@ async function byPathfinder(
   return described(best, { khat, evidence, evidenceError }, shown, point);
 }
 
-/** A Gaussian fitted by scores or by the evidence bound, judged by draws from it. */
+/** A Gaussian fitted by scores or by the evidence bound, and evaluated by draws from it. */
 async function byGaussian(
   look: Look,
   bound: BoundModel,
@@ -190,9 +191,11 @@ async function byGaussian(
 }
 
 /**
- * Fits a Gaussian in free coordinates to a posterior and judges it by k̂ and the evidence.
+ * Fits a Gaussian in free coordinates to a posterior and evaluates it by k̂ and the evidence lower
+ * bound. This is faster than `samplePosterior`, but not exact.
  *
- * @throws DiffeoError of kind `numerical` where the fit does not stay finite
+ * @throws DiffeoError of kind `numerical` if the fit does not stay finite, or if no path of
+ * `pathfinder` finds a Gaussian
  */
 export async function approximate(
   model: PosteriorModel,
@@ -200,14 +203,14 @@ export async function approximate(
 ): Promise<Approximation> {
   const { key, data = {}, draws = 2000, iterations = 200, fit = "evidence" } = options;
   if (!fits.includes(fit))
-    fail("usage", `there is no \`fit\` "${fit}"`, `use one of ${fits.join(", ")}`);
+    fail("usage", `unknown \`fit\` "${fit}"`, `use one of ${fits.join(", ")}`);
   const bound = boundModel(model, data, dataArrays(data, model.data), false, {
     ...options,
     row: "draw",
   });
   const batch = batchOf(options, bound.space.dimension);
   if (!(Number.isSafeInteger(draws) && draws >= 100))
-    fail("usage", `\`draws\` is ${draws}`, "give at least 100: fewer say nothing about tails");
+    fail("usage", `\`draws\` is ${draws}`, "give at least 100, so that k̂ can be estimated");
   const { look, requireSeparate, dispose } = compiledLook(bound, options);
   try {
     await requireSeparate(key, batch);

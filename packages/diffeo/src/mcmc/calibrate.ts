@@ -3,7 +3,7 @@
  *
  *   θ ~ p(θ),   y ~ p(y | θ),   θ_1 … θ_L ~ p(θ | y)   ⇒   the rank of θ among θ_1 … θ_L is uniform
  *
- * Datasets run side by side, one per chain of one graph. With 21 bins the statistic χ² has 20
+ * Datasets run in parallel, one per chain of one graph. With 21 bins the statistic χ² has 20
  * degrees of freedom, P(χ² > x) = e^{−x/2} Σ_{k<10} (x/2)^k/k!.
  */
 import { constant, fail, type Tensor, vmap } from "../graph/index.ts";
@@ -20,41 +20,43 @@ import { run } from "./statements.ts";
 /** Options of `calibrate`. */
 export interface CalibrateOptions {
   readonly key: Key;
-  /** What the model needs besides its observations: covariates, sizes. */
+  /** Data of the model other than its observations, such as covariates and sizes. */
   readonly data?: Data;
-  /** Default 256, in rounds of 64. */
+  /** Number of simulated datasets. Default 256, run in rounds of 64. */
   readonly datasets?: number;
-  /** Transitions per draw that counts. Default 5. */
+  /** Transitions per draw that is kept. Default 5. */
   readonly thin?: number;
-  /** Default 300. */
+  /** Transitions of the warm-up. Default 300. */
   readonly warmup?: number;
-  /** Default 0.9. */
+  /** The mean acceptance that the step size is adapted to. Default 0.9. */
   readonly targetAcceptance?: number;
-  /** Default wasm, the compiler for small graphs. */
+  /** The device of the graphs. Default `wasm`, the compiler for small graphs. */
   readonly device?: string;
   /** Called after each round. */
   readonly onRound?: (done: number, of: number) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Ranks of one number. */
+/** Ranks of the true value of one parameter element. */
 export interface Ranks {
-  /** How many of the true values fall into each of 21 bins of ranks. */
+  /** How many of the true values fall into each of the 21 bins of ranks. */
   readonly counts: readonly number[];
-  /** How often χ² of uniform ranks is larger. */
+  /** The p-value of χ² under uniform ranks. */
   readonly p: number;
 }
 
-/** What `calibrate` found, by the names of parameters' elements. */
+/** The result of `calibrate`. */
 export interface Calibration {
   readonly datasets: number;
+    /** By parameter element, such as `theta[3]`. */
   readonly ranks: Readonly<Record<string, Ranks>>;
+    /** Transitions that diverged, over all datasets. */
   readonly diverged: number;
 }
 
 const ROUND = 64;
 const BINS = 21;
-/** Ranks are 0 … 104, five to a bin. */
+/** Ranks are 0 … 104, five per bin. */
 const DRAWS = 5 * BINS - 1;
 
 /** P(χ²₂₀ > x) */
@@ -73,7 +75,10 @@ function pOf(counts: readonly number[]): number {
   return chiSquared20(counts.reduce((s, n) => s + (n - expected) ** 2 / expected, 0));
 }
 
-/** A parameter whose coordinates do not look at what was simulated. */
+/**
+ * The parameter with its coordinates evaluated at the given data, without the simulated
+ * observations.
+ */
 function withData(parameter: Parameter, data: Values): Parameter {
   const [place, ...shape] = (Array.isArray(parameter) ? parameter : [parameter]) as [
     Parameter,
@@ -87,7 +92,7 @@ function withData(parameter: Parameter, data: Values): Parameter {
   return [fixed as Bounded | Standardised, ...shape];
 }
 
-/** The model of many datasets, row c of the simulated data belonging to chain c. */
+/** The model of many datasets: row c of the simulated data belongs to chain c. */
 function ofRows(model: StatementModel, shared: Data, first: Data): PosteriorModel {
   const whole = mapValues(dataArrays({ ...shared, ...first }), (a) => constant(a, "float64"));
   const common = mapValues(dataArrays(shared), (a) => constant(a, "float64"));
@@ -142,11 +147,12 @@ function countRanks(
 }
 
 /**
- * Whether posteriors of simulated data cover what they were simulated from: the check of a model,
- * of its sampler, and of both together. A p far below 1/(the number of parameters) says that
- * something is wrong.
+ * Simulation-based calibration: checks that posteriors of simulated data cover the parameters they
+ * were simulated from. It tests the model and the sampler together. A p far below 1/(number of
+ * parameters) shows an error in one of them.
  *
- * @throws where the prior cannot be sampled
+ * @throws DiffeoError of kind `usage` if the prior cannot be sampled or the model has no `observe`
+ * statement
  * @example
  * import { halfNormal, normal } from "diffeo/distribution";
  * import { mul } from "diffeo/graph";
@@ -176,7 +182,7 @@ export async function calibrate(
   });
   const names = Object.keys(predictive);
   if (names.length === 0)
-    fail("usage", "calibrate: the model observes nothing", "add an observe statement");
+    fail("usage", "calibrate: the model has no observations", "add an observe statement");
   const shared = Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
   const sampler = openPosteriorSampler(ofRows(model, shared, oneOf(predictive)), {
     chains: ROUND,
@@ -185,7 +191,7 @@ export async function calibrate(
     warmup,
     targetAcceptance,
     device,
-    // Chains are of different data.
+    // Each chain has its own data, so chains are not compared.
     restart: false,
   });
   const counts: Record<string, number[]> = {};

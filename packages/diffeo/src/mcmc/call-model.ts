@@ -1,8 +1,11 @@
-/** Calls a model's function of parameters and data; an error lists names that it lacks. */
+/**
+ * Calls a model's function of parameters and data. Errors list the names that it reads but that are
+ * missing.
+ */
 import { DiffeoError, type Tensor } from "../graph/index.ts";
 import type { Values } from "./parameters.ts";
 
-/** Values that record the names that are read but missing. */
+/** Values that record which missing names are read. */
 const recordMissing = (values: Values, missed: Set<string>): Values =>
   new Proxy(values, {
     get: (target, name) => {
@@ -14,11 +17,11 @@ const recordMissing = (values: Values, missed: Set<string>): Values =>
 const listed = (names: Iterable<string>): string =>
   [...names].map((name) => `"${name}"`).join(", ");
 
-/** Whether an error is one that the use of undefined raises; others are the function's own. */
+/** Whether an error comes from using undefined. Other errors are the function's own. */
 const isOfUndefined = (error: unknown): boolean =>
   error instanceof TypeError || (error instanceof DiffeoError && error.kind === "type");
 
-/** @param what the name of the function in errors */
+/** @param what the function's name in errors */
 export function callModel(
   what: string,
   f: (values: Values, data: Values) => Tensor,
@@ -35,7 +38,7 @@ export function callModel(
     const names = Object.keys(there);
     throw new DiffeoError(
       "usage",
-      `${what} asks for ${listed(missed)} among the ${of}`,
+      `${what} reads ${listed(missed)}, which the ${of} do not have`,
       names.length > 0 ? `they are ${listed(names)}` : `there are no ${of}`,
       { cause: error },
     );

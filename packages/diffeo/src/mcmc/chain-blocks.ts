@@ -1,6 +1,6 @@
 /**
- * Chains step by step (stepped-chain.ts), in blocks of a fixed number of rows: every run of a graph
- * moves each chain of a block by one leapfrog step.
+ * Runs chains step by step (stepped-chain.ts) in blocks of a fixed number of rows. Every run of the
+ * graph moves each chain of a block by one leapfrog step.
  */
 import { internal } from "../graph/error.ts";
 import type { NdArray } from "../graph/index.ts";
@@ -21,27 +21,27 @@ const matrix = (shape: readonly number[]): NdArray & { readonly data: Float64Arr
   data: new Float64Array(shape.reduce((a, b) => a * b, 1)),
 });
 
-/** The rows of a block as a graph takes them, and a run of it. */
+/** The rows of a block in the layout of the graph's input, and a run of the graph. */
 interface Block {
   readonly size: number;
-  /** A step of chain c is put in its row. */
+  /** Writes a step of chain c into its row. */
   put(
     c: number,
     from: Pick<Leaf, "x" | "momentum" | "slope">,
     size: number,
     inverse: Float64Array,
   ): void;
-  /** Where all rows lead. */
+  /** Runs the step of all rows. */
   run(): Promise<(c: number) => Leaf>;
 }
 
-/** Opens a block of chains with given inputs of the target. */
+/** Opens a block of chains for given inputs of the target. */
 export type OpenBlock = (inputs: ChainInputs) => Block;
 
 /**
  * Blocks of `rows` chains of n numbers.
  *
- * @param step undefined where chains are never moved step by step
+ * @param step undefined if chains are never moved step by step
  */
 export function blockOpener(
   step: ChainStep | undefined,
@@ -71,7 +71,7 @@ export function blockOpener(
   };
 }
 
-/** What is at rows of n numbers: a step of no length shows it. */
+/** Evaluates log p and its gradient at rows of n numbers, by a step of length 0. */
 export async function lookInBlocks(
   open: () => Block,
   n: number,
@@ -84,7 +84,7 @@ export async function lookInBlocks(
   for (let from = 0; from < count; ) {
     const block = open();
     const to = Math.min(from + block.size, count);
-    // Rows without a chain stand where the first one begins.
+    // Rows without a chain hold the first chain's point.
     for (let c = 0; c < block.size; c++) {
       const at = from + c < to ? from + c : from;
       const x = places.subarray(at * n, (at + 1) * n);
@@ -132,7 +132,7 @@ async function drawBlock(
   }
 }
 
-/** Block after block from where its chains are to their last draw. */
+/** Moves one block after another to the last draw of its chains. */
 export async function drawInBlocks(
   states: ChainState[],
   open: () => Block,

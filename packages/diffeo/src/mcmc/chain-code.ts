@@ -1,18 +1,20 @@
-/** How the code of a sampler (nuts-code.ts, hmc-code.ts) and the module around it meet. */
+/**
+ * The interface between the code of a sampler (nuts-code.ts, hmc-code.ts) and the module around it.
+ */
 import type { Code, Expr } from "../engine/wasm/code.ts";
 import type { Module } from "../engine/wasm/module.ts";
 import type { ChainLayout } from "./chain-layout.ts";
 import { type ChainMethodName, methods } from "./method.ts";
 
-/** What the code of a sampler is written with. */
+/** What the code of a sampler can use. */
 export interface ChainSite {
   readonly module: Module;
   readonly layout: ChainLayout;
-  /** Addresses of the leaf that the last step led to. */
+  /** Addresses of the leaf that the last step reached. */
   readonly leaf: { readonly x: Expr; readonly slope: Expr; readonly value: () => Expr };
   /** The next uniform number of the transition. */
   readonly uniform: () => Expr;
-  /** A leapfrog step from an end. */
+  /** A leapfrog step from an end of the trajectory. */
   readonly step: (code: Code, from: Expr, size: Expr) => void;
   /** Ends the transition at a point. */
   readonly finish: (code: Code, ended: EndedCode) => void;
@@ -28,7 +30,7 @@ interface EndedCode {
   readonly diverged: Expr;
 }
 
-/** A log-density and its gradient as code: addresses of the point and of what is there. */
+/** A log-density and its gradient as code, with the addresses of the point and of the results. */
 export interface TargetCode {
   /** Calls log p and its gradient. */
   readonly run: (code: Code) => void;
@@ -37,13 +39,13 @@ export interface TargetCode {
   readonly slope: number;
 }
 
-/** How a sampler moves, as code. */
+/** The transitions of a sampler as code. */
 export interface ChainCode {
-  /** After the momentum was drawn. */
+  /** Runs after the momentum has been sampled. */
   readonly begin: (code: Code) => void;
-  /** One leapfrog step, and the end of the transition if it was the last. */
+  /** One leapfrog step, and the end of the transition after the last one. */
   readonly advance: (code: Code) => void;
 }
 
-/** Which method moves a chain, as a number in its state. */
+/** The number of a method in the state of a chain. */
 export const methodNumber = (name: ChainMethodName): number => Object.keys(methods).indexOf(name);

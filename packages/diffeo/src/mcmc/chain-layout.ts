@@ -1,19 +1,19 @@
 /**
- * Where the state of a chain lies in the memory of its module (chain-module.ts). Vectors of n
- * numbers begin at multiples of 16 bytes and end in zeros, so that loops take two numbers at a time
- * without a rest.
+ * The layout of a chain's state in the memory of its module (chain-module.ts). Vectors of n numbers
+ * begin at multiples of 16 bytes and are padded with zeros, so that loops process two numbers at a
+ * time without a remainder.
  */
 import { aligned } from "../engine/wasm/module.ts";
 import { type MetricForm, mostRank } from "./metric.ts";
 
-/** Parts of a stretch of leaves in bytes from its start; see nuts.ts. */
+/** The fields of a subtree as byte offsets from its start; see nuts.ts. */
 interface SubtreeLayout {
   readonly firstMomentum: number;
   readonly firstVelocity: number;
   readonly lastMomentum: number;
   readonly lastVelocity: number;
   readonly sum: number;
-  /** The leaf that was drawn: x, ∇log p, log p, H. */
+  /** The sampled leaf: x, ∇log p, log p, H. */
   readonly x: number;
   readonly slope: number;
   readonly logWeight: number;
@@ -33,15 +33,21 @@ interface EndLayout {
 export interface ChainLayout {
   /** Bytes of a vector of n numbers. */
   readonly vector: number;
-  /** What a chain keeps from call to call: from here, so many bytes, and the stack behind them. */
+  /**
+   * The part that a chain keeps between calls: its first address, its length in bytes, and the
+   * stack behind it.
+   */
   readonly state: { readonly address: number; readonly bytes: number };
-  /** Keys of four words: of transitions, which the caller writes, and of the transition's own. */
+  /**
+   * Keys of four words: the key of the transitions, written by the caller, and those of one
+   * transition.
+   */
   readonly transitionKey: number;
   readonly streamKey: number;
   readonly treeKey: number;
   readonly uniformKey: number;
   readonly block: number;
-  /** Numbers of 32 bits. */
+  /** Numbers of 32 bits each. */
   readonly uniforms: number;
   readonly done: number;
   readonly active: number;
@@ -51,7 +57,7 @@ export interface ChainLayout {
   readonly steps: number;
   readonly method: number;
   readonly maxDepth: number;
-  /** Numbers of 64 bits. */
+  /** Numbers of 64 bits each. */
   readonly stepSize: number;
   readonly value: number;
   readonly startEnergy: number;
@@ -61,45 +67,48 @@ export interface ChainLayout {
   readonly meanSteps: number;
   /** Columns of U of the low-rank metric (metric.ts). */
   readonly rank: number;
-  /** Vectors, or matrices of n rows of a vector where the metric is dense. */
+  /** Vectors; for a dense metric, M⁻¹ and its root are matrices of n rows. */
   readonly x: number;
   readonly slope: number;
   readonly inverse: number;
   readonly root: number;
-  /** Vectors D^½u and u, and the numbers λ − 1, λ^½ − 1, λ^−½ − 1, of so many columns. */
+  /**
+   * The number of columns, then for each column the vectors D^½u and u and the numbers λ − 1, λ^½ −
+   * 1 and λ^−½ − 1.
+   */
   readonly columns: number;
   readonly scaled: number;
   readonly directions: number;
   readonly excess: { readonly square: number; readonly root: number; readonly inverse: number };
-  /** Backwards and forwards: two ends, each so many bytes. */
+  /** The two ends of the trajectory, backwards and forwards, and the bytes of each. */
   readonly ends: number;
   readonly end: EndLayout;
   readonly endBytes: number;
   readonly whole: number;
   readonly stack: number;
   readonly subtree: SubtreeLayout;
-  /** Of the leapfrog step: p and M⁻¹p of the leaf, H of it, and a vector of normal numbers. */
+  /** Results of the leapfrog step: p, M⁻¹p and H of the leaf; and a vector of normal numbers. */
   readonly momentum: number;
   readonly velocity: number;
   readonly leafEnergy: number;
   readonly z: number;
-  /** Counted in a call, and the first point at which log p or its slope is not a number. */
+  /** Counts of the current call, and the first point at which log p or its gradient is NaN. */
   readonly count: number;
   readonly undefinedCount: number;
   readonly undefinedAt: number;
-  /** What ended transitions leave: rows of `record.bytes`. */
+  /** Records of completed transitions: rows of `record.bytes`. */
   readonly records: number;
   readonly record: { readonly rows: number; readonly bytes: number; readonly numbers: number };
   readonly total: number;
 }
 
-/** Numbers of a record in front of x: log p, H, acceptance, depth, leaves, whether it diverged. */
+/** The numbers of a record before x: log p, H, acceptance, depth, leaves, whether it diverged. */
 export const RECORD_HEAD = 6;
 
-/** Subtrees that wait at once: a trajectory of 2³¹ leaves never ends. */
+/** The most subtrees on the stack: a trajectory of 2³¹ leaves would never end. */
 export const MOST_DEPTH = 31;
 
-/** Bytes that records may take, and rows they need not exceed. */
+/** The most bytes and the most rows of all records. */
 const RECORD_BYTES = 1 << 20;
 const RECORD_ROWS = 1024;
 
@@ -190,7 +199,7 @@ export function layOutChain(start: number, n: number, form: MetricForm): ChainLa
     count: take(8),
     undefinedCount: take(8),
     undefinedAt: take(vector),
-    // A vector that is written to the last row may reach one number beyond it.
+    // The padded vector in the last row may extend one number beyond it.
     records: take(rows * rowBytes + 16),
     record: { rows, bytes: rowBytes, numbers: n + RECORD_HEAD },
     total: at,

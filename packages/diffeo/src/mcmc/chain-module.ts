@@ -1,16 +1,16 @@
 /**
- * Whole transitions of a chain as a WebAssembly module: the compiled log-density and its gradient,
- * and around it the leapfrog step (`leapfrog-code.ts`), its momentum (`momentum-code.ts`), the
+ * Complete transitions of a chain as a WebAssembly module: the compiled log-density and its
+ * gradient, with the leapfrog step (`leapfrog-code.ts`), its momentum (`momentum-code.ts`), the
  * sampler (`nuts-code.ts`, `hmc-code.ts`) and the chain's random numbers (`random/code.ts`). The
- * mathematics is that of nuts.ts, hmc.ts and adaptive-chain.ts, in the same order, so that both
+ * computations are those of nuts.ts, hmc.ts and adaptive-chain.ts in the same order, so that both
  * give the same numbers to rounding.
  *
  *   run()                                      log p and its gradient at the point in memory
- *   transitions(leapfrogs, until) → how many   goes on where the last call stopped
+ *   transitions(leapfrogs, until) → how many   continues where the last call stopped
  *   probe() → H₀ − H after one step            for the search of a step size
  *
- * A call ends after a number of leapfrog steps, in the middle of a transition if need be: what a
- * chain keeps is a stretch of memory (`ChainLayout.state`), so one module serves all chains.
+ * A call ends after a number of leapfrog steps, possibly in the middle of a transition. All state
+ * of a chain is one block of memory (`ChainLayout.state`), so one module serves all chains.
  */
 import { apply, Code, type Expr, i32, int, select } from "../engine/wasm/code.ts";
 import { lanes } from "../engine/wasm/lanes.ts";
@@ -36,17 +36,17 @@ export interface ChainModule {
   readonly layout: ChainLayout;
   /** n */
   readonly size: number;
-  /** How M⁻¹ is kept. */
+  /** The form of M⁻¹. */
   readonly form: MetricForm;
-  /** Addresses of the point and of what the target is there. */
+  /** Addresses of the point and of the target's results there. */
   readonly target: { readonly x: number; readonly value: number; readonly slope: number };
-  /** Where the inputs of the target are, by name. */
+  /** Addresses of the target's inputs, by name. */
   readonly inputs: Readonly<Record<string, number | undefined>>;
 }
 
 const at = (address: number): Expr => i32(address);
 
-/** The next uniform number, 32 of them by each sub-key of the transition's stream. */
+/** The next uniform number; each sub-key of the transition's stream gives 32 of them. */
 function uniformFunction(module: Module, layout: ChainLayout): number {
   return module.function("uniform", () => {
     const code = new Code();
@@ -65,7 +65,7 @@ function uniformFunction(module: Module, layout: ChainLayout): number {
   });
 }
 
-/** (x, ∇, log p, H, acceptance, depth, diverged): keeps the point and writes the record. */
+/** (x, ∇, log p, H, acceptance, depth, diverged): stores the point and writes the record. */
 function finishFunction(module: Module, layout: ChainLayout, target: TargetCode): number {
   const { vector } = layout;
   return module.function("finish", () => {
@@ -87,7 +87,7 @@ function finishFunction(module: Module, layout: ChainLayout, target: TargetCode)
     storeInteger(code, at(layout.count), 0, int.add(count, i32(1)));
     const done = loadInteger(at(layout.done));
     storeInteger(code, at(layout.done), 0, int.add(done, i32(1)));
-    // NaN ends a transition as a divergence, at the leaf of the last step.
+    // NaN ends a transition as a divergence at the leaf of the last step.
     code.when(diverged, () => {
       const given = code.let(load(at(target.value)));
       const numbers = every(code, vector, (pair) => {
@@ -110,7 +110,7 @@ function finishFunction(module: Module, layout: ChainLayout, target: TargetCode)
   });
 }
 
-/** Functions of a module that a transition calls. */
+/** The functions of a module that a transition calls. */
 interface Parts {
   readonly kick: number;
   readonly step: number;
@@ -118,7 +118,7 @@ interface Parts {
   readonly either: (code: Code, write: (own: ChainCode) => void) => void;
 }
 
-/** Starts a transition: its stream, a momentum, and what its method begins with. */
+/** Starts a transition: its stream, a momentum, and the start of its method. */
 function beginFunction(module: Module, layout: ChainLayout, { kick, either }: Parts): number {
   return module.function("begin", () => {
     const code = new Code();
@@ -134,7 +134,10 @@ function beginFunction(module: Module, layout: ChainLayout, { kick, either }: Pa
   });
 }
 
-/** (leapfrogs, until): transitions until so many are done, or so many steps are taken. */
+/**
+ * (leapfrogs, until): runs transitions until `until` of them are done or `leapfrogs` steps are
+ * taken.
+ */
 function writeTransitions(module: Module, layout: ChainLayout, parts: Parts): void {
   const begin = beginFunction(module, layout, parts);
   const advance = module.function("advance", () => {
@@ -212,7 +215,10 @@ function writeDriver(
   writeProbe(module, layout, { kick, step, either });
 }
 
-/** Whatever the target has to say of one chain, it says again, better, of all of them. */
+/**
+ * Undefined if the target throws for one chain: it will throw again, with a better message, for
+ * all.
+ */
 function traceOne<Y>(make: () => Y): Y | undefined {
   try {
     return make();
@@ -223,8 +229,8 @@ function traceOne<Y>(make: () => Y): Y | undefined {
 }
 
 /**
- * The module of a target for inputs of the given shapes; undefined where the compiler lacks an
- * operation of it, or where the target is not one of single chains.
+ * The module of a target for inputs of the given shapes; undefined if the compiler lacks an
+ * operation of it, or if it cannot be evaluated for a single chain.
  */
 export function chainModule(
   { size: n, logDensity }: ChainTarget,
@@ -245,7 +251,7 @@ export function chainModule(
   let own: Pick<ChainModule, "layout" | "target"> | undefined;
   const compiled = compileTrace(traced, ({ module, call, inputs, outputs, end }) => {
     const x = inputs.at(-1);
-    // A log-density that does not depend on the point.
+    // The log-density does not depend on the point.
     if (x === undefined) return undefined;
     const layout = layOutChain(end, n, form);
     const target = { x, value: outputs[0], slope: outputs[1] };

@@ -1,40 +1,43 @@
-/** How a chain is drawn: options, their defaults, and what of them is refused. */
+/** The options of a chain, their defaults and their checks. */
 import { fail } from "../graph/index.ts";
 import { type ChainMethodName, type MethodSettings, methods } from "./method.ts";
 import { type MetricName, metrics } from "./metric.ts";
 
-/** How a chain is drawn. */
+/** Options of a chain: its length, its sampler and the adaptation. */
 export interface ChainOptions extends Partial<MethodSettings> {
-  /** Draws of every chain that count. Default 1,000. */
+  /** Draws per chain, after the warm-up. Default 1,000. */
   readonly draws?: number;
-  /** Transitions before them, in which ε and M⁻¹ are learned. Default 1,000. */
+  /** Transitions per chain before the draws, in which ε and M⁻¹ are adapted. Default 1,000. */
   readonly warmup?: number;
   /**
-   * Default nuts. The others are for comparison: `ula`, unadjusted Langevin, has a bias that no number of draws
-   * removes.
+   * The sampler. Default `nuts`; the others are for comparison. `ula` (unadjusted Langevin) has a
+   * bias that no number of draws removes.
    */
   readonly method?: ChainMethodName;
-  /** Whether M⁻¹ is learned as a full matrix, as a diagonal (default), or is the unit matrix. */
+  /**
+   * The form in which M⁻¹ is adapted: `diagonal` (default), `dense`, `low-rank`, or `unit`, the
+   * unit matrix, which is not adapted.
+   */
   readonly metric?: MetricName;
   /**
-   * The mean acceptance that ε is adapted to: a larger one means smaller steps and fewer divergences. Default
-   * 0.8 for nuts and hmc.
+   * The mean acceptance that ε is adapted to: a larger one means smaller steps and fewer
+   * divergences. Default 0.8 for `nuts` and `hmc`, 0.574 for `mala`, 0.95 for `ula`.
    */
   readonly targetAcceptance?: number;
   /**
-   * Whether chains that the warm-up left in a region without mass go on from the place of another
-   * chain (restart.ts). Default true.
+   * Whether chains that are in a region without mass halfway through the warm-up continue from
+   * another chain's position (restart.ts). Default true.
    */
   readonly restart?: boolean;
-  /** ε to begin with, kept as it is where there is no warm-up. Default: looked for. */
+  /** The initial ε, which is kept if there is no warm-up. Default: found by trying single steps. */
   readonly stepSize?: number;
 }
 
-/** The same with nothing left open but ε. */
+/** The options with their defaults; only `stepSize` may be undefined. */
 export type ChainSettings = Required<Omit<ChainOptions, "stepSize">> &
   Pick<ChainOptions, "stepSize">;
 
-/** The settings with every default in its place. */
+/** Fills in the defaults and checks the options. */
 export function settingsOf(options: ChainOptions): ChainSettings {
   const {
     draws = 1000,
@@ -48,11 +51,11 @@ export function settingsOf(options: ChainOptions): ChainSettings {
   if (!Object.hasOwn(methods, method))
     fail(
       "usage",
-      `there is no \`method\` "${method}"`,
+      `unknown \`method\` "${method}"`,
       `use one of ${Object.keys(methods).join(", ")}`,
     );
   if (!metrics.includes(metric))
-    fail("usage", `there is no \`metric\` "${metric}"`, `use one of ${metrics.join(", ")}`);
+    fail("usage", `unknown \`metric\` "${metric}"`, `use one of ${metrics.join(", ")}`);
   const { targetAcceptance = methods[method].targetAcceptance, stepSize } = options;
   for (const [name, value, least] of [
     ["draws", draws, 1],

@@ -1,6 +1,6 @@
 /**
- * What a chain drew, and a chain after a whole transition as plain data: where it begins, and what
- * of kept chains cannot be continued.
+ * The draws of a chain, and its state after a complete transition as plain data: the initial state,
+ * and the checks of saved states.
  */
 import { fail } from "../graph/index.ts";
 import type { ChainSettings } from "./chain-settings.ts";
@@ -10,49 +10,67 @@ import { DualAverage, type DualAverageState } from "./step-size.ts";
 import type { Leaf } from "./trajectory.ts";
 import { type LearnedState, metricLearner } from "./warmup.ts";
 
-/** What one chain drew, and how. */
+/** The draws of one chain in free coordinates, with the statistics of its sampler. */
 export interface Chain {
   /** [draws, n] */
   readonly x: Float64Array;
+  
+  
+  
+  
+  
+    /** log p of each draw, up to a constant. */
   readonly value: Float64Array;
+  /** The Hamiltonian H of each draw. */
   readonly energy: Float64Array;
+  /** The acceptance of each transition; for `nuts` its mean over the trajectory. */
   readonly acceptance: Float64Array;
+  /** Depth of each trajectory's tree. */
   readonly depth: Uint8Array;
+  /** Leapfrog steps of each transition. */
   readonly leaves: Uint32Array;
+  /** 1 for each transition that diverged, else 0. */
   readonly diverged: Uint8Array;
-  /** ε of the draws. */
+  /** The step size ε of the draws. */
   readonly stepSize: number;
-  /** M⁻¹ of the draws: its diagonal, its rows, or D and the columns of the low-rank form. */
+  /**
+   * The inverse mass matrix M⁻¹ of the draws: its diagonal, its rows, or D and the columns of the
+   * low-rank form.
+   */
   readonly inverseMass: Float64Array;
-  /** Of the warm-up. */
+  /** Transitions of the warm-up that diverged. */
   readonly divergedInWarmup: number;
-  /** How often, after the warm-up, log p or its slope was not a number, and where it was first. */
+  /** How often log p or its gradient was NaN after the warm-up. */
   readonly undefinedCount: number;
+    /** The first point, in free coordinates, where log p or its gradient was NaN. */
   readonly undefinedAt?: Float64Array;
-  /** That it was moved to the place of another chain in the warm-up (restart.ts). */
+  /** Set if the chain was moved to another chain's position in the warm-up (restart.ts). */
   readonly restart?: Restart;
 }
 
-/** A chain after a whole transition, as plain data. */
+/**
+ * The state of a chain after a complete transition, as plain data from which it can be continued.
+ */
 export interface ChainState extends Omit<Chain, "undefinedAt" | "stepSize" | "restart"> {
-  /** ε, by its name in files of chains. */
+  /** ε; the name is that of the file format. */
   readonly size: number;
   readonly undefinedAt: Float64Array | null;
   readonly restart: Restart | null;
-  /** Whether it was compared with the others, and what it saw before that. */
+  /** Whether it was compared with the others (restart.ts). */
   readonly compared: boolean;
+    /** Statistics of its region for that comparison. */
   readonly region: RegionState;
-  /** Transitions done, warm-up included. */
+  /** Completed transitions, including the warm-up. */
   readonly done: number;
   readonly at: Pick<Leaf, "x" | "slope" | "value">;
-  /** Whether a step size is to be looked for next. */
+  /** Whether the chain searches for a step size next. */
   readonly looks: boolean;
   readonly average: DualAverageState;
-  /** What was learned in the current window, by its name in files of chains. */
+  /** What the current window has learned of M⁻¹; the name is that of the file format. */
   readonly covariance: LearnedState;
 }
 
-/** A chain that has not begun, at a point with what is known there. */
+/** The state of a chain before its first transition. */
 export function stateAt(
   { x, slope, value }: ChainState["at"],
   settings: ChainSettings,
@@ -85,7 +103,7 @@ export function stateAt(
   };
 }
 
-/** What a chain drew, of its state at its last draw. */
+/** The draws of a chain from its state at the last draw. */
 export function endedChain({
   size,
   undefinedAt,
@@ -107,24 +125,27 @@ export function endedChain({
   };
 }
 
-/** Characters that the text of kept chains may have (checkpoint.ts): no longer text can be. */
+/**
+ * The most characters of the text of saved chains (checkpoint.ts): JavaScript's limit, with a
+ * margin.
+ */
 const MOST_CHARACTERS = 2 ** 29 - 2 ** 16;
 
 /**
- * Refuses chains whose last draws could not be kept: a text has 4 characters for 3 bytes, of which
- * a draw has 8n + 30.
+ * Throws if the draws would be too many to save: the text has 4 characters per 3 bytes, and a draw
+ * has 8n + 30 bytes.
  */
 export function requireRoom(count: number, n: number, { draws }: ChainSettings): void {
   const most = Math.floor((0.75 * MOST_CHARACTERS) / (8 * n + 30));
   if (count * draws > most)
     fail(
       "usage",
-      `${count} chains of ${draws} draws of ${n} coordinates cannot be kept, ${most} draws of them can`,
-      "ask for fewer `draws` or `chains`; more than some thousand effective ones tell little",
+      `${count} chains with ${draws} draws of ${n} coordinates are too large to save; the limit is ${most} draws in total`,
+      "use fewer `draws` or `chains`; a few thousand effective draws are enough for most purposes",
     );
 }
 
-/** Refuses kept chains that are of another run. */
+/** Throws if the saved chains belong to another run. */
 export function requireOwn(
   states: readonly ChainState[],
   count: number,
@@ -134,8 +155,8 @@ export function requireOwn(
   if (states.length !== count)
     fail(
       "data",
-      `the run has kept ${states.length} chains, the options have ${count}`,
-      "give the same number, or begin a new run",
+      `${states.length} chains are saved, \`chains\` is ${count}`,
+      "set the same number, or begin a new run",
     );
   const others = states.findIndex(
     ({ at, done, value, inverseMass }) =>
@@ -147,7 +168,7 @@ export function requireOwn(
   if (others >= 0)
     fail(
       "data",
-      `chain ${others} was kept by a run with other settings`,
-      "give it its settings, or begin a new run",
+      `chain ${others + 1} was saved by a run with other settings`,
+      "use the settings of that run, or begin a new one",
     );
 }

@@ -1,4 +1,7 @@
-/** A leapfrog step (leapfrog.ts) of many chains as a graph: one row per chain in, and one out. */
+/**
+ * A leapfrog step (leapfrog.ts) of many chains as a graph with one input row and one output row per
+ * chain.
+ */
 import {
   add,
   concat,
@@ -24,8 +27,8 @@ export interface ChainTarget {
   /** log p at points [B, n], one number per point, up to a constant. */
   readonly logDensity: (x: Tensor, inputs: Readonly<Record<string, Tensor>>) => Tensor;
   /**
-   * Shapes of what else it depends on: inputs of the graph, so that other numbers need no other
-   * graph. Default none.
+   * Shapes of what else it depends on. These are inputs of the graph, so that their values can
+   * change without compiling again. Default none.
    */
   readonly inputs?: Readonly<Record<string, readonly (number | null)[]>>;
 }
@@ -33,16 +36,16 @@ export interface ChainTarget {
 /** What the target depends on besides the point. */
 export type ChainInputs = Readonly<Record<string, NdArray>>;
 
-/** Where one step leads, rows of it: a compiled graph, or one that was written before. */
+/** Runs one step of all rows: a compiled graph, or one read from a file. */
 export interface ChainStep {
   (inputs: ChainInputs, rows: NdArray, inverse: NdArray): Promise<NdArray>;
   dispose(): Promise<void>;
 }
 
-/** Numbers of a chain's row, in and out. */
+/** The widths of a chain's input and output rows. */
 export const rowWidths = (n: number): readonly [number, number] => [3 * n + 1, 4 * n + 2];
 
-/** M⁻¹p of rows [B, n] in the form that M⁻¹ has (metric.ts). */
+/** M⁻¹p of rows [B, n], by the form of M⁻¹ (metric.ts). */
 function velocityOf(inverse: Tensor, n: number, form: MetricForm): (p: Tensor) => Tensor {
   if (form === "dense") return (p) => matvec(inverse, p);
   if (form === "diagonal") return (p) => mul(inverse, p);
@@ -55,9 +58,9 @@ function velocityOf(inverse: Tensor, n: number, form: MetricForm): (p: Tensor) =
 }
 
 /**
- * Inputs, rows (x, p, ∇, ε) and M⁻¹ of all chains → rows (x, p, ∇, M⁻¹p, log p, ½pᵀM⁻¹p) of where
- * one step leads. One array in and one out: a runtime takes longer to bind a small array than to
- * cut it.
+ * Maps the inputs, rows (x, p, ∇, ε) and M⁻¹ of all chains to rows (x, p, ∇, M⁻¹p, log p, ½pᵀM⁻¹p)
+ * after one step. There is one array in and one out, because a runtime takes longer to bind a small
+ * array than to slice it.
  */
 const stepRows =
   (logDensity: ChainTarget["logDensity"], n: number, form: MetricForm) =>
@@ -80,7 +83,7 @@ const stepRows =
     return concat([moved, p, pull, v, expandDims(f(moved), -1), expandDims(kinetic, -1)], -1);
   };
 
-/** The step of `rows` chains as a function of tensors, and the shapes of what it takes. */
+/** The step of `rows` chains as a function of tensors, with the shapes of its arguments. */
 export function stepOf(target: ChainTarget, rows: number, form: MetricForm) {
   const { size: n, logDensity, inputs = {} } = target;
   return {
@@ -89,7 +92,7 @@ export function stepOf(target: ChainTarget, rows: number, form: MetricForm) {
   };
 }
 
-/** Row c of what a step led to. What a run gives is its own: a view of it is as good as a copy. */
+/** Row c of the result of a step. The result of a run is not reused, so a view of it is enough. */
 export function leafOf(found: Float64Array, c: number, n: number): Leaf {
   const from = c * rowWidths(n)[1];
   const part = (k: number): Float64Array => found.subarray(from + k * n, from + (k + 1) * n);

@@ -20,11 +20,11 @@ import {
 const whole = (least: number, most: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
 
-/** Which chains a job samples, and how. */
+/** Parameters of a job: which chains it samples, and their settings. */
 export interface ChainsParameters {
   /** The number of the first chain, a multiple of the block. */
   readonly first: number;
-  /** How many chains, a block at most. */
+  /** How many chains, at most a block. */
   readonly count: number;
   readonly seed: number;
   readonly draws: number;
@@ -59,7 +59,7 @@ const parameters: v.GenericSchema<unknown, ChainsParameters> = v.strictObject({
 /** Transitions between two reports. */
 const EVERY = 50;
 
-/** Chains as a kind of job; the result is each chain at its last draw. */
+/** The kind of a job that samples chains; the result is each chain's state at its last draw. */
 export const chainsKind: Kind<ChainsParameters, ChainsInputs, readonly ChainState[]> = {
   name: "infer/chains",
   version: 2,
@@ -89,7 +89,7 @@ export const chainsKind: Kind<ChainsParameters, ChainsInputs, readonly ChainStat
   },
 };
 
-/** What all jobs of a posterior share. */
+/** The options that all jobs of a posterior share. */
 export interface ChainsJobsOptions
   extends ChainStepOptions,
     Omit<ChainsParameters, "first" | "count" | "metric"> {
@@ -97,8 +97,8 @@ export interface ChainsJobsOptions
 }
 
 /**
- * The chains of a model as jobs, a block each. `collectPosterior` makes the posterior of their
- * results, the same as `samplePosterior` with the same options.
+ * The chains of a model as jobs, one block per job. `collectPosterior` makes a posterior of their
+ * results, which is the same as that of `samplePosterior` with the same options.
  */
 export function chainsJobs(
   model: PosteriorModel,

@@ -1,16 +1,17 @@
 /**
- * Many chains, each with its own trajectory, ε and M⁻¹ (adaptive-chain.ts), in one of two ways:
+ * Runs many chains, each with its own trajectory, ε and M⁻¹ (adaptive-chain.ts), in one of two
+ * ways:
  *
- *   in a module     whole transitions of a chain run inside a WebAssembly module (chain-module.ts),
- *                   one chain after another: the rule on device `cpu` and `wasm`
- *   step by step    every run of a graph moves every chain by one leapfrog step (chain-step.ts); a
- *                   chain that ends a transition begins the next at once and does not wait for
- *                   others. On other devices, on a worker, where the compiler lacks an operation,
- *                   and where rows of the data belong to chains
+ *   in a module     complete transitions of a chain run in a WebAssembly module (chain-module.ts),
+ *                   one chain after another; used on the devices `cpu` and `wasm`
+ *   step by step    every run of a graph moves every chain by one leapfrog step (chain-step.ts). A
+ *                   chain that ends a transition starts the next at once and does not wait for
+ *                   others. Used on other devices, on a worker, if the compiler lacks an operation,
+ *                   and if rows of the data belong to chains
  *
- * What chain i draws is in a module a function of (key, i). Graphs run on blocks of a fixed number
- * of chains, chain i always in row i mod `block`: the rounding of a runtime may depend on how many
- * rows there are, so there it is a function of (key, i, block).
+ * In a module the draws of chain i are a function of (key, i). Graphs run on blocks of a fixed
+ * number of chains, with chain i in row i mod `block`. The rounding of a runtime may depend on the
+ * number of rows, so there the draws are a function of (key, i, block).
  */
 import { type CompileOptions, compile } from "../engine/index.ts";
 import { fail, type NdArray, type Tensor } from "../graph/index.ts";
@@ -31,47 +32,50 @@ import type { DrawChainsOptions } from "./draw-options.ts";
 import { formOf, type MetricForm } from "./metric.ts";
 import type { Leaf } from "./trajectory.ts";
 
-/** What decides the graph. */
+/** The options on which the compiled graph depends. */
 export interface OpenChainsOptions
   extends ChainOptions,
     Pick<CompileOptions, "device" | "threads" | "worker"> {
   /**
-   * Chains a run of the graph takes. Default the least of 4, 8, 16, 32 and 64 that holds all, or
-   * 64.
+   * Chains per run of the graph. Default: the smallest of 4, 8, 16, 32 and 64 that holds all
+   * chains, or 64.
    */
   readonly block?: number;
 }
 
-/** How `drawChains` samples. */
+/** Options of `drawChains`. */
 export interface ChainsOptions extends OpenChainsOptions, Omit<DrawChainsOptions, "inputs"> {}
 
-/** What is known at a point. */
+/** log p and its gradient at a point. */
 type Looked = Pick<Leaf, "x" | "slope" | "value">;
 
 /** Compiled chains; `dispose` frees the graph. */
 export interface OpenChains extends Closable {
   readonly settings: ChainSettings;
-  /** log p and its slope at rows of n numbers. */
+  /** log p and its gradient at rows of n numbers. */
   look(rows: Float64Array, inputs?: ChainInputs): Promise<readonly Looked[]>;
   /**
-   * Draws of chains from rows of n numbers where log p is finite; chains that were kept go on from
-   * where they are.
+   * Samples chains that start at rows of n numbers where log p is finite. Saved chains continue
+   * from their state.
    */
   draw(rows: Float64Array, options: DrawChainsOptions): Promise<Chain[]>;
   dispose(): Promise<void>;
 }
 
-/** The default number of chains that run together. */
+/** The default of `block`. */
 export const usualBlock = (count: number): number =>
   Math.min(64, 2 ** Math.max(2, Math.ceil(Math.log2(count))));
 
-/** What the draws of a call may hold: 4 GB of float64, and as much again where they are shown. */
+/** The most numbers of all draws: 4 GB of float64, and as much again for the parameters' values. */
 const MOST_NUMBERS = 2 ** 29;
 
-/** Devices on which transitions may run whole in a module of the compiler. */
+/** Devices on which complete transitions may run in a module of the compiler. */
 const compilerDevices: readonly (string | undefined)[] = [undefined, "cpu", "wasm"];
 
-/** Compiles the step of `count` chains, and their transitions where the compiler has all of them. */
+/**
+ * Compiles the step of `count` chains, and their transitions if the compiler supports all
+ * operations.
+ */
 export function openChains(
   target: ChainTarget,
   count: number,
@@ -83,8 +87,8 @@ export function openChains(
   if (numbers > MOST_NUMBERS)
     fail(
       "usage",
-      `${count} chains of ${settings.draws} draws of ${target.size} coordinates are ${numbers} numbers, more than ${MOST_NUMBERS}`,
-      "ask for fewer `draws` or `chains`; more than some thousand effective ones tell little",
+      `${count} chains with ${settings.draws} draws of ${target.size} coordinates are ${numbers} numbers, the limit is ${MOST_NUMBERS}`,
+      "use fewer `draws` or `chains`; a few thousand effective draws are enough for most purposes",
     );
   const { step, shapes } = stepOf(target, rows, formOf(settings.metric));
   const compiled = compile(step, shapes, {
@@ -102,7 +106,7 @@ export function openChains(
 
 export type OpenModule = (inputs: ChainInputs) => Promise<ChainSession | undefined>;
 
-/** Opens modules for inputs, which are compiled once for each of their shapes. */
+/** Opens modules for inputs. A module is compiled once per shape of the inputs. */
 function moduleOpener(target: ChainTarget, rows: number, form: MetricForm): OpenModule {
   const modules = new Map<string, ChainModule | undefined>();
   let last: { readonly inputs: ChainInputs; readonly session: Promise<ChainSession> } | undefined;
@@ -111,7 +115,8 @@ function moduleOpener(target: ChainTarget, rows: number, form: MetricForm): Open
     const name = JSON.stringify(shapes);
     if (!modules.has(name)) {
       const { chainModule } = await import("./chain-module.ts");
-      // Rows of the inputs may belong to chains: then one chain alone is not what the target takes.
+      // Rows of the inputs may belong to chains, and the target then cannot be evaluated for one
+      // chain.
       const own = Object.values(shapes).some(([size]) => size === rows);
       modules.set(name, own ? undefined : chainModule(target, shapes, form));
     }
@@ -124,11 +129,11 @@ function moduleOpener(target: ChainTarget, rows: number, form: MetricForm): Open
 }
 
 /**
- * Chains of a step that takes `rows` of them.
+ * Chains whose step has `rows` rows.
  *
- * @param step undefined where `open` always gives a module
- * @param open opens a module in which transitions run whole; without one the chains are moved step
- *   by step
+ * @param step undefined if `open` always gives a module
+ * @param open opens a module for complete transitions; without one the chains are moved step by
+ * step
  */
 export function chainsBy(
   step: ChainStep | undefined,
@@ -157,8 +162,8 @@ export function chainsBy(
       if (first % rows !== 0)
         fail(
           "usage",
-          `chains from number ${first} in blocks of ${rows}`,
-          "begin at a multiple of block",
+          `\`first\` is ${first}, with blocks of ${rows} chains`,
+          "give a multiple of `block`",
         );
       const session = await open(inputs);
       const begun = async (): Promise<ChainState[]> => {
@@ -172,7 +177,8 @@ export function chainsBy(
       const ended = kept?.every(({ done }) => done === settings.warmup + settings.draws) ?? false;
       if (store && !ended) requireRoom(count, n, settings);
       const states = [...(kept ?? (await begun()))];
-      // Where rows of the inputs may belong to chains, so may log p: nothing to compare.
+      // If rows of the inputs belong to chains, the chains have different targets and are not
+      // compared.
       const alike = !Object.values(inputs).some(({ shape: [size] }) => size === rows);
       const walk = { ...settings, restart: settings.restart && alike };
       return session
@@ -183,7 +189,10 @@ export function chainsBy(
   };
 }
 
-/** Refuses a log-density that mixes chains. A chain alone is looked at together with itself. */
+/**
+ * Throws if the log-density mixes chains. A single chain is evaluated together with a copy of
+ * itself.
+ */
 async function requireOwnChains(
   places: Float64Array,
   n: number,
@@ -207,13 +216,13 @@ function requireFinite<L extends Pick<Leaf, "slope" | "value">>(leaf: L, chain: 
   if (!Number.isFinite(leaf.value) || bad !== undefined)
     fail(
       "numerical",
-      `chain ${chain} begins where the log-density is ${leaf.value}${bad === undefined ? "" : ` and its slope ${bad}`}`,
-      "begin elsewhere, or see where the log-density is not a finite number",
+      `chain ${chain + 1} starts where the log-density is ${leaf.value}${bad === undefined ? "" : ` and its gradient ${bad}`}`,
+      "start it where the log-density is finite",
     );
   return leaf;
 }
 
-/** Draws from e^{log p}, chains from the rows of `start` [chains, n]. */
+/** Samples from the density e^{log p} on Rⁿ, with one chain per row of `start` [chains, n]. */
 export async function drawChains(
   logDensity: (x: Tensor) => Tensor,
   start: NdArray,

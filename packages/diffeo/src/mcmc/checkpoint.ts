@@ -1,6 +1,7 @@
 /**
- * Chains as text, every bit of them: a typed array is the base64 of its bytes, in the order of a
- * little-endian machine. The text states a checksum of itself, its own digits read as zeros.
+ * Chains as text, without loss: a typed array is the base64 of its bytes in little-endian order.
+ * The text contains a checksum of itself, computed with the digits of the checksum replaced by
+ * zeros.
  */
 import * as v from "valibot";
 import { DiffeoError } from "../graph/index.ts";
@@ -11,7 +12,7 @@ import { inverseLength } from "./metric.ts";
 const kinds = { float64: Float64Array, uint32: Uint32Array, uint8: Uint8Array } as const;
 type Kind = keyof typeof kinds;
 
-/** Bytes turned into characters at once; more are too many arguments of one call. */
+/** Bytes converted per call; more would exceed the number of arguments of a call. */
 const CHUNK = 0x8000;
 
 function toBase64(data: ArrayBufferView): string {
@@ -25,7 +26,7 @@ function toBase64(data: ArrayBufferView): string {
 const kindOf = (value: unknown): Kind | undefined =>
   (Object.keys(kinds) as Kind[]).find((kind) => value instanceof kinds[kind]);
 
-/** Numbers that JSON does not have, or not with their sign, by name. */
+/** Numbers that JSON cannot represent, or not with their sign, by name. */
 const odd: Readonly<Record<string, number>> = {
   NaN: Number.NaN,
   Infinity: Number.POSITIVE_INFINITY,
@@ -35,7 +36,7 @@ const odd: Readonly<Record<string, number>> = {
 
 const checksumOf = (text: string): string => checksumText([new TextEncoder().encode(text)]);
 
-/** Chains as text, every bit of them, with a checksum. */
+/** Writes chains as text, without loss and with a checksum. */
 export function serializeChains(chains: readonly ChainState[]): string {
   const whole = { diffeoChains: 1, checksum: checksumBlank, chains };
   const text = `${JSON.stringify(whole, (_, value: unknown) => {
@@ -49,7 +50,7 @@ export function serializeChains(chains: readonly ChainState[]): string {
 }
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
-// Any number: a chain may have met NaN.
+// Any number, because a chain may have met NaN.
 const number = v.custom<number>((value) => typeof value === "number");
 const float64 = v.instance(Float64Array);
 
@@ -91,7 +92,7 @@ const stateSchema = v.pipe(
       v.strictObject({ points: float64, slopes: float64 }),
     ]),
   }),
-  // What belongs to one point has n numbers, what belongs to draws one each.
+  // Arrays of a point have n numbers, arrays of draws one per draw.
   v.check(({ at, value, inverseMass, covariance, undefinedAt, region, ...state }) => {
     const [n, draws] = [at.x.length, value.length];
     const { x, energy, acceptance, depth, leaves, diverged } = state;
@@ -118,17 +119,17 @@ const chainsSchema: v.GenericSchema<
   { readonly checksum?: string | undefined; readonly chains: ChainState[] }
 > = v.strictObject({
   diffeoChains: v.literal(1),
-  // Texts of before there were checksums have none.
+  // Older texts have no checksum.
   checksum: v.optional(v.pipe(v.string(), v.regex(checksumPattern))),
   chains: v.pipe(v.array(stateSchema), v.minLength(1)),
 });
 
 /**
- * Chains from the text of `serializeChains`.
+ * Reads chains from the text of `serializeChains`.
  *
- * @throws DiffeoError of kind `data` where the text is damaged or not of chains
+ * @throws DiffeoError of kind `data` if the text is damaged or does not contain chains
  *
- * @param where names the text in an error
+ * @param where the name of the text in errors
  */
 export function parseChains(text: string, where: string): ChainState[] {
   const revive = (_: string, value: unknown): unknown => {
@@ -149,10 +150,10 @@ export function parseChains(text: string, where: string): ChainState[] {
     }
     return chains;
   } catch (cause) {
-    // Not ours, whatever it is.
+    // Any error means that the text is not one of `serializeChains`.
     throw new DiffeoError(
       "data",
-      `${where} holds no chains that can be continued`,
+      `${where} does not contain chains that can be continued`,
       "begin a new run",
       { cause },
     );

@@ -1,8 +1,8 @@
 /**
- * Chains whose transitions run whole in a module (chain-module.ts), one chain after another. A call
- * of the module is as many leapfrog steps as take some milliseconds, so that between calls there is
- * room for progress, signals and whatever else the thread does. In the warm-up a call is one
- * transition, for the chain learns after each.
+ * Runs complete transitions in a module (chain-module.ts), one chain after another. A call of the
+ * module runs as many leapfrog steps as fit into some milliseconds, so that progress, signals and
+ * other work of the thread are handled between calls. In the warm-up a call is one transition,
+ * because the chain adapts after each.
  */
 import type { NdArray } from "../graph/index.ts";
 import { fold } from "../random/index.ts";
@@ -17,7 +17,9 @@ import { type DrawChainsOptions, keeperOf } from "./draw-options.ts";
 import type { EuclideanMetric, MetricForm } from "./metric.ts";
 import type { Leaf } from "./trajectory.ts";
 
-/** Milliseconds a chain runs before it is another's turn, and that a call may take about. */
+/**
+ * Milliseconds that a chain runs before the next one's turn, and that a call takes approximately.
+ */
 const TURN = 20;
 
 interface Exports {
@@ -28,14 +30,14 @@ interface Exports {
   readonly probe: () => number;
 }
 
-/** A module in memory, which one chain at a time uses. */
+/** An instantiated module, which one chain at a time uses. */
 export class ChainSession {
   readonly #module: ChainModule;
   readonly #exports: Exports;
   readonly #n: number;
   readonly #form: MetricForm;
   #user: CompiledChain | undefined;
-  /** Leapfrog steps of a call that is to take a turn. */
+  /** Leapfrog steps of a call, chosen so that it takes a turn. */
   #leapfrogs = 16;
 
   private constructor(module: ChainModule, exports: Exports) {
@@ -72,7 +74,7 @@ export class ChainSession {
     return this.#vector(address, 1)[0];
   }
 
-  /** log p and its slope at a point. */
+  /** log p and its gradient at a point. */
   look(point: Float64Array): Pick<Leaf, "x" | "slope" | "value"> {
     const { x, slope, value } = this.#module.target;
     this.#write(x, point);
@@ -80,7 +82,7 @@ export class ChainSession {
     return { x: point.slice(), slope: this.#vector(slope).slice(), value: this.#number(value) };
   }
 
-  /** Rows that begin at multiples of 16 bytes. */
+  /** Writes rows, each at a multiple of 16 bytes. */
   #writeRows(address: number, rows: readonly Float64Array[]): void {
     rows.forEach((row, i) => {
       this.#write(address + i * this.#module.layout.vector, row);
@@ -102,7 +104,7 @@ export class ChainSession {
       [layout.inverse, inverse.subarray(0, n)],
       [layout.root, root],
     ] as const) {
-      // Something to divide by behind the last number.
+      // The padding behind the last number must not be 0, because it is divided by.
       this.#vector(address, vector / 8).fill(1);
       this.#write(address, numbers);
     }
@@ -122,7 +124,7 @@ export class ChainSession {
       );
   }
 
-  /** Puts the state of a chain into memory, and that of the chain before away. */
+  /** Loads the state of a chain into memory, and stores that of the previous chain. */
   #enter(chain: CompiledChain): void {
     if (this.#user === chain) return;
     const { state, stack, stackSize, subtree } = this.#module.layout;
@@ -154,14 +156,16 @@ export class ChainSession {
     this.#integers(layout.maxDepth, 1)[0] = Math.min(MOST_DEPTH, settings.maxDepth);
   }
 
-  /** Puts away what is in memory of a chain, which goes on from another place. */
+  /** Forgets the memory of a chain that continues from another position. */
   forget(chain: CompiledChain): void {
     if (this.#user === chain) this.#user = undefined;
     chain.kept = undefined;
     chain.metric = undefined;
   }
 
-  /** One step of a search, one transition of the warm-up, or a turn's draws of a chain. */
+  /**
+   * Runs one step of a search, one transition of the warm-up, or as many draws as fit into a turn.
+   */
   advance(chain: CompiledChain): void {
     const { layout } = this.#module;
     const { adaptive } = chain;
@@ -185,13 +189,13 @@ export class ChainSession {
     this.#take(adaptive, count);
   }
 
-  /** Settles at calls of half a turn to a turn. */
+  /** Adapts the number of steps so that a call takes between half a turn and a turn. */
   #adjust(milliseconds: number): void {
     if (milliseconds > TURN && this.#leapfrogs > 1) this.#leapfrogs = this.#leapfrogs >> 1;
     else if (milliseconds < TURN / 4) this.#leapfrogs = Math.min(2 ** 24, 2 * this.#leapfrogs);
   }
 
-  /** Gives the chain the transitions that ended. */
+  /** Passes the completed transitions to the chain. */
   #take(adaptive: AdaptiveChain, count: number): void {
     const { layout } = this.#module;
     const missed = this.#integers(layout.undefinedCount, 1)[0];
@@ -204,7 +208,7 @@ export class ChainSession {
       const [value, energy, acceptance, depth, leaves, diverged] = rows.subarray(from);
       const x = rows.subarray(from + RECORD_HEAD, from + numbers);
       adaptive.settle({
-        // The chain keeps the last point, with the slope there; the others it copies.
+        // The chain keeps the last point and its gradient; it copies the others.
         leaf: { x: r === count - 1 ? x.slice() : x, slope, value },
         depth,
         leaves,
@@ -220,9 +224,9 @@ export class ChainSession {
 class CompiledChain {
   readonly adaptive: AdaptiveChain;
   readonly #session: ChainSession;
-  /** What of it is in memory when the session moves another. */
+  /** Its state while the session moves another chain. */
   kept: { readonly state: Uint8Array; readonly stack: Uint8Array } | undefined;
-  /** The metric that is in memory. */
+  /** The metric in memory. */
   metric: AdaptiveChain["metric"] | undefined;
 
   constructor(adaptive: AdaptiveChain, session: ChainSession) {
@@ -230,21 +234,21 @@ class CompiledChain {
     this.#session = session;
   }
 
-  /** Goes on from another place than the one in memory. */
+  /** Continues from another position than the one in memory. */
   relocate(): void {
     this.#session.forget(this);
   }
 
-  /** Moves on by a call of the module. */
+  /** Runs one call of the module. */
   advance(): void {
     this.#session.advance(this);
   }
 }
 
 /**
- * All chains in turns, from where they are to their last draw.
+ * Runs all chains in turns to their last draw.
  *
- * @param rows chains of a block, which are compared with each other in the warm-up
+ * @param rows the number of chains of a block, which are compared with each other in the warm-up
  */
 export async function drawInModule(
   states: readonly ChainState[],
@@ -261,7 +265,9 @@ export async function drawInModule(
       new CompiledChain(new AdaptiveChain(fold(key, first + c), state, settings), session),
   );
   const keeper = keeperOf(options, () => chains.map(({ adaptive }) => adaptive.state));
-  /** Moves a chain until its turn is over; after each call the caller may stop it or keep it. */
+  /**
+   * Moves a chain until its turn is over; after each call the caller may stop or save the chains.
+   */
   const turn = async (chain: CompiledChain, c: number): Promise<void> => {
     const until = performance.now() + TURN;
     const { adaptive } = chain;

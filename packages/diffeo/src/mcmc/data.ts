@@ -1,6 +1,6 @@
 /**
- * Data of a model by name: numbers and arrays of numbers, held to the shapes that the model says
- * they have.
+ * Data of a model by name: numbers and arrays of numbers, checked against the shapes that the model
+ * declares.
  */
 import type { ArrayInput } from "../engine/index.ts";
 import {
@@ -14,10 +14,13 @@ import {
   toFloat64,
 } from "../graph/index.ts";
 
-/** As given: numbers, nested lists of them, typed arrays. */
+/**
+ * Data of a model by name, as the caller gives them: numbers, nested lists of numbers, typed arrays
+ * or an `NdArray`.
+ */
 export type Data = Readonly<Record<string, ArrayInput>>;
 
-/** Shapes by name: [] is a number, `null` an open size. */
+/** Shapes of data by name. `[]` is a single number, and `null` stands for any size. */
 export type DataShapes = Readonly<Record<string, readonly (number | null)[]>>;
 
 const kindOf = (value: unknown): string =>
@@ -29,10 +32,13 @@ const kindOf = (value: unknown): string =>
         ? "an object"
         : typeof value;
 
-/** Lists within lists: no array has more axes. */
+/** The most axes of an array. */
 const MOST_AXES = 32;
 
-/** The first entry of nested lists that is not a finite number; undefined where there is none. */
+/**
+ * Describes the first entry of nested lists that is not a finite number; undefined if all are
+ * finite.
+ */
 function fault(value: unknown, place: string, axes = 0): string | undefined {
   if (axes > MOST_AXES) return `${place} is nested deeper than ${MOST_AXES} lists`;
   if (typeof value === "number") return Number.isFinite(value) ? undefined : `${place} is ${value}`;
@@ -56,7 +62,7 @@ function arrayOf(value: unknown, name: string): NdArray {
   return ndarray(value as Nested, "float64");
 }
 
-/** All of it as float64 arrays; with shapes, what they name and nothing else. */
+/** The data as float64 arrays. With `shapes`, only the names that they contain. */
 export function dataArrays(data: Data, shapes?: DataShapes): Readonly<Record<string, NdArray>> {
   const arrays: Record<string, NdArray> = {};
   for (const name of Object.keys(shapes ?? data)) {
@@ -71,8 +77,8 @@ export function dataArrays(data: Data, shapes?: DataShapes): Readonly<Record<str
     if (open && !fitsShape(array.shape, open))
       fail(
         "data",
-        `data: ${name} has shape [${array.shape}], the model wants ${showOpenShape(open)}`,
-        "reshape it, or correct what the model says of its data",
+        `data: ${name} has shape [${array.shape}], the model expects ${showOpenShape(open)}`,
+        "reshape it, or correct the shapes that the model declares",
       );
     arrays[name] = array;
   }

@@ -1,38 +1,39 @@
-/** A model in statements: what a program may call, and what its run declares. */
+/** Statements of a model: the functions that a program may call, and the results of a run. */
 import type { Distribution } from "../distribution/index.ts";
 import type { Domain } from "../domain/index.ts";
 import type { Operand, Shape, Tensor } from "../graph/index.ts";
 import type { Values } from "./parameters.ts";
 
-/** A size: a number, or a number among the data. */
+/** A size: an integer, or a number from the data. */
 export type Size = number | Tensor;
 
-/** The shape of a parameter. */
+/** Options of `parameter`: its shape, domain and parameterisation. */
 export interface ParameterOptions {
   /**
-   * The shape of its independent values, which the parameters of the distribution broadcast to.
-   * Default theirs.
+   * The shape of the independent values, to which the parameters of the distribution broadcast.
+   * Default: the shape of these parameters.
    */
   readonly shape?: Size | readonly Size[];
-  /** Where it lives, in place of the distribution's support. The density is not renormalised. */
+  /** A domain that replaces the support of the distribution. The density is not renormalised. */
   readonly domain?: Domain | Limits;
   /**
-   * Whether chains move in its own coordinates (default), or in those of (value − location)/scale,
-   * which suits groups of which the data say little.
+   * Whether chains use the parameter's own coordinates (default). With `false` they use (value −
+   * location)/scale, the non-centred parameterisation, which is better for groups with few data.
    */
   readonly centred?: boolean;
 }
 
-/** Bounds of numbers, which may depend on the parameters before. */
+/** Bounds of a parameter, which may depend on the parameters declared before. */
 export interface Limits {
   readonly above?: Operand;
   readonly below?: Operand;
 }
 
-/** What a model is written in. */
+/** The statements of a model. */
 export interface Statements {
   /**
-   * An unknown with its prior distribution; of a domain or bounds alone, with a flat density.
+   * Declares a parameter with its prior distribution. A domain or bounds instead of a distribution
+   * mean a flat density on them.
    *
    * @returns its value, for one chain
    */
@@ -41,25 +42,25 @@ export interface Statements {
     prior: Distribution | Domain | Limits,
     options?: ParameterOptions,
   ) => Tensor;
-  /** What was observed, and its distribution. Default the data of this name. */
+  /** Adds the likelihood of observed values. The default of `value` is the data of this name. */
   readonly observe: (name: string, distribution: Distribution, value?: Operand) => void;
-  /** A quantity to report besides the parameters. */
+  /** Reports a quantity in addition to the parameters. */
   readonly derive: (name: string, value: Operand) => Tensor;
-  /** Any other term of the log-density; all its entries are added. */
+  /** Adds any other term to the log-density; its entries are summed. */
   readonly factor: (name: string, logDensity: Operand) => void;
 }
 
-/** A model as it is written: statements on the data, for one chain. */
+/** The function of a model: it calls statements and gets the data by name, for one chain. */
 export type Program = (statements: Statements, data: Values) => void;
 
 export interface Declaration {
   readonly name: string;
-  /** Of the independent values. */
+  /** The shape of the independent values. */
   readonly batch: Shape;
-  /** Of the whole value; not known where it depends on data that are inputs of a graph. */
+  /** The shape of the whole value; undefined if it depends on data that are inputs of a graph. */
   readonly shape?: Shape;
   readonly domain: Domain | Limits;
-  /** Where chains move in other coordinates. */
+  /** Set if chains use standardised coordinates. */
   readonly affine?: { readonly location: Tensor; readonly scale: Tensor };
   readonly prior?: Distribution;
 }
@@ -71,18 +72,18 @@ export interface DeclaredParameter extends Declaration {
 export interface Observation {
   readonly name: string;
   readonly distribution: Distribution;
-  /** Absent where a run predicts at data that do not have it. */
+  /** Undefined if a run predicts it and the data do not have it. */
   readonly value?: Tensor;
   /** The shape of the independent values. */
   readonly batch: Shape;
 }
 
-/** What a run of a program declared. */
+/** The result of a run of a program. */
 export interface Run {
   readonly parameters: readonly DeclaredParameter[];
   readonly observations: readonly Observation[];
   readonly derived: Readonly<Record<string, Tensor>>;
-  /** The names of other terms. */
+  /** The names of the `factor` statements. */
   readonly factors: readonly string[];
   readonly logDensity: Tensor;
 }

@@ -1,15 +1,15 @@
 /**
- * Whether chains agree, and how much they know: rank-normalised split R̂, bulk and tail effective
- * sample sizes and Monte Carlo standard errors of A. Vehtari, A. Gelman, D. Simpson, B. Carpenter
- * and P.-C. Bürkner, "Rank-normalization, folding, and localization", Bayesian Analysis 16, 2021.
+ * Convergence diagnostics: rank-normalised split R̂, bulk and tail effective sample sizes and Monte
+ * Carlo standard errors of A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and P.-C. Bürkner,
+ * "Rank-normalization, folding, and localization", Bayesian Analysis 16, 2021.
  *
  *   R̂² = V⁺/W          V⁺ = (n−1)/n W + B/n,  W and B the variances within and between the halves of the chains
  *   ESS = M n/τ         τ = 1 + 2 Σ ρ_t,  ρ_t = 1 − (W − mean autocovariance at lag t)/V⁺
  *
- * The sum ends where ρ_{2k} + ρ_{2k+1} turns negative and its terms are made to fall (C. Geyer,
+ * The sum ends where ρ_{2k} + ρ_{2k+1} becomes negative, and its terms are made monotone (C. Geyer,
  * 1992).
  *
- * A quantity is given as chains × draws, one array per chain.
+ * The draws of a quantity are one array per chain.
  */
 import { normalQuantileValue } from "../graph/normal.ts";
 import { mean, quantile, sumOfSquares } from "../host/index.ts";
@@ -19,8 +19,8 @@ export type ChainDraws = readonly Float64Array[];
 const variance = (values: ArrayLike<number>): number => sumOfSquares(values) / (values.length - 1);
 
 /**
- * Each chain in two: one that drifts then disagrees with itself. The middle draw of an odd number
- * is left out.
+ * Splits each chain into halves, which disagree if the chain drifts. With an odd number of draws
+ * the middle one is left out.
  */
 const halves = (chains: ChainDraws): ChainDraws =>
   chains.flatMap((chain) => {
@@ -29,8 +29,8 @@ const halves = (chains: ChainDraws): ChainDraws =>
   });
 
 /**
- * Draws as normal scores of their ranks among all, z = Φ⁻¹((r − 3/8)/(S + 1/4)); ties share their
- * mean rank.
+ * Replaces draws by normal scores of their ranks among all draws, z = Φ⁻¹((r − 3/8)/(S + 1/4)).
+ * Ties share their mean rank.
  */
 function normalScores(chains: ChainDraws): ChainDraws {
   const n = chains[0].length;
@@ -76,8 +76,9 @@ function plainRhat(chains: ChainDraws): number {
 }
 
 /**
- * R̂ of normal scores, of the draws and of their distances from the median: both location and
- * spread must agree.
+ * The rank-normalised split R̂: the greater value of that of the draws and that of their distances
+ * from the median. It is near 1 if the chains agree in location and spread. NaN for draws that are
+ * constant or not finite.
  */
 export function rhat(chains: ChainDraws): number {
   if (!finite(chains) || isConstant(chains)) return Number.NaN;
@@ -89,7 +90,7 @@ export function rhat(chains: ChainDraws): number {
 
 /**
  * Autocovariances Σ_i (x_i − x̄)(x_{i+t} − x̄)/n at all lags t, as the inverse transform of |x̂|²,
- * padded so that nothing wraps.
+ * padded so that lags do not wrap around.
  */
 function autocovariance(chain: Float64Array): Float64Array {
   const n = chain.length;
@@ -139,15 +140,15 @@ function fourier(re: Float64Array, im: Float64Array): void {
   }
 }
 
-/** The effective number of draws for the mean of chains as they are. */
+/** The effective sample size for the mean, without ranks or splitting. */
 function plainEss(chains: ChainDraws): number {
   const n = chains[0].length;
   const draws = chains.length * n;
   const covariances = chains.map(autocovariance);
   const { within, total } = spread(chains);
   const rho = (t: number): number => 1 - (within - mean(covariances.map((c) => c[t]))) / total;
-  // Pairs P_k = ρ_{2k} + ρ_{2k+1}, ρ_0 = 1, as long as they are positive; each at most the one
-  // before it.
+  // Pairs P_k = ρ_{2k} + ρ_{2k+1}, ρ_0 = 1, while they are positive; each is at most the one
+  // before.
   let pair = 1 + rho(1);
   let sum = 0;
   let t = 0;
@@ -161,19 +162,25 @@ function plainEss(chains: ChainDraws): number {
   // An even term that is still positive counts alone: without it the sum of antithetic chains would
   // be too small.
   const tau = -1 + 2 * sum + (t > 0 ? Math.max(0, rho(t)) : 0);
-  // Chains better than independent by more than this are chance.
+  // A larger effective sample size of antithetic chains would be due to chance.
   return draws / Math.max(tau, 1 / Math.log10(draws));
 }
 
-/** For the mean: the effective number of the draws as they are. */
+/** The effective sample size for the mean. */
 export const meanEss = (chains: ChainDraws): number =>
   !finite(chains) || isConstant(chains) ? Number.NaN : plainEss(halves(chains));
 
-/** For the middle of the distribution: the effective number of normal scores. */
+/**
+ * The bulk effective sample size, of rank-normalised draws: it tells how precise estimates of the
+ * mean and the median are. NaN for draws that are constant or not finite.
+ */
 export const bulkEss = (chains: ChainDraws): number =>
   !finite(chains) || isConstant(chains) ? Number.NaN : plainEss(normalScores(halves(chains)));
 
-/** For its tails: the smaller one of the indicators of the 5 % and the 95 % quantile. */
+/**
+ * The tail effective sample size: the smaller one of those for the 5 % and the 95 % quantile. NaN
+ * for draws that are constant or not finite.
+ */
 export function tailEss(chains: ChainDraws): number {
   if (!finite(chains)) return Number.NaN;
   const all = allOf(chains);
@@ -185,14 +192,13 @@ export function tailEss(chains: ChainDraws): number {
   );
 }
 
-/** The standard error of the mean. */
+/** The Monte Carlo standard error of the mean. */
 export const meanError = (chains: ChainDraws): number =>
   Math.sqrt(variance(allOf(chains)) / meanEss(chains));
 
 /**
- * The standard error of the standard deviation: that of the mean of c = (x − x̄)² by the delta
- * method,
- * Var[√c̄] ≈ Var[c̄]/(4 c̄).
+ * The Monte Carlo standard error of the standard deviation, from that of the mean of c = (x − x̄)²
+ * by the delta method, Var[√c̄] ≈ Var[c̄]/(4 c̄).
  */
 export function sdError(chains: ChainDraws): number {
   const centre = mean(allOf(chains));
@@ -200,14 +206,14 @@ export function sdError(chains: ChainDraws): number {
   return meanError(squares) / (2 * Math.sqrt(mean(allOf(squares))));
 }
 
-/** Mean, quantiles, effective sample sizes and R̂ of one number. */
+/** Summary of the draws of one number: moments, quantiles, effective sample sizes and R̂. */
 export interface Summary {
   readonly mean: number;
   readonly sd: number;
   readonly q5: number;
   readonly median: number;
   readonly q95: number;
-  /** Standard errors of the mean and of the sd. */
+  /** Monte Carlo standard errors of the mean and of the standard deviation. */
   readonly meanError: number;
   readonly sdError: number;
   readonly bulkEss: number;
@@ -215,7 +221,7 @@ export interface Summary {
   readonly rhat: number;
 }
 
-/** All of it for one quantity. */
+/** Summarises the draws of one number, one array per chain. */
 export function summarise(chains: ChainDraws): Summary {
   const all = allOf(chains);
   return {

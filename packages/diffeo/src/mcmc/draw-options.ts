@@ -1,40 +1,42 @@
-/** Options of a call that draws chains, and how chains underway are kept. */
+/** Options of a call that samples chains, and how unfinished chains are saved. */
 import type { Key } from "../random/index.ts";
 import type { ChainState } from "./chain-state.ts";
 import type { ChainInputs } from "./chain-step.ts";
 
-/** Where chains keep what they have reached, to go on from there. */
+/** Storage for the state of chains, so that an interrupted run can continue. */
 export interface ChainStore {
-  /** All chains as they were when last saved; undefined where they never were. */
+  /** Resolves to the chains as last saved; undefined if none were saved. */
   load(): Promise<readonly ChainState[] | undefined>;
-  /** Keeps them, whole or not at all. */
+  /** Saves all chains. The write must be atomic. */
   save(chains: readonly ChainState[]): Promise<void>;
-  /** Seconds between two of them. Default 10. */
+  /** Seconds between saves. Default 10. */
   readonly every?: number;
 }
 
-/** What a call may choose. */
+/** Options of a call that samples chains. */
 export interface DrawChainsOptions {
   readonly key: Key;
   /**
-   * The number of the first chain, a multiple of `block`: chains 4 and 5 are those of a run with
-   * `first` 4.
+   * The number of the first chain, a multiple of `block`. Two chains with `first: 4` are chains 4
+   * and 5 of a run of more chains. Default 0.
    */
   readonly first?: number;
-  /** What the target depends on besides the point. */
+  /** Values of the target's inputs. */
   readonly inputs?: ChainInputs;
   /** Called after every transition. */
   readonly onDraw?: (chain: number, done: number, of: number) => void;
+    /** Where the state of the chains is saved during the run. */
   readonly store?: ChainStore;
+    /** Stops the run; the chains are saved before. */
   readonly signal?: AbortSignal;
 }
 
-/** Keeps chains that are underway. */
+/** Saves unfinished chains. */
 export interface Keeper {
   keep(): Promise<void>;
-  /** Keeps them where the store has waited long enough. */
+  /** Saves them if `every` seconds have passed. */
   keepIfDue(): Promise<void>;
-  /** Keeps them and throws where the signal is aborted. */
+  /** If the signal is aborted, saves them and throws. */
   stopIfAborted(): Promise<void>;
 }
 

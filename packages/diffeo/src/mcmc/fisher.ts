@@ -1,34 +1,35 @@
 /**
  * A low-rank metric from draws x_i and slopes g_i = ∇log p(x_i) (A. Seyboldt, E. Carlson, B.
- * Carpenter, 2026): the M⁻¹ at which the distribution N(x̄, M⁻¹) has the least Fisher divergence
+ * Carpenter, 2026): the M⁻¹ for which the distribution N(x̄, M⁻¹) has the least Fisher divergence
  *
- *   Σ_i ‖g_i − ḡ + M(x_i − x̄)‖² in the metric M⁻¹,     which is where   M⁻¹ Cov[g] M⁻¹ = Cov[x].
+ *   Σ_i ‖g_i − ḡ + M(x_i − x̄)‖² in the metric M⁻¹,     attained at   M⁻¹ Cov[g] M⁻¹ = Cov[x].
  *
- * Among diagonal matrices that is D_j = sd[x_j]/sd[g_j]. Then, in the scale of D, the matrix
- * Σ = G^−½ (G^½ X G^½)^½ G^−½, the geometric mean of X and G⁻¹, is computed with X = Cov[D^−½x]
- * and G = Cov[D^½g]; a small multiple of I is added to both, which decides where there are too few
- * points. Of Σ the eigenvalues far from 1 are kept. Of a Gaussian target G = X⁻¹ holds for any
- * points as many as coordinates, so D and Σ are exact where a covariance still has its error.
+ * Among diagonal matrices the minimum is D_j = sd[x_j]/sd[g_j]. Then, in the scale of D, the matrix
+ * Σ = G^−½ (G^½ X G^½)^½ G^−½, the geometric mean of X and G⁻¹, is computed with X = Cov[D^−½x] and
+ * G = Cov[D^½g]; a small multiple of I is added to both, which regularises them when there are few
+ * points. The eigenvalues of Σ far from 1 are kept. For a Gaussian target G = X⁻¹ holds as soon as
+ * there are as many points as coordinates, so D and Σ are exact, while a covariance still has its
+ * sampling error.
  */
 import { rightSvd, type Svd } from "../host/index.ts";
 import { mostRank, packLowRank } from "./metric.ts";
 
-/** Draws and their slopes, [count, n] each. */
+/** Draws and the gradients of log p there, [count, n] each. */
 export interface PointsState {
   readonly points: Float64Array;
   readonly slopes: Float64Array;
 }
 
-/** An eigenvalue this far from 1, or its inverse, is kept. */
+/** An eigenvalue is kept if it or its inverse exceeds this. */
 const CUTOFF = 1.5;
-/** What is added to both covariances, as if there were one more point of so small a variance. */
+/** The variance, for one additional point, that is added to both covariances. */
 const RIDGE = 1e-5;
-/** Coordinates above which the eigenvectors are looked for in the span of a few points. */
+/** Above this number of coordinates the eigenvectors are computed in the span of a few points. */
 const WHOLE = 96;
-/** Points that span it. */
+/** The number of points of that span. */
 const SPAN = 40;
 
-/** n columns of `count` centred and scaled numbers. */
+/** The columns of the rows, centred and scaled, with their standard deviations. */
 function centred(rows: Float64Array, n: number): { columns: Float64Array[]; sd: Float64Array } {
   const count = rows.length / n;
   const sd = new Float64Array(n);
@@ -52,7 +53,7 @@ const dot = (a: Float64Array, b: Float64Array): number => {
   return total;
 };
 
-/** Orthonormal vectors that span given ones (Gram and Schmidt, twice). */
+/** Orthonormal vectors with the span of the given ones (Gram–Schmidt, twice). */
 function orthonormal(vectors: readonly Float64Array[]): Float64Array[] {
   const basis: Float64Array[] = [];
   for (const vector of vectors) {
@@ -94,7 +95,7 @@ function spectral({ values, vectors }: Svd, d: number, f: (value: number) => num
   return symmetric(found, d);
 }
 
-/** Rounding leaves the two triangles apart. */
+/** Removes the difference that rounding leaves between the two triangles. */
 const symmetric = (a: Float64Array, d: number): Float64Array =>
   a.map((v, at) => (v + a[(at % d) * d + Math.floor(at / d)]) / 2);
 
@@ -110,7 +111,7 @@ function sandwich(a: Float64Array, b: Float64Array, d: number): Float64Array {
   return symmetric(times(times(a, b), a), d);
 }
 
-/** The metric of draws and slopes, packed; undefined where they are too few or do not vary. */
+/** The packed metric of draws and gradients; undefined if they are too few or do not vary. */
 export function fisherMetric({ points, slopes }: PointsState, n: number): Float64Array | undefined {
   const count = points.length / n;
   if (count < 3) return undefined;
@@ -149,7 +150,7 @@ export function fisherMetric({ points, slopes }: PointsState, n: number): Float6
   );
 }
 
-/** The span of a few draws and slopes, spread over all. */
+/** The span of a few draws and gradients, taken at equal distances. */
 function spanOf(both: readonly (readonly Float64Array[])[], count: number): Float64Array[] {
   const every = Math.max(1, Math.floor(count / SPAN));
   return orthonormal(

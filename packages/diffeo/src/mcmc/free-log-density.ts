@@ -1,4 +1,4 @@
-/** The log-density in free coordinates, and values derived from draws. */
+/** The log-density in free coordinates, and derived values of draws. */
 import { add, fail, input, showShape, Tensor } from "../graph/index.ts";
 import type { ParameterSpace, Values } from "./parameters.ts";
 
@@ -13,16 +13,16 @@ function requireOneNumberEach(value: unknown, rows: number, row: string): assert
     fail(
       "shape",
       `the log-density of ${rows} ${row}s has shape ${showShape(value.shape)}`,
-      `return one number a ${row}: sum over all axes but the first`,
+      `return one number per ${row}: sum over all axes but the first`,
     );
 }
 
 /**
- * log p(φ(x)) + log|det J_φ(x)|, one number per chain. It must be so for one chain more as well: as
- * many data as chains broadcast with them by coincidence, and each chain would then have a datum of
- * its own.
- * @param row what errors call a row of x
- * @param ownRows whether that is meant: rows of the data belong to chains
+ * log p(φ(x)) + log|det J_φ(x)|, one number per chain. The shape is also checked for one more
+ * chain: if there are as many data as chains, they broadcast by coincidence, and each chain would
+ * see one datum.
+ * @param row the name of a row of x in errors
+ * @param ownRows whether rows of the data do belong to chains, which skips this check
  */
 export const freeLogDensity =
   (
@@ -44,7 +44,9 @@ export const freeLogDensity =
 
 const oneMore = (x: Tensor): Tensor => input("more", [x.shape[0] + 1, x.shape[1]], x.dtype);
 
-/** What else is reported, at draws x; one value per draw, and for one draw more as well. */
+/**
+ * Parameters and derived quantities at draws x, one value per draw; checked for one more draw, too.
+ */
 export function derivedValues(
   space: ParameterSpace,
   derived: Readonly<Record<string, (values: Values) => Tensor>>,

@@ -1,6 +1,6 @@
 /**
- * A Gaussian q = N(m, Σ), Σ = LLᵀ, brought nearer to a density p by the slopes g_b = ∇log p(x_b) at
- * points x_b = m + L z_b of its own:
+ * Steps that move a Gaussian q = N(m, Σ), Σ = LLᵀ, closer to a density p, given the gradients g_b =
+ * ∇log p(x_b) at points x_b = m + L z_b of q:
  *
  * matching scores one by one (C. Modi et al., "Gaussian score matching", 2023): the Gaussian nearest to
  * q among those whose score at x
@@ -26,7 +26,7 @@ export interface Gaussian {
   readonly factor: Float64Array;
 }
 
-/** Points of q and the slopes of log p there, one array each. */
+/** Points of q and the gradients of log p there, one array per point. */
 export interface Slopes {
   readonly z: readonly Float64Array[];
   readonly x: readonly Float64Array[];
@@ -72,10 +72,10 @@ const transposeTimes = (l: Float64Array, v: Float64Array): Float64Array => {
 export const covarianceOf = ({ mean, factor }: Gaussian): Float64Array =>
   timesOwnTranspose(factor, mean.length);
 
-/** N(m, Σ); undefined where Σ is not positive to rounding. */
+/** N(m, Σ); undefined if Σ is not numerically positive definite. */
 function gaussianOf(mean: Float64Array, covariance: Float64Array): Gaussian | undefined {
   const n = mean.length;
-  // Rounding leaves the two triangles apart.
+  // Removes the difference that rounding leaves between the two triangles.
   const symmetric = covariance.map(
     (v, at) => (v + covariance[(at % n) * n + Math.floor(at / n)]) / 2,
   );
@@ -88,8 +88,9 @@ export const pointFrom = ({ mean, factor }: Gaussian, z: Float64Array): Float64A
   lowerTimes(factor, z).map((v, i) => v + mean[i]);
 
 /**
- * Standard normal vectors in pairs ±z, turned so that their covariance is the unit matrix to
- * rounding: averages of what is linear or quadratic in z are then exact. For at least 2n of them.
+ * Standard normal vectors in pairs ±z, transformed so that their covariance is the unit matrix to
+ * rounding. Averages of linear and quadratic functions of z are then exact. Needs at least 2n
+ * vectors.
  */
 export function matchedNormals(key: Key, count: number, n: number): Float64Array[] {
   const half = Array.from({ length: count / 2 }, (_, b) => b);

@@ -6,12 +6,12 @@
  *   move            leapfrog steps of size ε (leapfrog.ts)
  *   accept          with probability min(1, e^{H(x, v) − H(x′, v′)})
  *
- * Leapfrog keeps volume and is undone by −v, so the test leaves p_w as it is whatever ε. With one
- * step this is the Metropolis-adjusted Langevin algorithm.
+ * Leapfrog preserves volume and is reversed by −v, so the test leaves p_w invariant for any ε. With
+ * one step this is the Metropolis-adjusted Langevin algorithm.
  *
- * Values and gradients of every term stay with the chains: a transition costs one evaluation a
- * leapfrog step, whatever w the last one was made at. An annealed path β log p + (1 − β) log q has
- * two terms, a posterior one.
+ * The chains keep values and gradients of every term, so a transition costs one evaluation per
+ * leapfrog step even if w has changed. An annealed path β log p + (1 − β) log q has two terms, a
+ * posterior has one.
  */
 import {
   addAll,
@@ -32,7 +32,7 @@ import { leapfrogStep, type Phase as PhaseOf } from "./leapfrog.ts";
 /** Log-densities at points [B, n], one number per point, each up to a constant. */
 export type LogDensity = (x: Tensor) => Tensor;
 
-/** Where chains are, and what is known there. */
+/** The points of chains, with values and gradients of the terms there. */
 export interface Chains<T> {
   /** [B, n] */
   readonly x: T;
@@ -77,8 +77,8 @@ export function leapfrog(
 }
 
 /**
- * Chains after the test: those of `after` where uniform numbers u fall below e^{−ΔH}; where that is
- * no number, `before`.
+ * Chains after the Metropolis test: those of `after` where uniform numbers u are below e^{−ΔH},
+ * else those of `before`, also where e^{−ΔH} is NaN.
  */
 export function metropolis(
   before: Phase,

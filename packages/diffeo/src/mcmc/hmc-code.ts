@@ -1,4 +1,4 @@
-/** Transitions of a length known beforehand (hmc.ts) as code of a module. */
+/** Transitions of fixed length (hmc.ts) as code of a module. */
 import { apply, type Expr, f64, i32, int, select } from "../engine/wasm/code.ts";
 import { lanes } from "../engine/wasm/lanes.ts";
 import { type ChainCode, type ChainSite, methodNumber } from "./chain-code.ts";
@@ -25,7 +25,7 @@ export function fixedLengthCode(site: ChainSite): ChainCode {
         const length = apply("i32", [0xfc, 0x02], one.floor(one.mul(uniform(), most)));
         storeInteger(code, at(layout.steps), 0, int.add(i32(1), length));
       });
-      // Below every acceptance: all moves are taken.
+      // A number below every acceptance, so that all moves are accepted.
       store(code, at(layout.u), 0, f64(-1));
       code.when(int.eqz(is("ula")), () => store(code, at(layout.u), 0, uniform()));
     },

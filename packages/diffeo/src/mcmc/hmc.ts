@@ -1,25 +1,24 @@
 /**
- * Transitions of a length known beforehand: so many leapfrog steps from (x, p), p ~ N(0, M), to
- * (x′, p′), then
+ * Transitions of fixed length: leapfrog steps from (x, p), p ~ N(0, M), to (x′, p′), then
  *
  *   Hamiltonian Monte Carlo   x′ with probability min(1, e^{H−H′}), else x (S. Duane, A. Kennedy, B. Pendleton, D. Roweth, 1987)
  *   MALA                      the same after one step (J. Besag, 1994)
  *   unadjusted Langevin       one step, x′ always: x′ = x + ½ε²M⁻¹∇log p(x) + εM^{−½}z
  *
- * The last is Euler and Maruyama's step of the Langevin diffusion dx = ½M⁻¹∇log p dt + M^{−½}dW
- * over dt = ε²; it has the distribution p up to a bias that vanishes with ε. The number of steps may be
- * drawn, as long as the chain's place has no say in it: evenly from 1 to 2L − 1, of mean L, no
- * period of the motion is met again and again.
+ * The last is an Euler–Maruyama step of the Langevin diffusion dx = ½M⁻¹∇log p dt + M^{−½}dW over
+ * dt = ε²; it has the distribution p up to a bias that vanishes with ε. The number of steps may be
+ * random if it does not depend on the chain's position. It is uniform on 1, …, 2L − 1, with mean L,
+ * so that trajectories do not keep meeting a period of the motion.
  */
 import { DIVERGED, type EndedTransition, type Leaf, type Trajectory } from "./trajectory.ts";
 
-/** From 1 to 2L − 1, evenly, from one uniform number. */
+/** A uniform integer from 1 to 2L − 1, from one uniform number. */
 export const lengthFrom = (u: number, mean: number): number => 1 + Math.floor(u * (2 * mean - 1));
 
 export class FixedLengthTrajectory implements Trajectory {
   readonly #start: Leaf;
   readonly #steps: number;
-  /** The uniform number of the test; undefined where there is none. */
+  /** The uniform number of the Metropolis test; undefined if there is no test. */
   readonly #u: number | undefined;
   #at: Leaf;
   #taken = 0;

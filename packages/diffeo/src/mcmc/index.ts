@@ -1,4 +1,4 @@
-/** diffeo/mcmc: Markov chains that leave a log-density as it is, many of them in one graph. */
+/** diffeo/mcmc: Bayesian models, samples of their posteriors by Markov chains, and diagnostics. */
 export { type Approximation, approximate } from "./approximate.ts";
 export type { ApproximateOptions, FitName } from "./approximate-fits.ts";
 export { type CalibrateOptions, type Calibration, calibrate, type Ranks } from "./calibrate.ts";

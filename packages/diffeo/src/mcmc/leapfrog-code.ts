@@ -31,7 +31,7 @@ function lowRankVelocity(code: Code, layout: ChainLayout): void {
   });
 }
 
-/** (address of an end, ε): x, p, M⁻¹p, ∇, log p and H of where one step leads. */
+/** (address of an end, ε): x, p, M⁻¹p, ∇, log p and H after one step. */
 export function leapfrogFunction(
   module: Module,
   layout: ChainLayout,

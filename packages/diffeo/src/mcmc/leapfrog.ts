@@ -1,16 +1,16 @@
 /**
- * A leapfrog step of size ε of the motion with H(x, p) = ½pᵀM⁻¹p − log p(x):
+ * A leapfrog step of size ε for H(x, p) = ½pᵀM⁻¹p − log p(x):
  *
  *   p ← p + ½ε∇log p(x);  x ← x + εM⁻¹p;  p ← p + ½ε∇log p(x)
  *
- * Each line moves one of x and p by a function of the other, so a step keeps volume, and the same
- * step from (x, −p) undoes it. The error of H after a given time is of order ε².
+ * Each assignment changes one of x and p by a function of the other, so a step preserves volume,
+ * and the same step from (x, −p) reverses it. The error of H after a given time is O(ε²).
  */
 import { add, mul, type Tensor } from "../graph/index.ts";
 
-/** What a step needs to know of the target and of the metric. */
+/** What a step needs of the target and of the metric. */
 export interface Motion<P extends { readonly x: Tensor }> {
-  /** What is known of chains at points [B, n], the points among it. */
+  /** Evaluates chains at points [B, n]; the result contains the points. */
   readonly at: (x: Tensor) => P;
   /** ∇log p, [B, n] */
   readonly slope: (chains: P) => Tensor;
@@ -24,7 +24,7 @@ export interface Phase<P> {
   readonly momentum: Tensor;
 }
 
-/** One step; ε is one number, or one per row [B, 1]. */
+/** One leapfrog step; ε is one number, or one per row [B, 1]. */
 export function leapfrogStep<P extends { readonly x: Tensor }>(
   { at, slope, velocity = (p) => p }: Motion<P>,
   { chains, momentum }: Phase<P>,

@@ -1,12 +1,12 @@
 /**
- * Leave-one-out cross-validation by Pareto-smoothed importance sampling (A. Vehtari, A. Gelman,
- * J. Gabry, 2017; A. Vehtari et al., 2024). With ratios r_s = 1/p(y_i | θ_s), of which the largest
- * are replaced by the order statistics of the generalised Pareto distribution fitted to them, and
- * weights w_s that sum to 1,
+ * Leave-one-out cross-validation by Pareto-smoothed importance sampling (A. Vehtari, A. Gelman, J.
+ * Gabry, 2017; A. Vehtari et al., 2024). The importance ratios are r_s = 1/p(y_i | θ_s); the
+ * largest are replaced by the order statistics of a generalised Pareto distribution fitted to them.
+ * With normalised weights w_s,
  *
  *   elpd_i = log Σ_s w_s p(y_i | θ_s),   p_loo = Σ_i (log mean_s p(y_i | θ_s) − elpd_i)
  *
- * k̂ is the shape of that distribution: above 0.7 the estimate of an observation is not reliable.
+ * k̂ is the shape of that distribution. Above 0.7 the estimate of an observation is not reliable.
  */
 import { fail } from "../graph/index.ts";
 import { mean, sumOfSquares } from "../host/index.ts";
@@ -15,19 +15,19 @@ import type { PosteriorDraws } from "./model.ts";
 import { smoothedTail } from "./pareto.ts";
 import { chainsOf, elementNames } from "./sample-posterior.ts";
 
-/** Cross-validation of one model. */
+/** Result of leave-one-out cross-validation of one model. */
 export interface Loo {
-  /** The expected log predictive density of new data, its standard error. */
+  /** The expected log predictive density of new data, and its standard error. */
   readonly elpd: number;
   readonly elpdError: number;
-  /** The effective number of parameters, and its standard error. */
+  /** The effective number of parameters p_loo, and its standard error. */
   readonly parameters: number;
   readonly parametersError: number;
-  /** Per observation. */
+  /** The estimate of each observation. */
   readonly pointwise: readonly {
     readonly name: string;
     readonly elpd: number;
-    /** k̂ */
+    /** k̂ of the observation. */
     readonly shape: number;
   }[];
   /** How many observations have a k̂ above 0.7. */
@@ -37,13 +37,13 @@ export interface Loo {
 /** Options of `loo`. */
 export interface LooOptions {
   /**
-   * Effective draws per draw, which sets how many ratios count as the tail. Default: estimated from
-   * the chains of each observation.
+   * Effective draws per draw, on which the size of the tail depends. Default: estimated from the
+   * chains for each observation.
    */
   readonly efficiency?: number;
 }
 
-/** Above, an estimate is not reliable. */
+/** The k̂ above which an estimate is not reliable. */
 const LIMIT = 0.7;
 
 /** log Σ e^v */
@@ -70,10 +70,12 @@ const errorOfSum = (values: readonly number[]): number =>
   Math.sqrt((values.length * sumOfSquares(values)) / (values.length - 1));
 
 /**
- * Cross-validation from log-likelihoods of each observation.
+ * Leave-one-out cross-validation of a model from the log-likelihood of each observation.
  *
- * @param logLikelihood [chains, draws, …], of one `observe` statement or of several by name
- * @throws where a log-likelihood is not finite, or there is one observation alone
+ * @param logLikelihood the result of `logLikelihood`: [chains, draws, …] of one `observe`
+ * statement, or of several by name
+ * @throws DiffeoError of kind `numerical` if a log-likelihood is not finite, of kind `usage` if
+ * there are fewer than two observations
  */
 export function loo(
   logLikelihood: PosteriorDraws | Readonly<Record<string, PosteriorDraws>>,
@@ -90,7 +92,7 @@ export function loo(
         fail(
           "numerical",
           `loo: the log-likelihood of ${element} is ${bad} in a draw`,
-          "see that the observation is possible under every draw",
+          "make sure that the observation is possible under every draw",
         );
       const share = efficiency ?? efficiencyOf(chains);
       return { name: element, ...leaveOut(chains, share) };
@@ -99,8 +101,8 @@ export function loo(
   if (rows.length < 2)
     fail(
       "usage",
-      `loo: ${rows.length} independent observation`,
-      "leave-one-out needs at least two; a process or a hidden chain counts as one",
+      `loo: ${rows.length === 1 ? "there is 1 independent observation" : "there are no observations"}`,
+      "give at least two; a Gaussian process or a hidden Markov chain counts as one",
     );
   const each = rows.map(({ elpd }) => elpd);
   const excess = rows.map(({ elpd, density }) => density - elpd);
@@ -124,12 +126,12 @@ function efficiencyOf(chains: readonly Float64Array[]): number {
   return Number.isFinite(ess) ? Math.min(1, ess / draws) : 1;
 }
 
-/** A row of a comparison. */
+/** One model of a comparison; see `Loo` for its fields. */
 export interface Compared {
   readonly name: string;
   readonly elpd: number;
   readonly elpdError: number;
-  /** To the best model, and its standard error. */
+  /** The difference of `elpd` from the best model, and its standard error. */
   readonly difference: number;
   readonly differenceError: number;
   readonly parameters: number;
@@ -137,10 +139,11 @@ export interface Compared {
 }
 
 /**
- * Models by their cross-validation, the best first. Differences count per observation, so that all
- * models must have seen the same ones.
+ * Compares models by their cross-validation; the best is first. Differences are computed per
+ * observation, so all models must have the same observations.
  *
- * @throws where observations differ
+ * @throws DiffeoError of kind `usage` if there are fewer than two models, or their numbers of
+ * observations differ
  * @example
  * import type { PosteriorDraws } from "diffeo/mcmc";
  *

@@ -1,14 +1,12 @@
-/**
- * How a chain moves: the no-U-turn sampler, and for comparison and teaching those it comes from.
- */
+/** The samplers: the no-U-turn sampler, and for comparison and teaching its predecessors. */
 import { FixedLengthTrajectory, lengthFrom } from "./hmc.ts";
 import { NutsTrajectory } from "./nuts.ts";
 import type { Leaf, Trajectory } from "./trajectory.ts";
 
 export interface MethodSettings {
-  /** A trajectory of the no-U-turn sampler has at most 2 to the power of this many leaves. */
+  /** The most doublings of a trajectory of `nuts`, which then has 2^maxDepth leaves. Default 10. */
   readonly maxDepth: number;
-  /** Leapfrog steps of a transition of Hamiltonian Monte Carlo, on average. */
+  /** Mean number of leapfrog steps per transition of `hmc`. Default 10. */
   readonly steps: number;
 }
 
@@ -22,10 +20,13 @@ interface ChainMethod {
   readonly begin: (start: Leaf, draw: () => number, settings: MethodSettings) => Trajectory;
 }
 
-/** The name of how chains move. */
+/**
+ * The name of a sampler: the no-U-turn sampler, Hamiltonian Monte Carlo, the Metropolis-adjusted
+ * Langevin algorithm, or the unadjusted one.
+ */
 export type ChainMethodName = "nuts" | "hmc" | "mala" | "ula";
 
-/** How chains move, by name. */
+/** The samplers by name. */
 export const methods: Readonly<Record<ChainMethodName, ChainMethod>> = {
   nuts: {
     targetAcceptance: 0.8,
@@ -36,11 +37,11 @@ export const methods: Readonly<Record<ChainMethodName, ChainMethod>> = {
     begin: (start, draw, { steps }) =>
       new FixedLengthTrajectory(start, lengthFrom(draw(), steps), draw()),
   },
-  // The best for many independent coordinates (G. Roberts and J. Rosenthal, 1998).
+  // Optimal for many independent coordinates (G. Roberts and J. Rosenthal, 1998).
   mala: {
     targetAcceptance: 0.574,
     begin: (start, draw) => new FixedLengthTrajectory(start, 1, draw()),
   },
-  // Nothing is refused, so this is a bound on the bias: the closer to 1, the smaller.
+  // All moves are accepted, so this bounds the bias: the closer to 1, the smaller.
   ula: { targetAcceptance: 0.95, begin: (start) => new FixedLengthTrajectory(start, 1, undefined) },
 };

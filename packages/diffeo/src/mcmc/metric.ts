@@ -1,33 +1,36 @@
 /**
  * The metric of a chain, M⁻¹ = RRᵀ: momenta p = R⁻ᵀz ~ N(0, M) for z ~ N(0, 1), and their
- * velocities M⁻¹p = Rz. M⁻¹ is kept in one of three forms:
+ * velocities M⁻¹p = Rz. M⁻¹ has one of three forms:
  *
  *   diagonal   M⁻¹ = D                                    R = D^½
  *   dense      M⁻¹ row by row                             R = L, M⁻¹ = LLᵀ (Cholesky)
  *   low-rank   M⁻¹ = D^½ (I + U (Λ − I) Uᵀ) D^½           R = D^½ (I + U (Λ^½ − I) Uᵀ)
  *
  * U has few orthonormal columns. The square of the last bracket is I + U (Λ − I) Uᵀ, and its
- * inverse has Λ^−½ in place of Λ^½, because UᵀU = I.
+ * inverse has Λ^−½ instead of Λ^½, because UᵀU = I.
  */
 import { fail } from "../graph/index.ts";
 import { cholesky, lowerTimes, upperSolve } from "../host/index.ts";
 
-/** What M⁻¹ is learned as: the unit matrix is not learned at all. */
+/** The values of `metric`; the unit matrix is not adapted. */
 export const metrics = ["unit", "diagonal", "low-rank", "dense"] as const;
-/** The name of what is learned of the mass matrix. */
+/**
+ * The form of the inverse mass matrix M⁻¹: `unit` is not adapted, the others are estimated in the
+ * warm-up.
+ */
 export type MetricName = (typeof metrics)[number];
 
-/** How M⁻¹ is kept. */
+/** The form in which M⁻¹ is stored. */
 export type MetricForm = Exclude<MetricName, "unit">;
 
 export const formOf = (name: MetricName): MetricForm => (name === "unit" ? "diagonal" : name);
 
-/** Columns of U that there is room for. */
+/** The most columns of U. */
 export const mostRank = (n: number): number => Math.min(n, 32);
 
 /**
- * The shape of M⁻¹. Of the low-rank form the first row is D and a number that is not used; every
- * other row is D^½u and λ − 1, or zeros.
+ * The shape of M⁻¹. In the low-rank form the first row is D and an unused number, and every other
+ * row is D^½u and λ − 1, or zeros.
  */
 export const inverseShape = (form: MetricForm, n: number): readonly number[] =>
   ({ diagonal: [n], dense: [n, n], "low-rank": [mostRank(n) + 1, n + 1] })[form];
@@ -35,7 +38,7 @@ export const inverseShape = (form: MetricForm, n: number): readonly number[] =>
 export const inverseLength = (form: MetricForm, n: number): number =>
   inverseShape(form, n).reduce((a, b) => a * b, 1);
 
-/** A column of U with what stretches it. */
+/** A column of U with its eigenvalue. */
 export interface Stretch {
   /** u */
   readonly direction: Float64Array;
@@ -87,7 +90,7 @@ export class EuclideanMetric {
   readonly inverse: Float64Array;
   /** L, or the roots of D. */
   readonly root: Float64Array;
-  /** Of the low-rank form. */
+  /** The columns of the low-rank form; else empty. */
   readonly stretches: readonly Stretch[];
   readonly #form: MetricForm;
 
@@ -127,8 +130,8 @@ export class EuclideanMetric {
 }
 
 /**
- * What M⁻¹ is before anything was learned: 1, or in the low-rank form 1/|∇log p|, which has the
- * right order where a coordinate is some standard deviations from its mean.
+ * The initial M⁻¹: the unit matrix, or in the low-rank form 1/|∇log p|, which has the right
+ * magnitude if a coordinate is some standard deviations from its mean.
  */
 export function firstMetric(slope: Float64Array, form: MetricForm): Float64Array {
   const n = slope.length;

@@ -1,6 +1,6 @@
 /**
- * A model of constrained parameters and the data it is given, as the target that chains walk on and
- * as the values they show:
+ * Binds a model of constrained parameters to its data: the target of the chains in free
+ * coordinates, and the parameters' values at their draws:
  *
  *   log p(x) = log p(φ(x), data) + log|det J_φ(x)|        x ↦ φ(x), and quantities derived from it
  */
@@ -21,32 +21,35 @@ import {
   type Values,
 } from "./parameters.ts";
 
-/** Parameters by name. */
+/** Parameters of a model by name. */
 export type Parameters = Readonly<Record<string, Parameter>>;
 type Derived = Readonly<Record<string, (values: Values, data: Values) => Tensor>>;
 
-/** A model as parameters with their domains and a log-density. */
+/**
+ * A model given by its parameters, with their domains, and a log-density. `model` makes one from
+ * statements.
+ */
 export interface PosteriorModel {
-  /** By name; a function of the data where sizes depend on them. */
+  /** Parameters by name; a function of the data if sizes depend on them. */
   readonly parameters: Parameters | ((data: Data) => Parameters);
   /**
-   * log p up to a constant, one number per chain, of parameters [chains, …] and data as they were
-   * given.
+   * log p up to a constant, one number per chain, as a function of parameters [chains, …] and the
+   * data.
    */
   readonly logDensity: (values: Values, data: Values) => Tensor;
-  /** Quantities to report besides the parameters, functions of them: [chains, …]. */
+  /** Other quantities to report, as functions of the parameters: [chains, …]. */
   readonly derived?: Derived | ((data: Data) => Derived);
-  /** Parameters without a prior, of which warnings speak where chains do not agree. */
+  /** Names of the parameters without a prior; warnings name them if chains do not agree. */
   readonly flat?: (data: Data) => readonly string[];
-  /** What is wrong at values of the parameters, for errors; undefined where nothing is found. */
+  /** Describes what is wrong at values of the parameters, for errors; undefined if nothing is. */
   readonly fault?: (values: Values, data: Values) => ParameterFault | undefined;
-  /** Shapes of the data. Default: whatever is given. */
+  /** Shapes of the data, which are checked. Default: any. */
   readonly data?: DataShapes;
 }
 
 /**
- * A model of the layer beneath the notation whose values are typed by the names of its parameters,
- * also under `noUncheckedIndexedAccess`.
+ * A `PosteriorModel` whose parameters and derived quantities are typed by their names, also under
+ * `noUncheckedIndexedAccess`.
  */
 export interface NamedModel<P extends Parameters, D extends string = never>
   extends Pick<PosteriorModel, "data" | "flat"> {
@@ -55,7 +58,7 @@ export interface NamedModel<P extends Parameters, D extends string = never>
   readonly derived?: Readonly<Record<D, (values: NamedValues<P>, data: Values) => Tensor>>;
 }
 
-/** Values by the names of parameters. */
+/** Tensors by the names of parameters. */
 export type NamedValues<P> = Readonly<Record<keyof P & string, Tensor>>;
 
 /** Draws of one quantity, [chains, draws, …shape]. */
@@ -72,11 +75,11 @@ export interface BoundModel {
   readonly data: DataArrays;
   /** Parameters without a prior. */
   readonly flat: readonly string[];
-  /** The data where they are inputs of the graphs; nothing where they are constants. */
+  /** The data, if they are inputs of the graphs; empty if they are constants. */
   readonly inputs: DataArrays;
-  /** Draws of free coordinates, one array per chain, as values by name. */
+  /** Maps draws of free coordinates, one array per chain, to values by name. */
   readonly show: (chains: readonly Float64Array[]) => Promise<Record<string, PosteriorDraws>>;
-  /** What is wrong at a point of free coordinates, as far as the model knows. */
+  /** Describes what is wrong at a point of free coordinates, if the model knows. */
   readonly faultAt: (x: Float64Array) => Promise<ParameterFault | undefined>;
   /** The same model and graphs with other data of the same shapes. */
   readonly with: (data: DataArrays) => BoundModel;
@@ -84,7 +87,7 @@ export interface BoundModel {
 }
 
 interface BindOptions extends Pick<CompileOptions, "device" | "threads"> {
-  /** What errors call a row of what the log-density is given. */
+  /** The name of a row of points in errors. */
   readonly row?: "chain" | "draw";
 }
 
@@ -210,10 +213,10 @@ async function requireOwnDraws(
   );
 }
 
-/** How many numbers of an array are shown. */
+/** How many numbers of an array errors show. */
 const SHOWN = 4;
 
-/** The parameters' values at a point of free coordinates, in words. */
+/** The parameters' values at a point of free coordinates, as text. */
 export async function placeInWords(model: BoundModel, x: Float64Array): Promise<string> {
   const values = await model.show([x]);
   const number = (v: number): string => String(Number(v.toPrecision(6)));

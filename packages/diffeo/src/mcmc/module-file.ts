@@ -1,6 +1,6 @@
 /**
- * The module of a model's chains as a file: a WebAssembly module that runs wherever WebAssembly
- * does, with a custom section that says where in its memory a chain is.
+ * The module of a model's chains as a file: a WebAssembly module with a custom section that
+ * describes the layout of its memory.
  *
  *   section "diffeo chains"   { size, form, rows, start, target } as JSON
  */
@@ -22,13 +22,13 @@ const schema = v.strictObject({
   target: v.strictObject({ x: natural, value: natural, slope: natural }),
 });
 
-/** A module of chains, and how many of them are a job. */
+/** A module of chains, and how many chains a job has. */
 export interface ChainFile {
   readonly module: ChainModule;
   readonly rows: number;
 }
 
-/** Whether bytes begin as a WebAssembly module does. */
+/** Whether bytes start as a WebAssembly module does. */
 export const isModule = (bytes: Uint8Array): boolean =>
   [0, 0x61, 0x73, 0x6d].every((byte, i) => bytes[i] === byte);
 

@@ -10,7 +10,7 @@ import { addMultiple, copy, dot, eachPair, load, loadInteger, store } from "./ve
 const { one, many } = lanes.f64;
 const at = i32;
 
-/** p, M⁻¹p and H₀ of a fresh momentum, by the stream whose key is at `streamKey`. */
+/** p, M⁻¹p and H₀ of a fresh momentum, from the stream whose key is at `streamKey`. */
 export function momentumFunction(
   module: Module,
   layout: ChainLayout,

@@ -1,5 +1,5 @@
 /**
- * Models as they stand on a whiteboard: statements for one chain, in the shapes of the mathematics.
+ * Models as statements for one chain, in the shapes of their mathematical notation.
  *
  *     export default model(({ parameter, observe }, { sigma }) => {
  *       const mu = parameter("mu", normal(0, 5));
@@ -8,7 +8,7 @@
  *       observe("y", normal(theta, sigma));
  *     });
  *
- * Constraints follow from the support of each prior. `vmap` adds the chains.
+ * Constraints follow from the support of each prior. `vmap` adds the axis of chains.
  */
 
 import type { ParameterFault } from "../distribution/index.ts";
@@ -41,12 +41,12 @@ import type { PosteriorModel } from "./model.ts";
 import type { Parameter, Values } from "./parameters.ts";
 import { isDomain, run } from "./statements.ts";
 
-/** A model that was written as statements. */
+/** A model written as statements; see `model`. */
 export interface StatementModel extends PosteriorModel {
   readonly program: Program;
 }
 
-/** A run of the program that ended before a parameter. */
+/** Thrown to stop a run of the program at a parameter. */
 class Reached extends Error {
   readonly declaration: Declaration;
   constructor(declaration: Declaration) {
@@ -55,7 +55,7 @@ class Reached extends Error {
   }
 }
 
-/** A run with a free value for every parameter. */
+/** Runs the program with a free value for every parameter. */
 function survey(program: Program, raw: Data, shapes?: DataShapes): Run {
   const data = mapValues(dataArrays(raw, shapes), (array) => constant(array, "float64"));
   const found = run(program, data, ({ name, shape }) => input(name, shape ?? [], "float64"));
@@ -64,15 +64,15 @@ function survey(program: Program, raw: Data, shapes?: DataShapes): Run {
     if (!prior && !inDensity.has(value))
       fail(
         "usage",
-        `parameter("${name}") does not appear in the density: it has no prior, and nothing observed depends on it`,
-        "give it a prior, let an observation depend on it, or leave it out",
+        `parameter("${name}") does not appear in the density: it has no prior, and no observation depends on it`,
+        "give it a prior, let an observation depend on it, or remove it",
       );
   return found;
 }
 
 /**
- * What the statement of one parameter says, of chains: a function of the parameters before it. Its
- * shape is that of the parameter's independent values.
+ * A property of one parameter's statement as a function of the parameters before it, over chains.
+ * Its shape is that of the parameter's independent values.
  */
 const saying =
   (
@@ -97,7 +97,7 @@ const saying =
     return Object.keys(before).length === 0 ? expandDims(found({}), 0) : vmap(found)(before);
   };
 
-/** The first distribution of a run whose parameters are numbers that they cannot be. */
+/** The first distribution of a run whose own parameters are out of range. */
 function faultOf(runAtValues: () => Run): ParameterFault | undefined {
   try {
     const { parameters, observations } = runAtValues();
@@ -118,7 +118,7 @@ function faultOf(runAtValues: () => Run): ParameterFault | undefined {
   return undefined;
 }
 
-/** A declared parameter as the layer beneath has it. */
+/** Converts a declared parameter to one of a `PosteriorModel`. */
 function parameterOf(program: Program, declared: DeclaredParameter): Parameter {
   const { domain, affine, batch } = declared;
   const say = (of: (declaration: Declaration) => Operand | undefined) =>
@@ -135,9 +135,9 @@ function parameterOf(program: Program, declared: DeclaredParameter): Parameter {
 }
 
 /**
- * A model of statements: `parameter`, `observe`, `derive` and `factor`, in a function of these and
- * of the data by name. It is run for one chain; the result is a model for `samplePosterior`,
- * `approximate` and `diffeo infer`.
+ * Makes a model of statements. The program gets the statements `parameter`, `observe`, `derive` and
+ * `factor`, and the data by name; it is written for one chain. The result is a model for
+ * `samplePosterior`, `approximate` and `diffeo infer`.
  *
  * @example
  * import { halfNormal, normal } from "diffeo/distribution";
@@ -155,10 +155,10 @@ function parameterOf(program: Program, declared: DeclaredParameter): Parameter {
  */
 export function model(program: Program): StatementModel;
 /**
- * The same with the shapes of the data, whose names are then known to the compiler, also under
- * `noUncheckedIndexedAccess`, and to which data are held.
+ * Makes a model of statements that declares the shapes of its data. Data are checked against the
+ * shapes, and TypeScript knows their names, also under `noUncheckedIndexedAccess`.
  *
- * @param data shapes by name: [] is a number, `null` an open size
+ * @param data shapes by name; `[]` is a single number, and `null` stands for any size
  * @example
  * import { normal } from "diffeo/distribution";
  *

@@ -10,7 +10,7 @@ import { copy, load, loadInteger, store, storeInteger } from "./vector-code.ts";
 const { one } = lanes.f64;
 const at = i32;
 
-/** Ends the transition at the leaf that was drawn. */
+/** Ends the transition at the sampled leaf. */
 const finishOf =
   (site: ChainSite): Finish =>
   (code, diverged) => {
@@ -28,7 +28,7 @@ const finishOf =
     });
   };
 
-/** The tree of one leaf, from where the chain is. */
+/** The tree of one leaf, at the chain's point. */
 function beginTree(code: Code, { layout, uniform }: ChainSite): void {
   const { vector, subtree: part, whole, ends, end } = layout;
   const [p, v] = [at(layout.momentum), at(layout.velocity)];
@@ -76,7 +76,7 @@ function takeStep(
   return { change, energy };
 }
 
-/** The leaf of the last step becomes an end, and a subtree of its own on top of the stack. */
+/** Makes the leaf of the last step an end of the trajectory, and a subtree on top of the stack. */
 function stackLeaf(
   code: Code,
   { layout, leaf }: ChainSite,
@@ -108,7 +108,7 @@ function stackLeaf(
   storeInteger(code, top, part.depth, i32(0));
 }
 
-/** Merges the leaf on the stack; where a half is complete, doubles the whole. */
+/** Merges the subtrees on the stack; when a half is complete, joins it to the tree. */
 function growTree(code: Code, { layout }: ChainSite, tree: SubtreeCode, finish: Finish): void {
   const { subtree: part, whole, stack } = layout;
   const stacked = int.add(loadInteger(at(layout.stackSize)), i32(1));

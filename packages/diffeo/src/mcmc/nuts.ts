@@ -3,23 +3,24 @@
  * multinomial sampling and the generalised criterion (M. Betancourt, "A conceptual introduction to
  * Hamiltonian Monte Carlo", 2017).
  *
- * A tree of depth d has 2^d leaves, points that leapfrog went through. With ρ = Σ p over its leaves
- * and p♯ = M⁻¹p, it goes on as long as
+ * A tree of depth d has 2^d leaves, the points of the leapfrog steps. With ρ = Σ p over its leaves
+ * and p♯ = M⁻¹p, it grows while
  *
  *   p♯_first · ρ > 0   and   p♯_last · ρ > 0,
  *
- * the same across the seam of its two halves (ρ of one half and the nearest leaf of the other). A
- * leaf is drawn with weight e^{−H}: inside a new half in proportion, between the old half and the
- * new one with probability min(1, w_new/w_old), which leaves the distribution as it is and prefers to move.
+ * and the same holds across the seam of its two halves (ρ of one half and the nearest leaf of the
+ * other). A leaf is sampled with weight e^{−H}: within a new half in proportion to the weights,
+ * between the old and the new half with probability min(1, w_new/w_old), which leaves the
+ * distribution invariant and favours moves.
  *
- * Leaves come one by one, outwards. Complete subtrees wait on a stack, and two of one depth merge
- * as in a binary counter: nothing is recursive, and a subtree that turns ends the trajectory at the
- * leaf where it is seen.
+ * Leaves are added one by one, outwards. Complete subtrees are on a stack, and two of the same
+ * depth merge as in a binary counter. So there is no recursion, and a subtree that makes a U-turn
+ * ends the trajectory at the leaf where that is found.
  */
 
 import { DIVERGED, type EndedTransition, type Leaf, type Trajectory } from "./trajectory.ts";
 
-/** Leaves that follow each other, the first nearest to where the trajectory began. */
+/** Consecutive leaves; the first is nearest to the start of the trajectory. */
 interface Subtree {
   readonly depth: number;
   readonly first: Leaf;
@@ -52,11 +53,11 @@ const logAdd = (a: number, b: number): number => {
     : most + Math.log1p(Math.exp(Math.min(a, b) - most));
 };
 
-/** Whether a stretch with momentum sum ρ = a + b still goes away from both its ends. */
+/** Whether a stretch of leaves with momentum sum ρ = a + b has not made a U-turn. */
 const straight = (from: Leaf, to: Leaf, a: Float64Array, b: Float64Array): boolean =>
   dotSum(from.velocity, a, b) > 0 && dotSum(to.velocity, a, b) > 0;
 
-/** The same for two halves that follow each other, with both seams. */
+/** The same for two consecutive halves, with both seams. */
 const straightOn = (a: Subtree, b: Subtree): boolean =>
   straight(a.first, b.last, a.sum, b.sum) &&
   straight(a.first, b.first, a.sum, b.first.momentum) &&
@@ -70,10 +71,10 @@ export class NutsTrajectory implements Trajectory {
   readonly #start: Leaf;
   readonly #draw: () => number;
   readonly #maxDepth: number;
-  /** Subtrees of the half that is being built, by falling depth. */
+  /** Subtrees of the half that is being built, by decreasing depth. */
   #stack: Subtree[] = [];
   #whole: Subtree;
-  /** The ends of the whole: where it goes on from, backwards and forwards. */
+  /** The ends of the trajectory, from which it grows backwards and forwards. */
   #ends: [Leaf, Leaf];
   #forward = true;
   #leaves = 0;
@@ -122,7 +123,7 @@ export class NutsTrajectory implements Trajectory {
     return undefined;
   }
 
-  /** Puts a subtree on the stack and merges; false where one turns. */
+  /** Pushes a subtree onto the stack and merges; false if one makes a U-turn. */
   #push(subtree: Subtree): boolean {
     this.#stack.push(subtree);
     for (;;) {
@@ -143,15 +144,14 @@ export class NutsTrajectory implements Trajectory {
     }
   }
 
-  /** Joins the new half to the whole. */
+  /** Joins the new half to the tree. */
   #double(half: Subtree): EndedTransition | undefined {
     this.#stack = [];
     const whole = this.#whole;
     const drawn =
       Math.log(this.#draw()) < half.logWeight - whole.logWeight ? half.drawn : whole.drawn;
     const sum = plus(whole.sum, half.sum);
-    // The whole seen from its far end towards the half that was added: its last leaf is the half's
-    // neighbour.
+    // The tree oriented towards the new half, so that its last leaf is the half's neighbour.
     const inner = this.#forward ? whole : { ...whole, first: whole.last, last: whole.first };
     const turned = !straightOn(inner, half);
     const [first, last] = this.#ends;

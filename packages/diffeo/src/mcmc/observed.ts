@@ -1,6 +1,6 @@
 /**
- * Whether a value can be an observation of a distribution: its shape, and, where its numbers are
- * known, that they lie in the support.
+ * Checks that a value can be an observation of a distribution: its shape, and, if its numbers are
+ * known, that they are in the support.
  */
 import type { Bounds, Distribution } from "../distribution/index.ts";
 import type { Domain } from "../domain/index.ts";
@@ -9,7 +9,7 @@ import { broadcastOffsets } from "../graph/loops.ts";
 import { sameShape } from "../graph/ndarray.ts";
 import { constantValue } from "../graph/tensor.ts";
 
-/** `name[i, j]`, from 0, as the data are written. */
+/** `name[i][j]`, counted from 0 as in the data. */
 function placeOf(name: string, shape: Shape, at: number): string {
   const index: number[] = [];
   let rest = at;
@@ -20,7 +20,7 @@ function placeOf(name: string, shape: Shape, at: number): string {
   return index.length === 0 ? name : `${name}[${index.join("][")}]`;
 }
 
-/** The shape of the independent values in a value: what comes before its event. */
+/** The shape of the independent values in a value: its axes before those of the event. */
 export function batchOfValue(what: string, value: Shape, { name, batch, event }: Distribution) {
   const own = value.slice(0, value.length - event.length);
   const fits =
@@ -31,13 +31,13 @@ export function batchOfValue(what: string, value: Shape, { name, batch, event }:
   if (!fits)
     fail(
       "shape",
-      `${what} has shape ${showShape(value)}, and ${name} makes values of shape ${showShape([...batch, ...event])}`,
-      "make the shapes equal, or the distribution's one that broadcasts to the other",
+      `${what} has shape ${showShape(value)}, and ${name} has values of shape ${showShape([...batch, ...event])}`,
+      "make the shapes equal, or such that the distribution's shape broadcasts to that of the value",
     );
   return own;
 }
 
-/** The first number that is not inside, in words. */
+/** Describes the first number outside the support. */
 function faultOfNumbers(
   data: Float64Array,
   shape: Shape,
@@ -71,7 +71,7 @@ function faultOfNumbers(
   return undefined;
 }
 
-/** @param what the statement, as it is written */
+/** @param what the statement, as written in the model */
 export function requireObservable(
   what: string,
   name: string,
@@ -85,7 +85,7 @@ export function requireObservable(
   if (found)
     fail(
       "data",
-      `${what}: ${found}, which ${distribution.name} cannot have made`,
+      `${what}: ${found}, so it is outside the support of ${distribution.name}`,
       "correct the data, or choose another distribution",
     );
 }

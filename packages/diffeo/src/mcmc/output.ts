@@ -6,9 +6,9 @@
  *   JSON   as ArviZ reads it (`from_json`, or `from_dict` of what it holds): groups posterior, sample_stats and observed_data, each
  *          variable a list of chains of draws.
  *
- * Numbers keep all their digits. What is not finite is NaN, inf and -inf in CSV and, as Python has
- * it, NaN and Infinity in JSON. Both come in pieces, to be written or joined: all draws may be
- * longer than a text can be.
+ * Numbers keep all their digits. Numbers that are not finite are NaN, inf and -inf in CSV, and NaN
+ * and Infinity in JSON, as Python writes them. Both are generated in pieces, because all draws may
+ * exceed the length of a string.
  */
 import type { NdArray, Shape } from "../graph/index.ts";
 import type { ChainSettings } from "./chain-settings.ts";
@@ -17,14 +17,14 @@ import { lowRankDiagonal } from "./metric.ts";
 import type { NamedDraws } from "./predict.ts";
 import { indicesOf, type Posterior } from "./sample-posterior.ts";
 
-/** What the draws alone do not tell. */
+/** The origin of draws, which output files record. */
 export interface Origin {
-  /** What the model is called. */
+  /** The name of the model. */
   readonly model?: string;
-  /** Where its data came from. */
+  /** The file of the data. */
   readonly data?: string;
   readonly seed?: number;
-  /** The program that drew. */
+  /** The version of diffeo. */
   readonly version?: string;
 }
 
@@ -38,7 +38,7 @@ const metricNames = {
   dense: "dense_e",
 } as const;
 
-/** The settings as CmdStan lists them, indented by what they belong to. */
+/** The settings as CmdStan lists them, indented by group. */
 function settingLines(
   settings: ChainSettings,
   chain: number,
@@ -71,7 +71,7 @@ function settingLines(
   ];
 }
 
-/** What the warm-up found. */
+/** The step size and the inverse mass matrix, as CmdStan writes them. */
 function adaptationLines(
   { stepSize, inverseMass, x, value }: Chain,
   { metric }: ChainSettings,
@@ -92,9 +92,7 @@ function adaptationLines(
   ];
 }
 
-/**
- * Indices of an array with the first one fastest, each with the place it has where the last one is.
- */
+/** Indices of an array with the first index fastest, each with its position in row-major order. */
 function columnMajor(shape: Shape): { readonly index: readonly number[]; readonly at: number }[] {
   const rowMajor = indicesOf(shape).map((index, at) => ({ index, at }));
   return rowMajor.toSorted((a, b) => {
@@ -104,7 +102,7 @@ function columnMajor(shape: Shape): { readonly index: readonly number[]; readonl
   });
 }
 
-/** What each transition tells of itself, by CmdStan's name and by ArviZ's. */
+/** The statistics of each transition, by CmdStan's name and by ArviZ's. */
 const statistics = (chain: Chain, i: number): readonly (readonly [string, string, number])[] => [
   ["lp__", "lp", chain.value[i]],
   ["accept_stat__", "acceptance_rate", chain.acceptance[i]],
@@ -115,7 +113,7 @@ const statistics = (chain: Chain, i: number): readonly (readonly [string, string
   ["energy__", "energy", chain.energy[i]],
 ];
 
-/** One chain's draws, as CmdStan writes them. */
+/** Writes the draws of one chain as CSV in CmdStan's format. Yields pieces of the text. */
 export function* cmdStanCsv(
   posterior: Posterior,
   chain: number,
@@ -173,10 +171,10 @@ function nested(shape: Shape, data: ArrayLike<number>, from = 0): string {
   return `[${Array.from({ length: count }, (_, i) => nested(rest, data, from + i * size)).join(",")}]`;
 }
 
-/** Numbers of a piece, about. */
+/** The approximate number of numbers per piece. */
 const PIECE = 4096;
 
-/** The same in pieces. */
+/** `nested`, in pieces. */
 function* nestedPieces(shape: Shape, data: ArrayLike<number>, from = 0): Generator<string> {
   const [count, ...rest] = shape;
   const size = rest.reduce((a, b) => a * b, 1);
@@ -190,7 +188,7 @@ function* nestedPieces(shape: Shape, data: ArrayLike<number>, from = 0): Generat
   yield "]";
 }
 
-/** An object of variables, each as pieces of its text. */
+/** A JSON object of variables, in pieces. */
 function* group(variables: readonly (readonly [string, Iterable<string>])[]): Generator<string> {
   for (const [i, [name, pieces]] of variables.entries()) {
     yield `${i === 0 ? "{" : ","}${JSON.stringify(name)}:`;
@@ -200,9 +198,9 @@ function* group(variables: readonly (readonly [string, Iterable<string>])[]): Ge
 }
 
 /**
- * All chains, as ArviZ reads them.
+ * Writes all chains as JSON that ArviZ reads. Yields pieces of the text.
  *
- * @param groups more of ArviZ's groups by name: prior, prior_predictive, posterior_predictive,
+ * @param groups further groups of ArviZ by name: prior, prior_predictive, posterior_predictive,
  * log_likelihood, predictions
  */
 export function* arvizJson(

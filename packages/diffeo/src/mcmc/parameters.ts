@@ -1,11 +1,11 @@
 /**
- * Parameters of a model by name: where each lives, and the log-density of all of them in free
+ * Parameters of a model by name: the domain of each, and the log-density of all in free
  * coordinates,
  *
  *   log p(x) = log p(φ(x)) + log|det J_φ(x)|,     x ∈ Rᵐ,
  *
- * φ the maps of their domains side by side. A parameter may be an array of values of one domain,
- * and the bounds of a number may depend on the parameters before it.
+ * where φ applies the map of each parameter's domain. A parameter may be an array of values of one
+ * domain, and bounds may depend on the parameters before it.
  */
 import { sigmoidMap } from "../bijector/index.ts";
 import type { Domain } from "../domain/index.ts";
@@ -30,14 +30,14 @@ import {
 } from "../graph/index.ts";
 
 /**
- * Values of parameters as a model sees them: a number of each chain [chains], or an array of it
+ * Values of parameters or data by name. Parameters of a log-density have the shape [chains] or
  * [chains, …].
  */
 export type Values = Readonly<Record<string, Tensor>>;
 
 /**
- * A number between bounds that depend on the parameters before it: one bound per chain, or one per
- * number [chains, …].
+ * A parameter between bounds that depend on the parameters before it: one bound per chain, or one
+ * per element [chains, …].
  */
 export interface Bounded {
   readonly above?: (values: Values, data: Values) => Operand;
@@ -45,8 +45,9 @@ export interface Bounded {
 }
 
 /**
- * A number whose location and scale depend on the parameters before it, which chains move in
- * standard coordinates: y = location + scale · x. Each is [chains, …shape], or one number per chain.
+ * A parameter y = location + scale · x of which chains sample x (the non-centred parameterisation).
+ * Location and scale may depend on the parameters before it; each is [chains, …shape], or one
+ * number per chain.
  */
 export interface Standardised {
   readonly location: (values: Values, data: Values) => Operand;
@@ -55,14 +56,17 @@ export interface Standardised {
 
 type Place = Domain | Bounded | Standardised;
 
-/** A domain, a number within bounds or in standard coordinates, or an array of values of one. */
+/**
+ * A parameter of a `PosteriorModel`: a domain, bounds, a standardised number, or an array of values
+ * of one of these.
+ */
 export type Parameter = Place | readonly [of: Place, ...shape: number[]];
 
 interface Part {
   readonly name: string;
-  /** Of one chain: [] for a number. */
+  /** The shape for one chain: [] for a number. */
   readonly shape: Shape;
-  /** Coordinates of x. */
+  /** The number of free coordinates. */
   readonly free: number;
   /** The values and log|det J| of coordinates [chains, free]. */
   readonly enter: (
@@ -88,18 +92,18 @@ function ofDomain(name: string, domain: Domain, repeats: Shape): Part {
   if (domain.kind === "integer" || domain.kind === "category")
     fail(
       "usage",
-      `parameter "${name}" is of kind ${domain.kind}: it has no slope`,
+      `parameter "${name}" is of kind ${domain.kind}, so the log-density has no gradient in it`,
       "sum it out of the log-density",
     );
   const [, ...own] = values(input("y", [1, domain.size])).shape;
   if (map.eventRank !== 1)
     fail(
       "usage",
-      `parameter "${name}": a map on arrays of rank ${map.eventRank}`,
+      `parameter "${name}": its map acts on arrays of rank ${map.eventRank}`,
       "use a domain of vectors",
     );
   const count = sizeOf(repeats);
-  // A number has no axis of its own.
+  // The event of a number has no axis.
   const shape = [...repeats, ...(sizeOf(own) === 1 && own.length === 1 ? [] : own)];
   return {
     name,
@@ -117,7 +121,7 @@ function ofDomain(name: string, domain: Domain, repeats: Shape): Part {
   };
 }
 
-/** What is given for each chain, or for each of its numbers, as one for each number. */
+/** Expands one value per chain to one per number. */
 const perNumber =
   (numbers: Tensor) =>
   (given: Operand): Tensor => {
@@ -152,8 +156,8 @@ function ofBounds(name: string, { above, below }: Bounded, shape: Shape): Part {
   if (!above && !below)
     fail(
       "usage",
-      `parameter "${name}" has neither bound`,
-      "give above, below or both, or use real()",
+      `parameter "${name}" has no bounds`,
+      "give `above`, `below` or both, or use real()",
     );
   const unit = sigmoidMap(0, 1);
   return {
@@ -188,8 +192,8 @@ function partOf(name: string, parameter: Parameter): Part {
   if (shape.some((n) => !(Number.isInteger(n) && n >= 1)))
     fail(
       "usage",
-      `parameter "${name}": an array of shape ${showShape(shape)}`,
-      "give sizes from 1",
+      `parameter "${name}" has shape ${showShape(shape)}`,
+      "give sizes of at least 1",
     );
   if (typeof of !== "object" || of === null)
     fail(
@@ -201,20 +205,20 @@ function partOf(name: string, parameter: Parameter): Part {
   return isStandardised(of) ? ofStandard(name, of, shape) : ofBounds(name, of, shape);
 }
 
-/** Names become columns of files and of other programs. */
+/** Checks a name, which becomes a column of files and of other programs. */
 export function requireName(name: string): void {
   if (!/^[^\s,.#"[\]]+$/.test(name) || name.endsWith("__"))
     fail(
       "usage",
       `"${name}" cannot be the name of a quantity`,
-      "use letters and digits, without space, comma or point",
+      "use letters, digits and _, without spaces, commas, dots and brackets",
     );
 }
 
 export function parameterSpace(parameters: Readonly<Record<string, Parameter>>): ParameterSpace {
   Object.keys(parameters).forEach(requireName);
   const parts = Object.entries(parameters).map(([name, parameter]) => partOf(name, parameter));
-  if (parts.length === 0) fail("usage", "a model without parameters", "give at least one by name");
+  if (parts.length === 0) fail("usage", "the model has no parameters", "give at least one by name");
   return {
     parts,
     dimension: parts.reduce((total, { free }) => total + free, 0),

@@ -1,15 +1,15 @@
 /**
- * k̂, the shape of the tail of importance ratios: a generalised Pareto distribution is fitted to the largest
- * ones (A. Vehtari, D. Simpson, A. Gelman, Y. Yao, J. Gabry, "Pareto smoothed importance sampling",
- * 2024). Below ½ ratios have a variance; above 0.7 no usual number of draws makes up for what an
- * approximation misses.
+ * k̂, the shape of the tail of importance ratios: a generalised Pareto distribution is fitted to
+ * the largest ones (A. Vehtari, D. Simpson, A. Gelman, Y. Yao, J. Gabry, "Pareto smoothed
+ * importance sampling", 2024). Below ½ ratios have a finite variance. Above 0.7 importance sampling
+ * fails for any practical number of draws.
  *
  * The fit is that of J. Zhang and M. Stephens (2009): with b = −k/σ and k(b) = mean log(1 − b x),
  * the profile likelihood
  *
  *   ℓ(b) = n(log(−b/k(b)) − k(b) − 1)
  *
- * is averaged over a grid of b that follows the data, and k̂ = k(Σ b w), w ∝ e^ℓ.
+ * weights a grid of b that depends on the data, and k̂ = k(Σ b w), w ∝ e^ℓ.
  */
 
 /**
@@ -45,20 +45,20 @@ export function paretoFit(draws: ArrayLike<number>): {
   return { k, sigma: -k / b };
 }
 
-/** A prior worth ten draws holds k̂ near ½ where there are few. */
+/** A prior with the weight of ten draws keeps k̂ near ½ if there are few draws. */
 const withPrior = (k: number, count: number): number => (k * count + 0.5 * 10) / (count + 10);
 
-/** How many of the largest ratios are the tail. */
+/** The number of ratios in the tail. */
 const tailLength = (count: number, efficiency: number): number =>
   Math.ceil(Math.min(count / 5, 3 * Math.sqrt(count / efficiency)));
 
-/** k̂ of log importance ratios, each up to one constant. */
+/** k̂ of log importance ratios, known up to a common constant. */
 export const paretoShape = (logRatios: ArrayLike<number>): number => smoothedTail(logRatios, 1).k;
 
 /**
- * Log importance ratios with the largest of them replaced by the order statistics of the generalised
- * Pareto distribution fitted to their tail: its quantiles at (i − ½)/M, at most the largest ratio.
- * The largest of all is 0.
+ * Log importance ratios whose largest values are replaced by quantiles at (i − ½)/M of the
+ * generalised Pareto distribution fitted to their tail, at most the largest ratio. They are shifted
+ * so that the greatest is 0.
  *
  * @param efficiency effective draws per draw
  */
@@ -77,7 +77,7 @@ export function smoothedTail(
   const bound = Math.exp(logWeights[order[count - tail - 1]]);
   const places = order.subarray(count - tail);
   const beyond = Float64Array.from(places, (i) => Math.exp(logWeights[i]) - bound);
-  // Ratios that are all alike have no tail: the approximation is the posterior.
+  // If all ratios are equal there is no tail: the approximation is exact.
   if (!(beyond[0] > 0 && beyond[tail - 1] > 1e-12))
     return { logWeights, k: Number.NEGATIVE_INFINITY };
   const { k: fitted, sigma } = paretoFit(beyond);

@@ -4,10 +4,9 @@
  *
  *   H ← (I − ρ s yᵀ) H (I − ρ y sᵀ) + ρ s sᵀ,   s = x′ − x,   y = g − g′,   ρ = 1/(sᵀy)
  *
- * so that at each point x with slope g the distribution N(x + Hg, H) stands for the posterior as seen from
- * there. The one with the largest evidence bound is the path's. Several paths are put together:
- * draws of all of them, weighted by p/q, with Pareto-smoothed weights, so that a path that ended in
- * a lesser mode counts as little as it should.
+ * so at each point x with gradient g, N(x + Hg, H) is a local approximation of the posterior. Each
+ * path keeps the one with the largest evidence bound. Draws of several paths are combined with
+ * Pareto-smoothed weights p/q, so that a path that ended in a minor mode gets a small weight.
  */
 import { cholesky } from "../host/index.ts";
 import { fold, type Key, normal, uniform } from "../random/index.ts";
@@ -22,11 +21,11 @@ interface Point {
   readonly slope: Float64Array;
 }
 
-/** What paths have found: the best Gaussian, and weighted draws of all. */
+/** The result of all paths: the best Gaussian, and weighted draws of all. */
 export interface Paths {
   readonly best: Gaussian;
   readonly points: readonly Float64Array[];
-  /** log p − log q of each point, q the distribution of its own path. */
+  /** log p − log q of each point, where q is the Gaussian of its path. */
   readonly logRatios: Float64Array;
   readonly logWeights: Float64Array;
   readonly khat: number;
@@ -35,20 +34,20 @@ export interface Paths {
   readonly evidenceError: number;
 }
 
-/** How paths are found. */
+/** Options of `pathfinder`. */
 export interface PathOptions {
   readonly key: Key;
   readonly paths: number;
-  /** Steps of a path at most. */
+  /** The most steps of a path. */
   readonly iterations: number;
-  /** Draws of all paths together. */
+  /** Number of draws of all paths together. */
   readonly draws: number;
   readonly signal?: AbortSignal;
 }
 
-/** Draws that judge a Gaussian of a path. */
+/** Draws that estimate the evidence bound of a Gaussian of a path. */
 const JUDGES = 24;
-/** Tries for a point to begin from, and halvings of a step. */
+/** The most tries for a starting point, and the most halvings of a step. */
 const [TRIES, HALVINGS] = [50, 25];
 
 const dot = (a: Float64Array, b: Float64Array): number =>
@@ -74,8 +73,8 @@ async function beginning(look: Look, n: number, key: Key): Promise<Point | undef
 }
 
 /**
- * The next point along d: of a first try and of the maximum of the parabola through what is known,
- * the better one, which is exact where log p is quadratic.
+ * The next point along d: the better one of a first try and of the maximum of the parabola through
+ * the known values, which is exact if log p is quadratic.
  */
 async function step(look: Look, from: Point, d: Float64Array): Promise<Point | undefined> {
   const rise = dot(from.slope, d);
@@ -84,7 +83,8 @@ async function step(look: Look, from: Point, d: Float64Array): Promise<Point | u
   for (let halved = 0; halved < HALVINGS; halved++, t /= 2) {
     const tried = await pointAt(look, along(from.x, t, d));
     if (!finite(tried)) continue;
-    // The slope along d falls from `rise` to that of the try: it is 0 at t rise/(rise − there).
+    // The derivative along d falls from `rise` to that of the try, so it is 0 at t rise/(rise −
+    // there).
     const there = dot(tried.slope, d);
     const peak = there < rise ? Math.min(4 * t, (t * rise) / (rise - there)) : 4 * t;
     const second = await pointAt(look, along(from.x, peak, d));
@@ -100,7 +100,7 @@ function updated(h: Float64Array, from: Point, to: Point): Float64Array {
   const s = to.x.map((v, i) => v - from.x[i]);
   const y = from.slope.map((v, i) => v - to.slope[i]);
   const sy = dot(s, y);
-  // Where log p is not concave along the step, it says nothing of a covariance.
+  // If log p is not concave along the step, there is no information about the covariance.
   if (!(sy > 1e-12 * Math.sqrt(dot(s, s) * dot(y, y)))) return h;
   const hy = timesVector(h, y);
   const scale = (1 + dot(y, hy) / sy) / sy;
@@ -110,7 +110,7 @@ function updated(h: Float64Array, from: Point, to: Point): Float64Array {
   });
 }
 
-/** A Gaussian of a path with draws that say how near it is. */
+/** A Gaussian of a path with its evidence bound. */
 interface Judged {
   readonly q: Gaussian;
   readonly evidence: number;
@@ -137,7 +137,7 @@ async function ratiosOf(look: Look, q: Gaussian, key: Key, count: number) {
   return { points, logRatios };
 }
 
-/** The best Gaussian of one path; undefined where it has no beginning. */
+/** The best Gaussian of one path; undefined if no starting point was found. */
 async function onePath(
   look: Look,
   n: number,
@@ -152,7 +152,7 @@ async function onePath(
   for (let t = 0; t < iterations; t++) {
     signal?.throwIfAborted();
     const d = timesVector(h, at.slope);
-    // Half the rise that is left: below it all digits of log p are the same.
+    // Stops when half the remaining rise is below the rounding of log p.
     if (dot(at.slope, d) < 1e-12 * (1 + Math.abs(at.value))) break;
     const next = await step(look, at, d);
     if (!next) break;
@@ -167,7 +167,7 @@ async function onePath(
   return best;
 }
 
-/** Gaussians of several paths; undefined where none has found one. */
+/** Gaussians of several paths; undefined if no path found one. */
 export async function pathfinder(
   look: Look,
   n: number,
@@ -186,7 +186,7 @@ export async function pathfinder(
     drawn.push(await ratiosOf(look, q, fold(fold(key, "pool"), p), each));
   const points = drawn.flatMap((of) => of.points);
   const logRatios = Float64Array.from(drawn.flatMap((of) => [...of.logRatios]));
-  // Ratios without a finite logarithm have no weight, and the tail is of the others.
+  // Ratios whose logarithm is not finite have weight 0; the tail is that of the others.
   const known = [...logRatios.keys()].filter((i) => Number.isFinite(logRatios[i]));
   const { logWeights: own, k: khat } = smoothedTail(
     known.map((i) => logRatios[i]),
@@ -211,7 +211,7 @@ export async function pathfinder(
   };
 }
 
-/** `count` of the points by their weights, a function of the key. */
+/** Resamples `count` of the points by their weights. */
 export function resampled({ points, logWeights }: Paths, key: Key, count: number): Float64Array[] {
   const sums = new Float64Array(points.length);
   let total = 0;

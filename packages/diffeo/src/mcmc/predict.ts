@@ -1,5 +1,5 @@
 /**
- * What a model of statements predicts:
+ * Predictions of a model of statements:
  *
  *   prior predictive       θ ~ p(θ),       y ~ p(y | θ)
  *   posterior predictive   θ ~ p(θ | y),   ỹ ~ p(ỹ | θ), at the same data or at others
@@ -28,7 +28,7 @@ import { run } from "./statements.ts";
 /** Options of `priorPredictive`. */
 export interface PriorPredictiveOptions extends RunOptions {
   readonly key: Key;
-  /** Default 1000. */
+  /** Number of draws. Default 1,000. */
   readonly draws?: number;
 }
 
@@ -37,10 +37,10 @@ export interface PosteriorPredictiveOptions extends RunOptions {
   readonly key: Key;
 }
 
-/** Draws by name, [chains, draws, …]. */
+/** Draws of several quantities by name, [chains, draws, …]. */
 export type NamedDraws = Readonly<Record<string, PosteriorDraws>>;
 
-/** Draws from the prior, as if of one chain. */
+/** Draws from the prior in the shape of one chain, [1, draws, …]. */
 export interface PriorDraws {
   /** Parameters and derived quantities. */
   readonly prior: NamedDraws;
@@ -48,14 +48,14 @@ export interface PriorDraws {
   readonly predictive: NamedDraws;
 }
 
-/** Rows as draws of so many chains. */
+/** Rows as draws of the given number of chains. */
 const asDraws = (rows: Rows, chains: number): NamedDraws =>
   mapValues(rows, ({ shape: [count, ...shape], data }) => ({
     shape: [chains, count / chains, ...shape],
     data,
   }));
 
-/** Draws of the parameters of a model, of all chains one after the other. */
+/** Draws of the parameters of a model, with all chains concatenated. */
 const rowsOf = (
   posterior: Posterior,
   parameters: readonly Declaration[],
@@ -66,7 +66,7 @@ const rowsOf = (
     parameters.map(({ name }) => {
       const draws =
         posterior.draws[name] ??
-        fail("usage", `the posterior has no parameter "${name}"`, "give draws of this model");
+        fail("usage", `the posterior has no parameter "${name}"`, "give a posterior of this model");
       return [name, { shape: [shape[0] * shape[1], ...draws.shape.slice(2)], data: draws.data }];
     }),
   );
@@ -77,14 +77,14 @@ function requireStatements(model: StatementModel): void {
   if (!("program" in model))
     fail(
       "usage",
-      "predictions need a model of statements: this one has parameters and a log-density",
+      "predictions need a model of statements, this one has parameters and a log-density",
       "write it as model(({ parameter, observe }, data) => …)",
     );
 }
 
 const dataOf = (posterior: Posterior): Data => posterior.data;
 
-/** No term of the density may be missing from what is sampled. */
+/** Throws if the density has a term that cannot be sampled. */
 function requireNoFactors({ factors }: Run): void {
   if (factors.length > 0)
     fail(
@@ -95,10 +95,11 @@ function requireNoFactors({ factors }: Run): void {
 }
 
 /**
- * Draws of parameters, derived quantities and observations from the prior. Observations need not be
- * among the data; their shapes are then those of their distributions.
+ * Samples parameters, derived quantities and observations from the prior. The data need not contain
+ * the observations; their shapes are then those of their distributions.
  *
- * @throws where a parameter has a flat density, or the model has a `factor`
+ * @throws DiffeoError of kind `usage` if a parameter has a flat density, or the model has a
+ * `factor`
  * @example
  * import { normal } from "diffeo/distribution";
  * import { key } from "diffeo/random";
@@ -138,9 +139,10 @@ export async function priorPredictive(
 }
 
 /**
- * Draws of new observations, one set per draw of the posterior.
+ * Samples new observations, one set per draw of the posterior.
  *
- * @param options.data other data to predict at, without the observations. Default the posterior's
+ * @param options.data other data to predict at, without the observations. Default: the data of the
+ * posterior
  * @returns draws by the names of `observe` statements, [chains, draws, …]
  */
 export async function posteriorPredictive(
@@ -157,7 +159,7 @@ export async function posteriorPredictive(
   return asDraws(await drawObservations(model, data, found, rows, keys, options), chains);
 }
 
-/** Parameters have the sizes that the data say. */
+/** Throws if the sizes of parameters at these data are not those of the posterior. */
 function requireShapes({ parameters }: Run, rows: Rows): void {
   for (const { name, shape = [] } of parameters) {
     const own = rows[name].shape.slice(1);
@@ -171,7 +173,8 @@ function requireShapes({ parameters }: Run, rows: Rows): void {
 }
 
 /**
- * The log-density of each independent observation, per draw of the posterior: what `loo` takes.
+ * Computes the log-density of each independent observation per draw of the posterior, which is the
+ * input of `loo`.
  *
  * @returns by the names of `observe` statements, [chains, draws, …]
  */

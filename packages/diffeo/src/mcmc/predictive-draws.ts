@@ -1,4 +1,4 @@
-/** Draws from a model in statements: its parameters from the prior, observations given parameters. */
+/** Samples from a model of statements: parameters from the prior, observations given parameters. */
 import type { Distribution } from "../distribution/index.ts";
 import type { Domain } from "../domain/index.ts";
 import type { CompileOptions } from "../engine/index.ts";
@@ -21,12 +21,15 @@ import type { Values } from "./parameters.ts";
 import { atRows, type Rows } from "./rows.ts";
 import { isDomain, run } from "./statements.ts";
 
-/** Where graphs of predictions run, and with which data. */
+/** The device and the data of predictions. */
 export interface RunOptions extends Pick<CompileOptions, "device" | "threads"> {
   readonly data?: Data;
 }
 
-/** Data as tensors: those that the model names, where it does; observations may be missing. */
+/**
+ * The data as tensors. If the model declares shapes, only the names it declares; observations may
+ * be missing.
+ */
 export const tensorsOf = (model: StatementModel, data: Data): Values => {
   const { data: shapes } = model;
   const named = shapes
@@ -35,7 +38,7 @@ export const tensorsOf = (model: StatementModel, data: Data): Values => {
   return mapValues(dataArrays(named), (array) => constant(array, "float64"));
 };
 
-/** A run with a free value for every parameter. */
+/** Runs the program with a free value for every parameter. */
 export const freeRun = (model: StatementModel, data: Values): Run =>
   run(model.program, data, ({ name, shape }) => input(name, shape ?? [], "float64"), true);
 
@@ -80,10 +83,10 @@ async function drawAt(
   return (drawn) => distribution.drawFrom(drawn, numbers, batch);
 }
 
-/** Resamples until all values of a parameter are inside its domain. */
+/** The most samples of a value until it is inside the parameter's domain. */
 const TRIES = 10_000;
 
-/** Which of the values, blocks of numbers, lie in a domain or within limits. */
+/** Which of the values, blocks of numbers, are in a domain or within limits. */
 async function insideOf(
   { name, domain, prior, shape = [] }: Declaration,
   again: (one: Values) => Limits,
@@ -131,7 +134,7 @@ async function insideOf(
   };
 }
 
-/** A declaration of a run for values of the parameters before it. */
+/** Thrown to stop a run at a declaration. */
 class Found extends Error {
   readonly declaration: Declaration;
   constructor(declaration: Declaration) {
@@ -167,7 +170,7 @@ const declarationAt = (
   );
 };
 
-/** Samples of one parameter's prior at rows of those before it. */
+/** Samples one parameter's prior, given rows of the parameters before it. */
 export async function drawPrior(
   model: StatementModel,
   data: Values,
@@ -210,15 +213,15 @@ export async function drawPrior(
     if (tried === TRIES)
       fail(
         "numerical",
-        `parameter("${name}"): ${TRIES} samples of its prior, and some never in its domain`,
-        "give a prior that lies in the domain",
+        `parameter("${name}"): some samples of its prior were outside its domain ${TRIES} times`,
+        "give a prior with more mass in the domain",
       );
     const again = draw(fold(fold(keys, name), tried));
     for (const i of open) out.set(again.subarray(i, i + size), i);
   }
 }
 
-/** Samples of all observations at rows of all parameters. */
+/** Samples all observations, given rows of all parameters. */
 export async function drawObservations(
   model: StatementModel,
   data: Values,

@@ -2,39 +2,40 @@
  * Chains that the warm-up left in a region without mass, found by comparison with the other chains
  * of their block.
  *
- * Chains are compared after half of the warm-up. Over the quarter before, each chain c has the mean m_c of
- * log p and the variances s²_c,i of its n free coordinates. If the region of the chain were
- * Gaussian with these variances, its mass would be ∫ p = e^{m + n/2} ∏ (2π s²_i)^½, for the mean of
- * log p is log p_max − n/2. So
+ * Chains are compared after half of the warm-up. Over the quarter before, chain c has the mean m_c
+ * of log p and the variances s²_c,i of its n free coordinates. If the region of the chain were
+ * Gaussian with these variances, its mass would be ∫ p = e^{m + n/2} ∏ (2π s²_i)^½, because the
+ * mean of log p is log p_max − n/2. So
  *
  *   log mass of c ≈ m_c + ½ Σ_i log s²_c,i        (the same constant for all chains)
  *
  * which takes into account that a wide region of low density may hold as much as a narrow one of
- * high density. Correlations, which the product of variances ignores, change it by
- * ½ log det R: up to some nats per coordinate. A chain is stray where its mass is below e^{−10−3n}
- * of the greatest mass, and where it is stuck (`isStuck`), or at least two chains, and half of those
- * that are not stuck, are within that factor of the greatest mass. Stuck chains have no say, and one
- * chain alone has none: a spike of the density may hold it. Modes that share the mass stay as they
- * are, and R̂ reports them.
+ * high density. Correlations, which the product of variances ignores, change it by ½ log det R: up
+ * to some nats per coordinate. A chain is stray where its mass is below e^{−10−3n} of the greatest
+ * mass, and where it is stuck (`isStuck`), or at least two chains, and half of those that are not
+ * stuck, are within that factor of the greatest mass. Stuck chains and single chains are not
+ * evidence against others: a spike of the density may hold them. Modes that share the mass stay as
+ * they are, and R̂ reports them.
  *
  * A stray chain takes over the point and the adaptation of a chain that is not stray, keeps its own
  * random numbers, and has the rest of the warm-up to move away. Draws after the warm-up are never
- * compared, so that they are those of a fixed kernel.
+ * compared, so they are those of a fixed kernel.
  */
 import { type CovarianceState, RunningCovariance } from "./warmup.ts";
 
-/** That a chain was moved, in the warm-up, to the place of another. */
+/** A restart: a chain was moved to another chain's position in the warm-up. */
 export interface Restart {
-  /** Transitions of the warm-up that were done. */
+  /** Completed transitions at that time. */
   readonly done: number;
-  /** The number of the chain whose place it took. */
+  /** The number of the chain whose position it took, counted from 0. */
   readonly from: number;
-  /** Mean log-densities, in free coordinates, of where it was and of where the other was. */
+  /** Mean log-density, in free coordinates, where the chain was. */
   readonly logDensity: number;
+    /** Mean log-density, in free coordinates, where the other chain was. */
   readonly logDensityThere: number;
 }
 
-/** What a chain has seen in the quarter before the comparison. */
+/** Statistics of a chain in the quarter before the comparison. */
 export interface RegionState {
   /** The sum of log p. */
   readonly total: number;
@@ -44,7 +45,7 @@ export interface RegionState {
   readonly points: CovarianceState;
 }
 
-/** Where a chain has been: the mean of log p and the variances of its coordinates. */
+/** The region of a chain: the mean of log p and the variances of its coordinates. */
 export class Region {
   readonly #points: RunningCovariance;
   #total: number;
@@ -72,8 +73,8 @@ export class Region {
   }
 
   /**
-   * Whether the chain cannot move: most of its transitions diverged, or it stood still, or log p is
-   * so low that differences of 1 are lost in rounding and every proposal looks as good.
+   * Whether the chain cannot move: most of its transitions diverged, or its points are all equal,
+   * or log p is so low that differences of 1 are lost in rounding and all proposals seem equal.
    */
   get isStuck(): boolean {
     const { count } = this.#points.state;
@@ -84,7 +85,7 @@ export class Region {
     );
   }
 
-  /** log ∫ p of the region, up to a constant that all chains share; −∞ of a chain that stood. */
+  /** log ∫ p of the region, up to a constant that all chains share; −∞ if all points are equal. */
   get logMass(): number {
     const { count, squares } = this.#points.state;
     const logs = squares.reduce((sum, s) => sum + Math.log(s / count), 0);
@@ -93,18 +94,20 @@ export class Region {
   }
 }
 
-/** The least warm-up in which chains are compared: what follows must let a chain move away. */
+/**
+ * The least warm-up in which chains are compared, so that a restarted chain has time to move away.
+ */
 const LEAST_WARMUP = 100;
 
 /**
- * After how many transitions chains are compared; undefined where they never are. In the first
- * quarter of a warm-up many chains are still on the way from a distant start.
+ * After how many transitions chains are compared; undefined if they are not. In the first quarter
+ * of a warm-up many chains are still on the way from a distant start.
  */
 export const comparisonOf = (warmup: number): number | undefined =>
   warmup < LEAST_WARMUP ? undefined : Math.floor(warmup / 2);
 
 /**
- * For each chain the index of the chain whose place it should take; undefined where it stays.
+ * For each chain the index of the chain whose position it should take; undefined if it stays.
  *
  * @param regions of the chains of a block
  * @param n coordinates

@@ -1,5 +1,6 @@
 /**
- * A function of one draw's values at many draws: compiled for a block of rows, run block by block.
+ * Evaluates a function of one draw's values at many draws: it is compiled for a block of rows and
+ * run block by block.
  */
 import { type CompileOptions, compile } from "../engine/index.ts";
 import { fail, type NdArray, type Shape, sizeOf, type Tensor, vmap } from "../graph/index.ts";
@@ -9,16 +10,16 @@ import type { Values } from "./parameters.ts";
 /** Numbers by name, the rows on the first axis. */
 export type Rows = Readonly<Record<string, { readonly shape: Shape; readonly data: Float64Array }>>;
 
-/** Rows that are computed at once. */
+/** Rows per block. */
 const BLOCK = 256;
 
-/** Numbers of a result, all rows together: 4 GB of float64. */
+/** The most numbers of a result over all rows: 4 GB of float64. */
 const MOST_NUMBERS = 2 ** 29;
 
 /**
  * The tensors of `f` for every row of `rows`, [count, …] each.
  *
- * @param f of one row's values; it returns an object of tensors
+ * @param f a function of one row's values that returns an object of tensors
  */
 export async function atRows(
   f: (one: Values) => Readonly<Record<string, Tensor>>,
@@ -36,7 +37,7 @@ export async function atRows(
   const out: Record<string, { shape: Shape; data: Float64Array }> = {};
   try {
     for (let from = 0; from < count; from += block) {
-      // The last block is filled with rows of the one before.
+      // The last block is filled up with rows of the block before.
       const first = Math.min(from, count - block);
       const values = mapValues(rows, ({ shape, data }): NdArray => {
         const size = sizeOf(shape.slice(1));
@@ -52,7 +53,7 @@ export async function atRows(
         if (count * size > MOST_NUMBERS)
           fail(
             "usage",
-            `${count} draws of ${size} numbers of "${name}" are more than ${MOST_NUMBERS}`,
+            `${count} draws of "${name}" with ${size} numbers each exceed the limit of ${MOST_NUMBERS} numbers`,
             "use fewer draws",
           );
         out[name] ??= { shape: [count, ...shape.slice(1)], data: new Float64Array(count * size) };

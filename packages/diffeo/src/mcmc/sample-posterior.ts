@@ -1,6 +1,6 @@
 /**
- * Draws from a posterior on constrained parameters: chains in free coordinates, draws in the
- * parameters' own.
+ * Samples a posterior on constrained parameters: chains move in free coordinates, and draws are in
+ * the parameters' domains.
  *
  *     const posterior = await samplePosterior(
  *       {
@@ -31,52 +31,55 @@ import {
 import { type Start, startingPoints } from "./starting-points.ts";
 import { warningsOf } from "./warnings.ts";
 
-/** What a call of a posterior sampler may choose. */
+/** Options of a call of a posterior sampler. */
 export interface CallOptions extends Omit<DrawChainsOptions, "first" | "inputs"> {
+  
+    /** Data of the model by name. Default none. */
   readonly data?: Data;
-  /** Default free coordinates even between −2 and 2. */
+  /** Where chains start. Default: free coordinates sampled uniformly between −2 and 2. */
   readonly start?: Start;
 }
 
-/** How many chains a posterior sampler has, and how they move. */
+/** Options of `openPosteriorSampler`: the number of chains and their settings. */
 export interface PosteriorSamplerOptions extends Omit<OpenChainsOptions, "size"> {
-  /** Default 4. */
+  /** Number of chains. Default 4. */
   readonly chains?: number;
 }
 
-/** How `samplePosterior` samples. */
+/** Options of `samplePosterior`. */
 export interface SamplePosteriorOptions extends PosteriorSamplerOptions, CallOptions {}
 
 /** Draws from a posterior, with their summary and warnings. */
 export interface Posterior<Name extends string = string> {
-  /** By name: parameters and derived quantities, [chains, draws, …]. */
+  /** Draws of parameters and derived quantities by name, [chains, draws, …]. */
   readonly draws: Readonly<Record<Name, PosteriorDraws>>;
+    /** The chains in free coordinates, with the statistics of their transitions. */
   readonly chains: readonly Chain[];
-  /** How they were drawn. */
+  /** The settings of the chains, with their defaults. */
   readonly settings: ChainSettings;
-  /** What the model was given. */
+  /** The data of the model. */
   readonly data: BoundModel["data"];
-  /** One row a number: `theta[3]` is the third of theta. */
+  /** Summarises each number: `theta[3]` is the third element of theta. */
   readonly summary: () => Readonly<Record<string, Summary>>;
-  /** What a reader of these draws should know first, in words; none where all is well. */
+  /** Problems with the draws, each in a sentence with what to do; empty if none was found. */
   readonly warnings: () => readonly string[];
 }
 
-/** `name`, or `name[i, j]` counted from 1, of every number of a quantity. */
+/** The names `name`, or `name[i,j]` counted from 1, of all elements of a quantity. */
 export function elementNames(name: string, shape: Shape): string[] {
   return indicesOf(shape).map((index) =>
     index.length === 0 ? name : `${name}[${index.join(",")}]`,
   );
 }
 
-/** All indices of an array, from 1, the last one fastest. */
+/** All indices of an array, counted from 1, the last index fastest. */
 export const indicesOf = (shape: Shape): number[][] =>
   shape.reduce<number[][]>(
     (all, n) => all.flatMap((before) => Array.from({ length: n }, (_, i) => [...before, i + 1])),
     [[]],
   );
 
-/** One array per chain, of one number of a quantity. */
+/** The draws of one element of a quantity, one array per chain. */
 export const chainsOf = (
   { shape: [chains, draws, ...shape], data }: PosteriorDraws,
   element: number,
@@ -127,7 +130,7 @@ async function posteriorOf(
   );
 }
 
-/** The posterior that drawn chains are. */
+/** Makes a posterior of finished chains. */
 async function describePosterior(
   model: BoundModel,
   drawn: readonly Chain[],
@@ -156,19 +159,19 @@ async function describePosterior(
 
 const countOf = ({ chains = 4 }: PosteriorSamplerOptions): number => {
   if (!(Number.isSafeInteger(chains) && chains >= 1))
-    fail("usage", `\`chains\` is ${chains}`, "give an integer from 1; R̂ needs several, such as 4");
+    fail("usage", `\`chains\` is ${chains}`, "give an integer of at least 1; R̂ needs several, such as 4");
   return chains;
 };
 
 /**
- * Draws from a model. Its data are constants of the graph: what depends on them alone is computed
- * once.
+ * Samples the posterior of a model by Markov chains. The data are constants of the graph, so what
+ * depends on them alone is computed once.
  */
 export function samplePosterior<const P extends Parameters, D extends string = never>(
   model: NamedModel<P, D>,
   options: SamplePosteriorOptions,
 ): Promise<Posterior<(keyof P & string) | D>>;
-/** The same of a model of statements, or one whose parameters depend on the data. */
+/** Samples the posterior of a model of statements, or of one whose parameters depend on the data. */
 export function samplePosterior(
   model: PosteriorModel,
   options: SamplePosteriorOptions,
@@ -196,12 +199,12 @@ export async function samplePosterior(
 }
 
 /**
- * The posterior of chains that were sampled elsewhere, as jobs (`chainsJobs`).
+ * Makes a posterior of chains that were sampled elsewhere, as jobs (`chainsJobs`).
  *
- * @param model the model whose chains they are
- * @param states all chains at their last draw, in their order
- * @param options those of the jobs
- * @throws DiffeoError of kind `data` where the chains are not those of the options
+ * @param model the model of the chains
+ * @param states the states of all chains at their last draw, in order
+ * @param options the options of the jobs
+ * @throws DiffeoError of kind `data` if the chains do not fit the options or are not finished
  */
 export async function collectPosterior(
   model: PosteriorModel,
@@ -216,22 +219,22 @@ export async function collectPosterior(
     requireOwn(states, count, bound.space.dimension, settings);
     const open = states.findIndex(({ done }) => done < settings.warmup + settings.draws);
     if (open >= 0)
-      fail("data", `chain ${open} has not reached its last draw`, "run its job to the end");
+      fail("data", `chain ${open + 1} has not reached its last draw`, "run its job to the end");
     return await describePosterior(bound, states.map(endedChain), settings);
   } finally {
     await bound.dispose();
   }
 }
 
-/** A model whose graphs are compiled once for data of the same shapes, which are inputs of them. */
+/** A posterior sampler that can be called with many data sets; see `openPosteriorSampler`. */
 export interface PosteriorSampler extends Closable {
   (options: CallOptions): Promise<Posterior>;
   dispose(): Promise<void>;
 }
 
 /**
- * Opens a sampler of a model that is called with many data sets: graphs are compiled once per
- * shape of the data.
+ * Opens a sampler of a model for many data sets. The data are inputs of the graphs, which are
+ * compiled once per shape of the data. Call `dispose` to free them.
  */
 export function openPosteriorSampler(
   model: PosteriorModel,
@@ -241,8 +244,7 @@ export function openPosteriorSampler(
   const opened = new Map<string, { readonly bound: BoundModel; readonly chains: OpenChains }>();
   const draw = async (call: CallOptions): Promise<Posterior> => {
     const data = dataArrays(call.data ?? {}, model.data);
-    // Parameters that are made from the data may depend on single numbers of it: how many there
-    // are.
+    // Parameters that are a function of the data may depend on single numbers, such as a count.
     const own = typeof model.parameters === "function";
     const shapes = Object.entries(data).map(([name, { shape, data: values }]) => [
       name,

@@ -1,38 +1,38 @@
-/** Where chains start: points at which the log-density is finite. */
+/** Starting points of chains, at which the log-density is finite. */
 import type { ParameterFault } from "../distribution/index.ts";
 import { fail } from "../graph/index.ts";
 import { fold, type Key, uniform } from "../random/index.ts";
 import type { OpenChains } from "./chains.ts";
 import type { BoundModel } from "./model.ts";
 
-/** Where chains begin: an approximation is one. */
+/** Starting points of chains. The result of `approximate` is one. */
 export interface Start {
-  /** Free coordinates drawn for a key. */
+  /** Samples free coordinates for a key. */
   readonly point: (key: Key) => Float64Array;
 }
 
-/** Tries for a point where log p and its slope are finite. */
+/** The most tries for a point where log p and its gradient are finite. */
 const TRIES = 100;
 
-/** How starting points are found. */
+/** Options of the search for starting points. */
 interface Search {
   readonly key: Key;
   readonly start?: Start;
-  /** Coordinates of a point. */
+  /** The number of coordinates of a point. */
   readonly n: number;
-  /** The number of the first chain, and how many there are. */
+  /** The number of the first chain, and the number of chains. */
   readonly first: number;
   readonly count: number;
   readonly inputs?: BoundModel["inputs"];
-  /** Says where a point is. */
+  /** Describes a point, for errors. */
   readonly where: (x: Float64Array) => Promise<string>;
-  /** What is wrong there, as far as the model knows. */
+  /** Describes what is wrong at a point, if the model knows. */
   readonly faultAt?: (x: Float64Array) => Promise<ParameterFault | undefined>;
 }
 
 /**
- * A point for every chain where log p and its slope are finite, a function of the key and of the
- * chain's number.
+ * Finds a point for every chain where log p and its gradient are finite, as a function of the key
+ * and the chain's number.
  */
 export async function startingPoints(
   chains: Pick<OpenChains, "look">,
@@ -62,19 +62,19 @@ export async function startingPoints(
   }
 }
 
-/** Raises the error of a chain without a point to begin from. */
+/** Throws the error of a chain without a starting point. */
 async function failToBegin(
   { where, faultAt }: Search,
   chain: number,
   x: Float64Array,
   value: number,
 ): Promise<never> {
-  const what = Number.isFinite(value) ? `${value}, but its slope is not finite,` : String(value);
+  const what = Number.isFinite(value) ? `${value}, but its gradient is not finite,` : String(value);
   const fault = await faultAt?.(x);
   return fail(
     "numerical",
-    `chain ${chain + 1} has no point to begin from after ${TRIES} tries: the log-density is ${what} at ${await where(x)}${fault ? `, where ${fault.problem}` : ""}`,
+    `chain ${chain + 1} has no starting point after ${TRIES} tries: the log-density is ${what} at ${await where(x)}${fault ? `, where ${fault.problem}` : ""}`,
     fault?.remedy ??
-      "make the log-density finite inside the parameters' domains, and compute with logarithms",
+      "make the log-density finite inside the parameters' domains; compute with logarithms to avoid overflow",
   );
 }

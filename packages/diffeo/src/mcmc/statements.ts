@@ -1,6 +1,6 @@
 /**
- * The statements of a model, run for one chain: each `parameter` gives the tensor of its value, and
- * the log-density is the sum of what parameters and observations contribute.
+ * Runs the statements of a model for one chain: each `parameter` returns the tensor of its value,
+ * and the log-density is the sum of the terms of parameters, observations and factors.
  */
 import type { Distribution } from "../distribution/index.ts";
 import type { Domain } from "../domain/index.ts";
@@ -23,7 +23,7 @@ import type { Values } from "./parameters.ts";
 const isDistribution = (prior: object): prior is Distribution => "logDensity" in prior;
 export const isDomain = (of: Domain | Limits): of is Domain => "map" in of;
 
-/** Sizes as numbers. Those of data that are inputs of a graph are not known: undefined. */
+/** Sizes as numbers; undefined if one of them is an input of the graph. */
 function sizesOf(what: string, shape: Size | readonly Size[]): Shape | undefined {
   const list: readonly Size[] = Array.isArray(shape) ? shape : [shape as Size];
   const sizes = list.map((size) => {
@@ -34,17 +34,17 @@ function sizesOf(what: string, shape: Size | readonly Size[]): Shape | undefined
   if (sizes.includes(undefined)) return undefined;
   const wrong = sizes.find((d) => !(Number.isSafeInteger(d) && (d as number) >= 1));
   if (wrong !== undefined)
-    fail("usage", `${what}: a size is ${String(wrong)}`, "give sizes from 1");
+    fail("usage", `${what}: a size is ${String(wrong)}`, "give sizes of at least 1");
   return sizes as number[];
 }
 
-/** A function of plain numbers makes float32, which would lose digits unseen. */
+/** Functions of plain numbers give float32, which would silently lose digits. */
 function requireFloat64(what: string, tensors: readonly Tensor[]): void {
   if (tensors.some(({ dtype }) => dtype === "float32"))
     fail(
       "type",
       `${what}: a parameter of its distribution is float32`,
-      "a function of plain numbers makes float32: use Math.log and its kin there",
+      "functions of plain numbers give float32: use Math.log and the like there",
     );
 }
 
@@ -56,8 +56,8 @@ const checkedData = (data: Values): Values =>
         const names = Object.keys(target).join(", ");
         fail(
           "usage",
-          `the model asks for "${name}" among the data`,
-          names === "" ? "there are no data: give them" : `they are ${names}`,
+          `the model reads "${name}", which the data do not have`,
+          names === "" ? "no data are given: give them" : `they are ${names}`,
         );
       }
       return Reflect.get(target, name);
@@ -71,20 +71,20 @@ const knownOnly = (statements: Statements): Statements =>
       if (typeof name === "string" && !Object.hasOwn(target, name))
         fail(
           "usage",
-          `there is no statement \`${name}\``,
+          `unknown statement \`${name}\``,
           `the statements are ${Object.keys(target).join(", ")}`,
         );
       return Reflect.get(target, name);
     },
   });
 
-/** An error of the program with the place where it arose. */
+/** Adds the place to an error of the program. */
 function located(error: unknown, last: string): unknown {
   const place = last === "" ? "at the beginning of the model" : `in the model, after ${last}`;
   if (error instanceof DiffeoError && !error.problem.includes('("')) {
     const mixed = /float32/.test(error.problem) && /float64/.test(error.problem);
     const remedy = mixed
-      ? "a function of plain numbers makes float32: use Math.exp and its kin there, or cast"
+      ? "functions of plain numbers give float32: use Math.exp and the like there, or cast"
       : error.remedy;
     return new DiffeoError(error.kind, `${place}: ${error.problem}`, remedy, { cause: error });
   }
@@ -109,7 +109,7 @@ function located(error: unknown, last: string): unknown {
   return error;
 }
 
-/** Statements of a model at most: each is several nodes of every graph. */
+/** The most statements of a model: each is several nodes of every graph. */
 const MOST_STATEMENTS = 5000;
 
 /** What the statements of one run have given so far. */
@@ -200,7 +200,7 @@ function statementsOf(
 /**
  * Runs a program once.
  *
- * @param at the value of a parameter
+ * @param at returns the value of a parameter
  * @param predicts whether observations may be missing from the data
  */
 export function run(
@@ -222,7 +222,7 @@ export function run(
   try {
     const returned: unknown = program(knownOnly(statements), checkedData(data));
     if (returned instanceof Promise) {
-      returned.catch(() => undefined); // what comes after the first `await` is not part of the model
+      returned.catch(() => undefined); // statements after the first `await` are not part of the model
       fail("usage", "the function of the model is async", "write it without async and await");
     }
   } catch (error) {
@@ -230,7 +230,7 @@ export function run(
   }
   const { parameters, observations, derived, factors, terms } = collected;
   if (terms.length === 0 && !predicts)
-    fail("usage", "the model has no density", "give a parameter a prior, or observe something");
+    fail("usage", "the model has no density", "add a parameter with a prior, or an observation");
   return {
     parameters,
     observations,
@@ -240,7 +240,7 @@ export function run(
   };
 }
 
-/** A parameter's shape and coordinates. */
+/** Declares a parameter: its shape and its coordinates. */
 function declare(
   what: string,
   name: string,
@@ -266,10 +266,10 @@ function declare(
   if (prior.discrete || integers || support.kind === "integer")
     fail(
       "usage",
-      `${what}: ${prior.name} makes integers, and chains move along slopes`,
-      "sum it out of the density, as mixture does",
+      `${what}: ${prior.name} is discrete, and chains need gradients`,
+      "sum it out of the density, for example with mixture",
     );
-  // One value of a domain of vectors is several numbers of the distribution.
+  // One value of a domain of vectors has several numbers of the distribution.
   const wide = domain ? eventOf(domain) : [];
   const whole = sizes ? [...sizes, ...wide] : prior.batch.length === 0 ? wide : prior.batch;
   if (known) batchOfValue(`${what}: its value`, [...whole, ...event], prior);
@@ -284,7 +284,7 @@ function declare(
   if (!affine || domain)
     fail(
       "usage",
-      `${what}: \`centred\` is false, and ${domain ? "it has a domain of its own" : `${prior.name} has no location and scale`}`,
+      `${what}: \`centred\` is false, but ${domain ? "`domain` is set" : `${prior.name} has no location and scale`}`,
       "leave `centred` out, or write value = f(standard value) yourself",
     );
   return { ...declaration, affine };

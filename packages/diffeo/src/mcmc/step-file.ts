@@ -1,15 +1,14 @@
 /**
- * Chains whose target travels. The transitions of a model with its data are one WebAssembly module;
- * written as a file it needs no code of the model's, and chains can be drawn wherever WebAssembly
- * is:
+ * Chains that run without the model's code. The transitions of a model with its data are one
+ * WebAssembly module. As a file it can be sent to any machine that runs WebAssembly:
  *
  *   where the model is   serializeChainStep(model, { data, chains }) → bytes
  *   anywhere             drawChainsFromStep(bytes, { key, first, count, … }) → states at their last draw
  *   where the model is   collectPosterior(model, states, { … }) → posterior
  *
- * A model with an operation that the compiler lacks travels as the ONNX file of its leapfrog step.
- * The draws are those of `samplePosterior` with the same options, bit for bit: on every machine from
- * a module, on one kind of machine from an ONNX file.
+ * If the compiler lacks an operation of the model, the file is the ONNX graph of its leapfrog step.
+ * The draws are those of `samplePosterior` with the same options, bit for bit: on every machine
+ * from a module, on one kind of machine from an ONNX file.
  */
 import { openModel } from "../engine/index.ts";
 import { callsOutside } from "../engine/split.ts";
@@ -50,8 +49,8 @@ export function serializeChainStep(model: PosteriorModel, options: ChainStepOpti
   if (callsOutside(traced))
     fail(
       "usage",
-      "the model calls a function that no graph can hold",
-      "draw its chains in this process",
+      "the model calls an async function, which cannot be part of a graph",
+      "sample its chains in this process",
     );
   return writeOnnx(traced.outputs, "cpu", {}, traced.inputs).bytes;
 }
@@ -59,21 +58,16 @@ export function serializeChainStep(model: PosteriorModel, options: ChainStepOpti
 /** Which chains of a file are sampled, and how. */
 export interface StepDrawOptions extends ChainOptions {
   readonly key: Key;
-  /**
-   * The number of the first chain, a multiple of the block; and how many are drawn, a block at
-   * most.
-   */
+  /** The number of the first chain, a multiple of the block. */
   readonly first: number;
+    /** How many chains are sampled, at most a block. */
   readonly count: number;
   readonly threads?: number;
   readonly onDraw?: (chain: number, done: number, of: number) => void;
   readonly signal?: AbortSignal;
 }
 
-/**
- * What a file must be to be a step: rows and M⁻¹ in, rows out, of float64 and of sizes that go
- * together.
- */
+/** Checks that a file is a step: rows and M⁻¹ in, rows out, all float64 with sizes that match. */
 function shapeOf(file: OnnxFile): {
   readonly rows: number;
   readonly n: number;
@@ -115,12 +109,12 @@ async function openStep(onnx: Uint8Array, file: OnnxFile, threads: number): Prom
   return Object.assign(step, { dispose: () => session.dispose() });
 }
 
-/** What chains of a file are drawn with. */
+/** An opened file. */
 interface OpenFile {
   readonly rows: number;
   readonly n: number;
   readonly form: MetricForm;
-  /** The one of both that there is. */
+  /** The step of an ONNX file, or the session of a module. */
   readonly step?: ChainStep;
   readonly session?: ChainSession;
 }
@@ -148,11 +142,11 @@ export async function drawChainsFromStep(
     if (form !== formOf(settings.metric))
       fail(
         "usage",
-        `the file is not a step of \`metric\` "${settings.metric}"`,
+        `the file was not written for \`metric\` "${settings.metric}"`,
         "write it with the same metric",
       );
     if (count > rows)
-      fail("usage", `${count} chains in a block of ${rows}`, "draw a block at a time");
+      fail("usage", `${count} chains requested, the file has blocks of ${rows}`, "sample one block per call");
     const start = await startingPoints(chains, {
       n,
       first,

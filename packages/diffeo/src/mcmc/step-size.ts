@@ -1,18 +1,18 @@
 /**
- * Step sizes that settle by themselves (stochastic approximation, H. Robbins and S. Monro, 1951),
- * by one of two rules:
+ * Adaptation of step sizes by stochastic approximation (H. Robbins and S. Monro, 1951), with one of
+ * two rules:
  *
  *   constant gain     log ε ← log ε + gain·(accepted share − wanted share)
  *   dual averaging    log ε_m = μ − √m/γ · 1/(m + t₀) Σ (δ − α_i),   log ε̄_m = m^{−κ} log ε_m + (1 − m^{−κ}) log ε̄_{m−1}
  *
- * The first follows a target that moves along a path of distributions, and takes the share of many
- * chains (walk.ts); the second, of M. Hoffman and A. Gelman (2014), settles for one chain on one
- * distribution (adaptive-chain.ts). A size that depends on the chains' past does not leave p as it is: both settle in the
- * warm-up and are then fixed.
+ * The first follows a target that moves along a path of distributions, and uses the accepted share
+ * of many chains (walk.ts). The second, by M. Hoffman and A. Gelman (2014), converges for one chain
+ * and one distribution (adaptive-chain.ts). A step size that depends on the chain's past does not
+ * leave p invariant, so both are fixed after the warm-up.
  */
 
 export interface StepSizeRule {
-  /** The share of accepted moves to settle at. Default 0.75. */
+  /** The target share of accepted moves. Default 0.75. */
   readonly targetAcceptance?: number;
   /** Default 0.4. */
   readonly gain?: number;
@@ -22,8 +22,8 @@ export interface StepSizeRule {
 }
 
 /**
- * The step size after a transition of which a share was accepted, ε e^{gain (share − target)}
- * within its bounds.
+ * The step size after a transition with the given share of accepted moves: ε e^{gain (share −
+ * target)}, within the bounds.
  */
 export function adaptedStepSize(size: number, share: number, rule: StepSizeRule = {}): number {
   const { targetAcceptance = 0.75, gain = 0.4, least = 0, most = Number.POSITIVE_INFINITY } = rule;
@@ -47,12 +47,12 @@ export class DualAverage {
     this.state = state;
   }
 
-  /** Starts again around a size. */
+  /** Restarts around a size. */
   restart(size: number): void {
     this.state = around(size);
   }
 
-  /** Takes the acceptance of one transition. */
+  /** Adds the acceptance of one transition. */
   add(acceptance: number): void {
     const { centre, count, error: before, logMean } = this.state;
     const m = count + 1;
@@ -78,7 +78,7 @@ export class DualAverage {
   }
 }
 
-/** Tried ten times as large at first: large steps are cheap to try. */
+/** Starts ten times larger, because large steps are cheap to try. */
 const around = (size: number): DualAverageState => ({
   centre: Math.log(10 * size),
   count: 0,

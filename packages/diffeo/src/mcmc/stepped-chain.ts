@@ -1,30 +1,30 @@
 /**
- * A chain step by step: its owner computes the leapfrog step `step`, which may be one of many chains
- * in a graph, and passes the point that it leads to to `take`.
+ * Runs a chain step by step. Its owner computes the leapfrog step `step`, possibly with those of
+ * other chains in one graph, and passes the resulting point to `take`.
  */
 import { fold, type Key, normal, uniform } from "../random/index.ts";
 import type { AdaptiveChain } from "./adaptive-chain.ts";
 import { methods } from "./method.ts";
 import type { Leaf, Trajectory } from "./trajectory.ts";
 
-/** One leapfrog step to take. */
+/** The next leapfrog step. */
 interface Step {
   readonly from: Leaf;
-  /** ε, negative where time runs backwards. */
+  /** ε, negative if time runs backwards. */
   readonly size: number;
 }
 
 const half = (a: Float64Array, b: Float64Array): number =>
   0.5 * a.reduce((total, v, i) => total + v * b[i], 0);
 
-/** Whether log p or its slope is not a number at a point that is. A point that overflowed itself says nothing. */
+/** Whether log p or its gradient is NaN at a finite point. Points that overflowed do not count. */
 const isUndefined = ({ x, value, slope }: Leaf): boolean =>
   (Number.isNaN(value) || slope.some(Number.isNaN)) && x.every(Number.isFinite);
 
 export class SteppedChain {
   readonly adaptive: AdaptiveChain;
   #trajectory: Trajectory | undefined;
-  /** Where the step of a search starts. */
+  /** The point where the step of a search starts. */
   #start: Leaf | undefined;
 
   constructor(adaptive: AdaptiveChain) {
@@ -39,7 +39,7 @@ export class SteppedChain {
     return { from, size: direction * size };
   }
 
-  /** Takes the point the step led to; whether a transition ended with it. */
+  /** Takes the result of the step; true if it ended a transition. */
   take(leaf: Leaf): boolean {
     const chain = this.adaptive;
     if (this.#start) {
@@ -49,19 +49,19 @@ export class SteppedChain {
     }
     const ended = (this.#trajectory as Trajectory).add(leaf);
     if (!ended) return false;
-    // What is not a number ends a transition, so it is the last leaf or none.
+    // NaN ends a transition, so only the last leaf can be one.
     chain.note(isUndefined(leaf) ? 1 : 0, leaf.x);
     chain.settle(ended);
     this.#prepare();
     return true;
   }
 
-  /** Goes on after a comparison with other chains. */
+  /** Continues after the comparison with other chains. */
   proceed(): void {
     this.#prepare();
   }
 
-  /** What comes next: a step of a search, the next transition, or nothing. */
+  /** Starts a step of a search or the next transition, if the chain is not finished. */
   #prepare(): void {
     const chain = this.adaptive;
     this.#start = undefined;
@@ -71,7 +71,7 @@ export class SteppedChain {
     else this.#begin();
   }
 
-  /** The chain's point with a momentum drawn for it. */
+  /** The chain's point with a sampled momentum. */
   #kicked(stream: Key): Leaf {
     const { at, metric } = this.adaptive;
     const z = normal(fold(stream, "momentum"), [at.x.length], { dtype: "float64" }).data;

@@ -1,7 +1,7 @@
 /**
- * Subtrees of the no-U-turn sampler (nuts.ts) as code of a module: the criterion, the draw of a
- * leaf, and how two subtrees become one. They lie on a stack in memory; a merge writes into the
- * lower of the two.
+ * Subtrees of the no-U-turn sampler (nuts.ts) as code of a module: the U-turn criterion, the
+ * sampled leaf, and the merge of two subtrees. They are on a stack in memory; a merge writes into
+ * the lower of the two.
  */
 import { apply, Code, type Expr, f64, i32, int, select } from "../engine/wasm/code.ts";
 import { lanes } from "../engine/wasm/lanes.ts";
@@ -13,7 +13,7 @@ import { copy, eachPair, load, loadInteger, store, storeInteger, total } from ".
 const { one, many } = lanes.f64;
 const at = i32;
 
-/** The address of a field, kept in a local. */
+/** The address of a field, in a local variable. */
 export const field = (code: Code, base: Expr, offset: number): Expr =>
   code.let(int.add(base, i32(offset)));
 
@@ -34,8 +34,8 @@ function straightFunction(module: Module, vector: number): number {
 }
 
 /**
- * (a's first and last momentum, its ρ, b): the same for two stretches that follow each other, and
- * across their seam. A velocity lies behind its momentum.
+ * (a's first and last momentum, its ρ, b): the same for two consecutive subtrees, and across their
+ * seam. A velocity is stored behind its momentum.
  */
 function straightOnFunction(module: Module, { vector, subtree: part }: ChainLayout): number {
   const straight = straightFunction(module, vector);
@@ -74,7 +74,7 @@ function logAddFunction(module: Module): number {
   });
 }
 
-/** (from, to): the leaf that was sampled from one stretch becomes that of another. */
+/** (from, to): copies the sampled leaf of one subtree to another. */
 function chooseFunction(module: Module, { vector, subtree: part }: ChainLayout): number {
   return module.function("choose", () => {
     const code = new Code(["i32", "i32"]);
@@ -86,7 +86,10 @@ function chooseFunction(module: Module, { vector, subtree: part }: ChainLayout):
   });
 }
 
-/** Writes that subtree b joins a: `biased` weights b against a alone, else against both. */
+/**
+ * Writes the join of subtrees a and b: with `biased` the weight of b is compared with that of a,
+ * else with that of both.
+ */
 type Join = (code: Code, a: Expr, b: Expr, biased: boolean) => void;
 
 function joinOf({ module, layout, uniform }: ChainSite): Join {
@@ -106,7 +109,7 @@ function joinOf({ module, layout, uniform }: ChainSite): Join {
   };
 }
 
-/** The half that was built joins the whole. */
+/** Joins the new half to the tree. */
 function doubleFunction(
   { module, layout, uniform }: ChainSite,
   straightOn: number,
@@ -126,7 +129,7 @@ function doubleFunction(
       apply("i32", callFunction(straightOn), outer, inner, at(whole + part.sum), half),
     );
     join(code, at(whole), half, true);
-    // The new half's last leaf is the whole's end on its side; its velocity lies behind it.
+    // The new half's last leaf is the tree's end on that side; its velocity is stored behind it.
     copy(code, 2 * vector, at(stack + part.lastMomentum), inner);
     const deep = int.le(loadInteger(at(layout.maxDepth)), loadInteger(at(whole), part.depth));
     code.when(
@@ -138,7 +141,7 @@ function doubleFunction(
   });
 }
 
-/** The subtree on top of the stack merges with those of its depth; 0 where one turns. */
+/** Merges the subtree on top of the stack with those of its depth; 0 if one makes a U-turn. */
 function mergeFunction({ module, layout }: ChainSite, straightOn: number, join: Join): number {
   const { vector, subtree: part, stack } = layout;
   return module.function("merge", () => {
@@ -193,11 +196,11 @@ function mergeFunction({ module, layout }: ChainSite, straightOn: number, join: 
 /** Writes the end of the transition. */
 export type Finish = (code: Code, diverged: Expr) => void;
 
-/** Functions of a module that grow the tree. */
+/** The functions of a module that grow the tree. */
 export interface SubtreeCode {
-  /** Doubles the whole by the half that was built. */
+  /** Joins the new half to the tree. */
   readonly double: number;
-  /** Merges the subtrees on top of the stack; gives 0 where one turns. */
+  /** Merges the subtrees on top of the stack; returns 0 if one makes a U-turn. */
   readonly merge: number;
 }
 

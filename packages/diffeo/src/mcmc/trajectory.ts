@@ -1,9 +1,6 @@
-/**
- * What a transition is made of: points in phase space that leapfrog went through, H = ½pᵀM⁻¹p − log
- * p(x), and how it ended.
- */
+/** The points of a transition in phase space, with H = ½pᵀM⁻¹p − log p(x), and its result. */
 
-/** A point in phase space, with what is known there. */
+/** A point in phase space, with log p, its gradient and H. */
 export interface Leaf {
   readonly x: Float64Array;
   /** ∇ log p(x) */
@@ -14,33 +11,33 @@ export interface Leaf {
   readonly velocity: Float64Array;
   /** log p(x) */
   readonly value: number;
-  /** H, with its constant. */
+  /** H. */
   readonly energy: number;
 }
 
-/** A difference of energies beyond which a trajectory has diverged. */
+/** The energy difference above which a trajectory has diverged. */
 export const DIVERGED = 1000;
 
-/** How a transition ended. */
+/** The result of a transition. */
 export interface EndedTransition {
   readonly leaf: Pick<Leaf, "x" | "slope" | "value">;
   readonly depth: number;
-  /** Leapfrog steps. */
+  /** The number of leapfrog steps. */
   readonly leaves: number;
   readonly diverged: boolean;
   /**
-   * min(1, e^{H₀−H}), for the no-U-turn sampler its mean over the leaves: what the step size is
-   * adapted to.
+   * min(1, e^{H₀−H}), for the no-U-turn sampler its mean over the leaves; the step size is adapted
+   * to it.
    */
   readonly acceptance: number;
-  /** H of the leaf that was drawn. */
+  /** H of the sampled leaf. */
   readonly energy: number;
 }
 
-/** A transition under way: it names its next leapfrog step. */
+/** A transition in progress. */
 export interface Trajectory {
   /** Where the next leapfrog step starts, and in which direction of time. */
   readonly next: { readonly from: Leaf; readonly direction: 1 | -1 };
-  /** Takes the leaf that step led to; the transition, once it is over. */
+  /** Takes the leaf after that step; returns the transition's result when it has ended. */
   add(leaf: Leaf): EndedTransition | undefined;
 }

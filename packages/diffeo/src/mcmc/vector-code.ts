@@ -1,4 +1,4 @@
-/** Vectors in the memory of a module: copies, sums and products, two numbers at a time. */
+/** Copies, sums and products of vectors in the memory of a module, two numbers at a time. */
 import {
   apply,
   type Code,
@@ -28,10 +28,10 @@ export interface Pair {
   readonly store: (vector: Expr, value: Expr) => void;
 }
 
-/** Bytes of vectors whose loops are written out. */
+/** The most bytes of vectors whose loops are unrolled. */
 const UNROLL = 128;
 
-/** Visits the pairs of vectors of so many bytes. */
+/** Visits the pairs of vectors with the given number of bytes. */
 export function eachPair(code: Code, bytes: number, visit: (pair: Pair) => void): void {
   const pair = (offset: number, counter?: Expr): Pair => {
     const at = (vector: Expr): Expr => (counter ? int.add(vector, counter) : vector);
@@ -51,7 +51,7 @@ export function copy(code: Code, bytes: number, from: Expr, ...to: readonly Expr
   });
 }
 
-/** A sum that starts at 0, and its value. */
+/** A sum that starts at 0. */
 export function total(code: Code): { readonly add: (x: Expr) => void; readonly value: () => Expr } {
   const sum: Local = code.local("v128");
   code.set(sum, many.constant(0));

@@ -1,17 +1,16 @@
 /**
- * Chains in lockstep: a whole transition, L leapfrog steps and the Metropolis test, is one graph,
- * which moves thousands of chains with one step size. The target is Σ w_k f_k with weights that a
- * call may change, as an annealed path does at every transition.
+ * Chains in lockstep. A complete transition, L leapfrog steps and the Metropolis test, is one
+ * graph, which moves thousands of chains with one step size. The target is Σ w_k f_k with weights
+ * that may change at each transition, as on an annealed path.
  *
- * The chains of a posterior (adaptive-chain.ts) cannot run this way. A trajectory of the no-U-turn
- * sampler ends at a leaf that only the chain itself knows, and each chain learns its own step size
- * and metric. So each of them has transitions of its own, in a module (chain-module.ts) or step by
- * step (stepped-chain.ts). Here that would cost a call or a decision per chain. Both share the step
- * (leapfrog.ts).
+ * The chains of a posterior (adaptive-chain.ts) cannot run this way. Trajectories of the no-U-turn
+ * sampler have different lengths, and each chain adapts its own step size and metric. So each chain
+ * has its own transitions, in a module (chain-module.ts) or step by step (stepped-chain.ts). Both
+ * use the same step (leapfrog.ts).
  *
- * The randomness of a transition is that of its key, or of one key per chain: from
- * `fold(sampleKeys(key, count, first), step)` what chain i does at a step is a function of (key, i,
- * step) alone, on any number of threads and in any grouping.
+ * A transition has one key, or one key per chain. With the keys `fold(sampleKeys(key, count,
+ * first), step)` the randomness of chain i at a step is a function of (key, i, step) alone, for any
+ * number of threads and any grouping of chains.
  */
 import { type Arrays, type CompileOptions, compile, type OpenSpecs } from "../engine/index.ts";
 import { cast, fail, isNdArray, mapTree, type NdArray, sum, type Tensor } from "../graph/index.ts";
@@ -27,17 +26,17 @@ export interface WalkTarget<P> {
   /** f_k, at points [B, n]. */
   readonly terms: readonly ((x: Tensor, parameters: P) => Tensor)[];
   /**
-   * What the terms depend on besides the point: a tree of arrays, inputs of the graph. `{}` where
-   * that is nothing.
+   * What the terms depend on besides the point: a tree of arrays, which are inputs of the graph.
+   * May be `{}`.
    */
   readonly parameters: Arrays<P>;
 }
 
-/** How many leapfrog steps a transition has, and how many chains run together. */
+/** Options of `openWalk`. */
 export interface WalkOptions extends Pick<CompileOptions, "device" | "threads" | "type"> {
-  /** Leapfrog steps a transition; 1 is Langevin's algorithm. */
+  /** Leapfrog steps per transition; 1 is the Metropolis-adjusted Langevin algorithm. */
   readonly leapfrog: number;
-  /** Chains a call takes, for memory grows with them. Default 1,000. */
+  /** Chains per call, which limits the memory. Default 1,000. */
   readonly part?: number;
 }
 
@@ -45,9 +44,9 @@ export interface WalkOptions extends Pick<CompileOptions, "device" | "threads" |
 interface Move {
   /** ε */
   readonly stepSize: number;
-  /** w, one a term. Default 1 each. */
+  /** w, one per term. Default 1 each. */
   readonly weights?: readonly number[];
-  /** A key for all chains, or one a chain. */
+  /** One key for all chains, or one per chain. */
   readonly key: Key | Keys;
 }
 
@@ -62,7 +61,7 @@ interface Moved {
 
 /** A compiled walk of many chains. */
 export interface Walk extends Closable {
-  /** Chains at the given points, rows of n numbers. */
+  /** Starts chains at the given points, rows of n numbers. */
   start(points: Float32Array | Float64Array): Promise<Chains<NdArray>>;
   /** One transition. */
   move(chains: Chains<NdArray>, move: Move): Promise<Moved>;
@@ -168,8 +167,8 @@ export function openWalk<P>(target: WalkTarget<P>, options: WalkOptions): Walk {
 }
 
 /**
- * Momenta and the numbers of the test. Of one key, chain i has the i-th row; of a key per chain, its
- * own.
+ * Momenta and the uniform numbers of the test. With one key, chain i has the i-th row; with one key
+ * per chain, its own.
  */
 function draws(
   key: Key | Keys,
@@ -195,16 +194,19 @@ function draws(
   };
 }
 
-/** How many transitions a walk makes, and how the step size is adapted. */
+/** Options of `runWalk`: the number of transitions, and the adaptation of the step size. */
 export interface WalkRunOptions extends Move, StepSizeRule {
-  /** Transitions of every chain. */
+  /** Number of transitions. */
   readonly steps: number;
-  /** After how many of them ε stays as it is. Default all. */
+  /** The transitions in which ε is adapted. Default all. */
   readonly warmup?: number;
   readonly signal?: AbortSignal;
 }
 
-/** Transition i has the key `fold(key, i)`. Where the chains are in the end, and the last ε. */
+/**
+ * Runs transitions, with the key `fold(key, i)` for transition i. Returns the chains at the end and
+ * the last ε.
+ */
 export async function runWalk(
   walk: Walk,
   start: Chains<NdArray>,

@@ -1,17 +1,14 @@
 /**
- * What a chain learns of M⁻¹ ≈ Cov[x] before its draws count, in windows that double in length (M.
- * Hoffman and A. Gelman, 2014; the windows of Stan: 75 draws at first, 50 at last, between them 25,
- * 50, 100, …, the last one as long as there is room). A diagonal and a dense M⁻¹ are covariances of
- * the draws, a low-rank one is made from draws and slopes (fisher.ts). What a chain has learned so
- * far is plain data, for a run that is continued.
+ * Adapts M⁻¹ ≈ Cov[x] in the warm-up, in windows that double in length (M. Hoffman and A. Gelman,
+ * 2014). The windows are Stan's: an initial phase of 75 draws, a final one of 50, and windows of
+ * 25, 50, 100, … between them, the last of which takes the rest. A diagonal and a dense M⁻¹ are
+ * covariances of the draws; a low-rank one is computed from draws and gradients (fisher.ts). The
+ * state is plain data, so that a run can be continued.
  */
 import { fisherMetric, type PointsState } from "./fisher.ts";
 import type { MetricForm } from "./metric.ts";
 
-/**
- * The last draws of the windows in which M⁻¹ is learned, numbered from 1, and where the first
- * begins.
- */
+/** The last draws of the windows, numbered from 1, and the start of the first window. */
 export function windows(warmup: number): {
   readonly from: number;
   readonly ends: readonly number[];
@@ -23,7 +20,7 @@ export function windows(warmup: number): {
   const ends: number[] = [];
   let [at, length] = [from, whole ? 25 : last - from];
   while (at + length < last) {
-    // A window that would leave no room for one twice as long takes what is left.
+    // A window takes the rest if the next one, twice as long, would not fit.
     if (at + length + 2 * length > last) length = last - at;
     at += length;
     ends.push(at);
@@ -40,26 +37,26 @@ export interface CovarianceState {
   readonly squares: Float64Array;
 }
 
-/** What a chain has learned of M⁻¹ in the current window. */
+/** What the current window has learned of M⁻¹. */
 export type LearnedState = CovarianceState | PointsState;
 
-/** What learns M⁻¹ from the points of a window. */
+/** Estimates M⁻¹ from the points of a window. */
 export interface MetricLearner {
   readonly state: LearnedState;
   add(x: Float64Array, slope: Float64Array): void;
-  /** M⁻¹ in its form; undefined where the points do not tell it. */
+  /** M⁻¹ in its form; undefined if the points do not determine it. */
   estimate(): Float64Array | undefined;
 }
 
-/** A learner of M⁻¹ in a form, with what it has learned before. */
+/** A learner of M⁻¹ in the given form that continues from `state`. */
 export function metricLearner(n: number, form: MetricForm, state?: LearnedState): MetricLearner {
   if (form === "low-rank") return new WindowPoints(n, state as PointsState | undefined);
   return new RunningCovariance(n, form === "dense", state as CovarianceState | undefined);
 }
 
 /**
- * The windows of a low-rank metric, which few points teach enough to travel faster: from the fifth
- * draw, 10, 20, 40, … draws, the last one as long as there is room.
+ * The windows of a low-rank metric, which needs only few points: from the fifth draw, 10, 20, 40, …
+ * draws, the last of which takes the rest.
  */
 export function shortWindows(warmup: number): ReturnType<typeof windows> {
   if (warmup < 20) return { from: warmup, ends: [] };
@@ -73,10 +70,10 @@ export function shortWindows(warmup: number): ReturnType<typeof windows> {
   return { from, ends };
 }
 
-/** Numbers that the draws of a window may have, and as many of their slopes. */
+/** The most numbers of the draws of a window, and as many of their gradients. */
 const MOST_NUMBERS = 2 ** 19;
 
-/** Draws of a window with their slopes, the first ones where they would be too many. */
+/** Draws of a window with their gradients; later ones are left out if they are too many. */
 class WindowPoints implements MetricLearner {
   readonly #n: number;
   readonly #most: number;
@@ -114,7 +111,7 @@ class WindowPoints implements MetricLearner {
   }
 }
 
-/** Mean and covariance of points that come one by one (B. Welford, 1962). */
+/** Running mean and covariance of points (B. Welford, 1962). */
 export class RunningCovariance implements MetricLearner {
   readonly #dense: boolean;
   state: CovarianceState;
@@ -141,7 +138,7 @@ export class RunningCovariance implements MetricLearner {
     this.state = { count, mean: centre, squares: sums };
   }
 
-  /** The covariance drawn a little towards 10⁻³ I, the more the fewer points there are. */
+  /** The covariance, shrunk towards 10⁻³ I; more for fewer points. */
   estimate(): Float64Array {
     const { count, mean, squares } = this.state;
     const n = mean.length;

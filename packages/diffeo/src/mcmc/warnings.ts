@@ -1,4 +1,4 @@
-/** Warnings about chains in sentences, each with what to do. */
+/** Warnings about chains, in sentences that say what to do. */
 import { sumOfSquares } from "../host/index.ts";
 import type { ChainSettings } from "./chain-settings.ts";
 import type { Chain } from "./chain-state.ts";
@@ -109,7 +109,7 @@ function drawWarnings(
     );
   const frozen = rows.filter(([, { rhat }]) => Number.isNaN(rhat)).map(([name]) => name);
   if (frozen.length > 0)
-    warnings.push(`${listed(frozen)} never changed or is not finite: R̂ is not defined for it.`);
+    warnings.push(`${listed(frozen)} is constant or not finite, so R̂ is undefined.`);
   return warnings;
 }
 

@@ -213,7 +213,7 @@ describe("an approximation", () => {
 
   it("is refused where it makes no sense", async () => {
     await expect(approximate(lognormal, { key: key(1), fit: "laplace" as never })).rejects.toThrow(
-      /no `fit` "laplace"/,
+      /unknown `fit` "laplace"/,
     );
     await expect(approximate(lognormal, { key: key(1), batch: 5 })).rejects.toThrow(
       /`batch` is 5 for 2 coordinates/,
@@ -223,7 +223,7 @@ describe("an approximation", () => {
       logDensity: ({ x }: Readonly<Record<string, Tensor>>) => log(neg(square(x))),
     };
     await expect(approximate(nowhere, { key: key(1) })).rejects.toThrow(
-      /the fit is lost after \d+ steps: .*around x = 0/,
+      /the fit failed after \d+ iterations: .*around x = 0/,
     );
   });
 });

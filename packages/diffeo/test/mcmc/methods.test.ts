@@ -280,7 +280,7 @@ describe("a run that was stopped", () => {
       ...odd.map((each) => serializeChains([{ ...begun, ...each } as unknown as ChainState])),
     ])
       expect(() => parseChains(text, "here"), text).toThrow(
-        /here holds no chains that can be continued/,
+        /here does not contain chains that can be continued/,
       );
   });
 
@@ -293,24 +293,24 @@ describe("a run that was stopped", () => {
         store: { load: async () => [{ ...begun, ...state }], save },
       });
     await expect(from({ done: 6 })).rejects.toThrow(
-      /chain 0 was kept by a run with other settings/,
+      /chain 1 was saved by a run with other settings/,
     );
     await expect(from({ done: 4 })).rejects.toThrow(/with other settings/);
     await expect(from({}, { metric: "dense" })).rejects.toThrow(/with other settings/);
     const two = { load: async () => [begun, begun], save };
     const one = { key: key(1), draws: 3, warmup: 2, chains: 1, store: two };
     await expect(drawChains(gaussian, start, one)).rejects.toThrow(
-      "the run has kept 2 chains, the options have 1",
+      "2 chains are saved, `chains` is 1",
     );
     const model: PosteriorModel = {
       parameters: { x: [real(), 2] },
       logDensity: ({ x }) => gaussian(x),
     };
     await expect(samplePosterior(model, one)).rejects.toThrow(
-      "the run has kept 2 chains, the options have 1",
+      "2 chains are saved, `chains` is 1",
     );
     await expect(from({}, { draws: 1e7 })).rejects.toThrow(
-      /1 chains of 10000000 draws of 2 coordinates cannot be kept/,
+      /1 chains with 10000000 draws of 2 coordinates are too large to save/,
     );
   });
 });
@@ -372,7 +372,7 @@ describe("data", () => {
 
   it.each([
     [{}, /data has no "y"/],
-    [{ y: 3 }, /data: y has shape \[\], the model wants \[/],
+    [{ y: 3 }, /data: y has shape \[\], the model expects \[/],
     [{ y: [1, "two"] as never }, /data: y\[1\] is string, not a number/],
     [{ y: [1, Number.NaN] }, /data: y\[1\] is NaN/],
   ])("are held to what the model says of them: %j", async (data, message) => {
@@ -406,7 +406,7 @@ describe("a log-density that is no number", () => {
     expect(times).toBeGreaterThan(0);
     expect(warnings().join("\n")).toMatch(
       new RegExp(
-        `log-density or its slope was not a number ${times} times, first at mu = -[1-9][\\d.]*\\. `,
+        `log-density or its gradient was NaN ${times} times, first at mu = -[1-9][\\d.]*\\. `,
       ),
     );
     expect(draws.mu.data.every((v) => v > -1)).toBe(true);

@@ -174,7 +174,7 @@ describe("a model of statements", () => {
       device: "wasm",
     });
     expect(posterior.warnings().join("\n")).toContain(
-      "a, b have a flat density and the chains are far apart: the posterior may be improper",
+      "a, b have a flat density and the chains disagree: the posterior may be improper",
     );
   });
 
@@ -188,7 +188,7 @@ describe("a model of statements", () => {
     const { draws } = await samplePosterior(line, { ...few, data });
     expect(Object.keys(draws)).toEqual(["slope"]);
     await expect(samplePosterior(line, { ...few, data: { ...data, x: 3 } })).rejects.toThrow(
-      "x has shape [], the model wants [any]",
+      "x has shape [], the model expects [any]",
     );
     await expect(samplePosterior(line, { ...few, data: { x: [1] } })).rejects.toThrow('no "y"');
     expect(() => model(3 as never)).toThrow("model: the program is a number");
@@ -222,7 +222,7 @@ describe("a wrong model", () => {
       ({ parameter, observe }) =>
         observe("y", normal(parameter("mu", normal(0, 1), { shape: 2 }), 1)),
       y,
-      'observe("y"): the value has shape [3], and normal makes values of shape [2]',
+      'observe("y"): the value has shape [3], and normal has values of shape [2]',
     ],
     [
       "with operands that do not fit",
@@ -245,7 +245,7 @@ describe("a wrong model", () => {
       "of which data are impossible",
       ({ parameter, observe }) => observe("y", poisson(parameter("r", halfNormal(1)))),
       { y: [1, 2.5] },
-      'observe("y"): y[1]: 2.5 is not an integer, which poisson cannot have made',
+      'observe("y"): y[1]: 2.5 is not an integer, so it is outside the support of poisson',
     ],
     [
       "that calculates as if tensors were numbers",
@@ -262,7 +262,7 @@ describe("a wrong model", () => {
         parameter("k", poisson(2));
       },
       y,
-      'parameter("k"): poisson makes integers, and chains move along slopes',
+      'parameter("k"): poisson is discrete, and chains need gradients',
     ],
     [
       "with a parameter that is used before it is declared",
@@ -280,7 +280,7 @@ describe("a wrong model", () => {
         observe("y", normal(new Function("return tau")() as number, 1));
       },
       y,
-      'at the beginning of the model: there is no "tau". Declare it, const tau = parameter("tau", …)',
+      'at the beginning of the model: "tau" is not defined. Declare it, const tau = parameter("tau", …)',
     ],
     [
       "with a parameter that is missing from the density",
@@ -298,7 +298,7 @@ describe("a wrong model", () => {
         parameter("a", normal());
       },
       y,
-      'parameter("a"): the name is taken',
+      'parameter("a"): the name is already used',
     ],
     [
       "with more statements than a graph can hold",
@@ -314,7 +314,7 @@ describe("a wrong model", () => {
         log(x);
       },
       y,
-      'the model asks for "x" among the data. They are y.',
+      'the model reads "x", which the data do not have. They are y.',
     ],
     [
       "whose shape does not fit its distribution",
@@ -322,7 +322,7 @@ describe("a wrong model", () => {
         parameter("a", normal([0, 1, 2], 1), { shape: 2 });
       },
       y,
-      'parameter("a"): its value has shape [2], and normal makes values of shape [3]',
+      'parameter("a"): its value has shape [2], and normal has values of shape [3]',
     ],
     [
       "that is not centred where nothing can be",
@@ -338,7 +338,7 @@ describe("a wrong model", () => {
         parameter("a", normal(log(10), 1));
       },
       y,
-      "A function of plain numbers makes float32",
+      "Functions of plain numbers give float32",
     ],
     [
       "with an exponential of a plain number beside a parameter",
@@ -346,7 +346,7 @@ describe("a wrong model", () => {
         mul(parameter("a", normal()), log(10));
       },
       y,
-      "use Math.exp and its kin there, or cast",
+      "use Math.exp and the like there, or cast",
     ],
     [
       "with a factor of a plain number",
@@ -355,7 +355,7 @@ describe("a wrong model", () => {
         factor("f", log(10));
       },
       y,
-      'factor("f"): the term is float32. A function of plain numbers makes float32',
+      'factor("f"): the term is float32. Functions of plain numbers give float32',
     ],
     [
       "that is async",

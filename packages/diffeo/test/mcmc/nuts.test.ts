@@ -171,7 +171,7 @@ describe("chains", () => {
   it("say where they cannot begin", async () => {
     const half = (x: Tensor): Tensor => sum(add(mul(x, 0), Number.NEGATIVE_INFINITY), -1);
     await expect(drawChains(half, points(2, 1, 1), options)).rejects.toThrow(
-      /chain 0 begins where the log-density is -Infinity/,
+      /chain 1 starts where the log-density is -Infinity/,
     );
   });
 });

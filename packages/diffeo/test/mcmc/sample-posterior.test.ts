@@ -160,7 +160,7 @@ describe("what is asked for", () => {
     ).rejects.toThrow(/no parameters|without parameters/);
     await expect(
       samplePosterior({ ...normal, logDensity: ({ tau }) => tau }, options),
-    ).rejects.toThrow(/log-density of 8 chains has shape \[8, 2, 3\].*one number a chain/);
+    ).rejects.toThrow(/log-density of 8 chains has shape \[8, 2, 3\].*one number per chain/);
     // Eight data and eight chains would broadcast, a datum a chain.
     const data = constant([1, 2, 3, 4, 5, 6, 7, 8], "float64");
     await expect(
@@ -180,9 +180,9 @@ describe("what is asked for", () => {
     ).rejects.toThrow(/"a.b" cannot be the name/);
     await expect(
       samplePosterior({ ...normal, parameters: { mu: real(), k: count() } }, options),
-    ).rejects.toThrow(/"k" is of kind integer: it has no slope/);
+    ).rejects.toThrow(/"k" is of kind integer, so the log-density has no gradient/);
     await expect(samplePosterior(normal, { ...options, method: "gibbs" as never })).rejects.toThrow(
-      /no `method` "gibbs"/,
+      /unknown `method` "gibbs"/,
     );
     const nowhere = {
       ...normal,
@@ -231,20 +231,20 @@ describe("what is asked for", () => {
     const short = { key: key(1), chains: 1, draws: 2, warmup: 2 };
     await expect(
       samplePosterior({ ...normal, logDensity: ({ moo }) => square(moo) }, short),
-    ).rejects.toThrow('the log-density asks for "moo" among the parameters. They are "mu", "tau".');
+    ).rejects.toThrow('the log-density reads "moo", which the parameters do not have. They are "mu", "tau".');
     const model: PosteriorModel = {
       ...normal,
       logDensity: ({ mu }, { y }) => mul(square(mu), y.shape[0]),
     };
     await expect(samplePosterior(model, { ...short, data: { z: [1, 2] } })).rejects.toThrow(
-      'the log-density asks for "y" among the data. They are "z".',
+      'the log-density reads "y", which the data do not have. They are "z".',
     );
     await expect(samplePosterior(model, short)).rejects.toThrow(
-      'asks for "y" among the data. There are no data.',
+      'reads "y", which the data do not have. There are no data.',
     );
     await expect(
       samplePosterior({ ...normal, derived: { twice: ({ nu }) => mul(nu, 2) } }, short),
-    ).rejects.toThrow('derived "twice" asks for "nu" among the parameters');
+    ).rejects.toThrow('derived "twice" reads "nu", which the parameters do not have');
     // A name that may be missing is no mistake by itself.
     const open: PosteriorModel = {
       ...normal,
@@ -287,11 +287,11 @@ describe("what is asked for", () => {
     };
     const few = { key: key(2), draws: 200, warmup: 100 };
     const { warnings, chains, settings, summary } = await samplePosterior(modes, few);
-    expect(warnings().join("\n")).toMatch(/R̂ is above 1.01 for x\[1\]: the chains have not met/);
+    expect(warnings().join("\n")).toMatch(/R̂ is above 1.01 for x\[1\]: the chains do not agree/);
     const bad = { x: { ...summary()["x[1]"], rhat: 1.011, bulkEss: 390, tailEss: 390 } };
     const said = (count: number): string =>
       warningsOf(new Array<Chain>(count).fill(chains[0]), bad, settings).join("\n");
-    expect(said(1)).toMatch(/R̂ is above 1.01 for x: the halves of the chain have not met/);
+    expect(said(1)).toMatch(/R̂ is above 1.01 for x: the halves of the chain do not agree/);
     expect(said(1)).not.toContain("effective draws");
     const met = { x: { ...bad.x, rhat: 1.009 } };
     expect(warningsOf(chains.slice(0, 1), met, settings).join("\n")).not.toContain("R̂");

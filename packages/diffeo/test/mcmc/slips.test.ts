@@ -96,11 +96,11 @@ const slips: Readonly<Record<string, readonly [Program, string]>> = {
       parameter("a", halfNormal(1));
       observe("x", x as never);
     },
-    'observe("x"): a distribution is missing. Give it before the value',
+    'observe("x"): the distribution is missing. Give it before the value',
   ],
   "a statement of another language": [
     (statements) => void loose(statements as Statements).sample("a", normal(0, 1)),
-    "there is no statement `sample`. The statements are parameter, observe, derive, factor",
+    "unknown statement `sample`. The statements are parameter, observe, derive, factor",
   ],
 };
 
