@@ -1,5 +1,5 @@
 /**
- * Numbers above 0, or above a bound:
+ * Distributions of numbers above 0, or above a bound:
  *
  *   half-normal, half-Cauchy, half-t   twice the density about 0
  *   log-normal   N(log x; m, s)/x      exponential   b e^{−bx}
@@ -61,7 +61,7 @@ const halfNormalRule: Rule = {
   variate: (random, s) => s * Math.abs(random.normal()),
 };
 
-/** |N(0, sd²)| */
+/** The half-normal distribution: |x| of x ~ N(0, sd²). */
 export const halfNormal = (sd: Operand = 1): Distribution => univariate(halfNormalRule, [sd]);
 
 const halfCauchyRule: Rule = {
@@ -77,7 +77,7 @@ const halfCauchyRule: Rule = {
   variate: (random, s) => s * Math.tan((Math.PI / 2) * random.uniform()),
 };
 
-/** The positive half of Cauchy's distribution about 0; its median is the scale. */
+/** The half-Cauchy distribution: |x| of a Cauchy variate about 0. Its median is the scale. */
 export const halfCauchy = (scale: Operand = 1): Distribution => univariate(halfCauchyRule, [scale]);
 
 /** Tails of |T|: twice those of T above the median. */
@@ -103,7 +103,7 @@ const halfStudentRule: Rule = {
     (s * Math.abs(random.normal())) / Math.sqrt((2 * gammaVariate(random, v / 2)) / v),
 };
 
-/** The positive half of Student's t about 0. */
+/** The half-t distribution: |x| of a Student's t variate about 0. */
 export const halfStudentT = (degrees: Operand, scale: Operand = 1): Distribution =>
   univariate(halfStudentRule, [degrees, scale]);
 
@@ -123,7 +123,7 @@ const logNormalRule: Rule = {
   variate: (random, m, s) => Math.exp(m + s * random.normal()),
 };
 
-/** exp of N(mean, sd²): the parameters are those of the logarithm. */
+/** The log-normal distribution: exp(x) of x ~ N(mean, sd²). */
 export const logNormal = (mean: Operand = 0, sd: Operand = 1): Distribution =>
   univariate(logNormalRule, [mean, sd]);
 
@@ -140,7 +140,7 @@ const exponentialRule: Rule = {
   variate: (random, b) => -Math.log(random.uniform()) / b,
 };
 
-/** rate · e^{−rate x}, of mean 1/rate. */
+/** The exponential distribution, with density rate · e^{−rate x} and mean 1/rate. */
 export const exponential = (rate: Operand = 1): Distribution => univariate(exponentialRule, [rate]);
 
 const gammaRule: Rule = {
@@ -157,7 +157,7 @@ const gammaRule: Rule = {
   variate: (random, a, b) => gammaVariate(random, a) / b,
 };
 
-/** Gamma by shape and rate, of mean shape/rate. */
+/** The gamma distribution by shape and rate; its mean is shape/rate. */
 export const gamma = (shape: Operand, rate: Operand = 1): Distribution =>
   univariate(gammaRule, [shape, rate]);
 
@@ -178,7 +178,10 @@ const chiSquaredRule: Rule = {
   variate: (random, v) => 2 * gammaVariate(random, v / 2),
 };
 
-/** The sum of `degrees` squares of standard normal numbers: Gamma(degrees/2, ½). */
+/**
+ * The χ² distribution: the sum of `degrees` squares of standard normal numbers, Gamma(degrees/2,
+ * ½).
+ */
 export const chiSquared = (degrees: Operand): Distribution => univariate(chiSquaredRule, [degrees]);
 
 const inverseGammaRule: Rule = {
@@ -198,7 +201,7 @@ const inverseGammaRule: Rule = {
   variate: (random, a, b) => b * Math.exp(-logGammaVariate(random, a)),
 };
 
-/** 1/X of X ~ Gamma(shape, rate = scale). */
+/** The inverse gamma distribution: 1/x of x ~ Gamma(shape, rate = scale). */
 export const inverseGamma = (shape: Operand, scale: Operand = 1): Distribution =>
   univariate(inverseGammaRule, [shape, scale]);
 
@@ -221,7 +224,7 @@ const weibullRule: Rule = {
   variate: (random, k, l) => l * (-Math.log(random.uniform())) ** (1 / k),
 };
 
-/** Weibull by shape and scale: the cdf is 1 − exp(−(x/scale)^shape). */
+/** The Weibull distribution by shape and scale; its cdf is 1 − exp(−(x/scale)^shape). */
 export const weibull = (shape: Operand, scale: Operand = 1): Distribution =>
   univariate(weibullRule, [shape, scale]);
 
@@ -241,6 +244,6 @@ const paretoRule: Rule = {
   variate: (random, m, a) => m * Math.exp(-Math.log(random.uniform()) / a),
 };
 
-/** Pareto: values above `minimum`, P(X > x) = (minimum/x)^shape. */
+/** The Pareto distribution on values above `minimum`, P(X > x) = (minimum/x)^shape. */
 export const pareto = (minimum: Operand, shape: Operand): Distribution =>
   univariate(paretoRule, [minimum, shape]);

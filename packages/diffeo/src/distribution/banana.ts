@@ -4,24 +4,25 @@
  *
  *   log p = −x₁²/2a² − r²/2 − log 2πa     ∇ log p = (−x₁/a² + 2b x₁r, −r)
  *
- * The bend has determinant 1, mean and covariance are (0, 0) and diag(a², 1 + 2b²a⁴).
+ * The Jacobian of the bend has determinant 1; mean and covariance are (0, 0) and diag(a², 1 +
+ * 2b²a⁴).
  */
 import { add, at, fail, mul, neg, square, stack, sub, type Tensor } from "../graph/index.ts";
 import { type Keys, normal } from "../random/index.ts";
 import { type Distribution, vectors } from "./distribution.ts";
 
-/** The length and the bend of a banana. */
+/** Options of `banana`. */
 export interface BananaOptions {
-  /** a, the length. By default 1. */
+  /** a, the length. Default 1. */
   readonly length?: number;
-  /** b, the bend. By default 0.5. */
+  /** b, the bend. Default 0.5. */
   readonly bend?: number;
 }
 
 /**
- * A Gaussian in two dimensions that is bent along a parabola: a hard test with a known score.
+ * A Gaussian in two dimensions that is bent along a parabola: a hard test case with a known score.
  *
- * @throws DiffeoError of kind `usage` where the length is not positive
+ * @throws DiffeoError of kind `usage` if the length is not positive or the bend is not finite
  */
 export function banana({ length = 1, bend = 0.5 }: BananaOptions = {}): Distribution {
   if (!(length > 0 && Number.isFinite(length) && Number.isFinite(bend)))

@@ -1,5 +1,4 @@
-/**
- * Integers:
+/** Distributions of integers:
  *
  *   Bernoulli   pˣ(1 − p)^{1−x}                      binomial   C(n, x) pˣ(1 − p)^{n−x}
  *   Poisson     λˣ e^{−λ}/x!                         geometric  p(1 − p)ˣ, failures before a success
@@ -34,7 +33,7 @@ import type { Tails } from "./incomplete.ts";
 import { bounds, isNamed, type Rule, univariate } from "./univariate.ts";
 import { betaVariate, binomialVariate, gammaVariate, poissonVariate } from "./variates.ts";
 
-/** A probability by its logit. */
+/** A probability given by its logit. */
 export interface Logit {
   /** log(p/(1 − p)) */
   readonly logit: Operand;
@@ -43,7 +42,7 @@ export interface Logit {
 const discrete = true;
 const fromZero = () => bounds(0, undefined, true);
 const inverseLogit = (l: number): number => 1 / (1 + Math.exp(-l));
-/** p(1 − p) of a logit, without cancellation. */
+/** p(1 − p) from a logit, without cancellation. */
 const spread = (l: Tensor): Tensor => mul(sigmoid(l), sigmoid(neg(l)));
 /** log x! */
 const logFactorial = (x: Tensor): Tensor => logGamma(add(x, 1));
@@ -51,7 +50,7 @@ const logFactorial = (x: Tensor): Tensor => logGamma(add(x, 1));
 const logChoose = (n: Tensor, x: Tensor): Tensor =>
   sub(logFactorial(n), add(logFactorial(x), logFactorial(sub(n, x))));
 
-/** Distribution function, its complement and the quantile of a rule. */
+/** The distribution function, its complement and the quantile of a rule. */
 const tailsOf = (
   tails: (x: Tensor, ...p: Tensor[]) => Tails,
   most: (...p: Tensor[]) => Operand = () => Number.POSITIVE_INFINITY,
@@ -61,7 +60,7 @@ const tailsOf = (
   quantile: (u, ...p) => countQuantile(u, most(...p), (k) => tails(k, ...p)),
 });
 
-/** Of 0 and 1. */
+/** Tails of a distribution on 0 and 1. */
 const yesOrNo = (p: Tensor, q: Tensor) => (x: Tensor) => ({
   lower: where(less(x, 0), 0, where(less(x, 1), q, 1)),
   upper: where(less(x, 0), 1, where(less(x, 1), p, 0)),
@@ -71,7 +70,7 @@ const bernoulliRule: Rule = {
   name: "bernoulli",
   discrete,
   parameters: { probability: "probability" },
-  hint: "or a logit by its name: bernoulli({ logit: … })",
+  hint: "or a logit: bernoulli({ logit: … })",
   support: () => bounds(0, 1, true),
   logDensity: (x, p) => add(mul(x, log(p)), mul(sub(1, x), log1p(neg(p)))),
   mean: (p) => p,
@@ -94,7 +93,10 @@ const bernoulliLogitRule: Rule = {
   variate: (random, l) => (random.uniform() < inverseLogit(l) ? 1 : 0),
 };
 
-/** 1 with a probability, else 0: `bernoulli(p)`, or `bernoulli({ logit })`. */
+/**
+ * The Bernoulli distribution: 1 with the given probability, else 0. `bernoulli(p)` or `bernoulli({
+ * logit })`.
+ */
 export const bernoulli = (probability: Operand | Logit): Distribution =>
   isNamed<Logit>(probability, "logit")
     ? univariate(bernoulliLogitRule, [probability.logit])
@@ -104,7 +106,7 @@ const binomialRule: Rule = {
   name: "binomial",
   discrete,
   parameters: { trials: "count", probability: "probability" },
-  hint: "or a logit by its name: binomial(n, { logit: … })",
+  hint: "or a logit: binomial(n, { logit: … })",
   support: (n) => bounds(0, n, true),
   logDensity: (x, n, p) => add(logChoose(n, x), add(mul(x, log(p)), mul(sub(n, x), log1p(neg(p))))),
   mean: (n, p) => mul(n, p),
@@ -129,7 +131,10 @@ const binomialLogitRule: Rule = {
   variate: (random, n, l) => binomialVariate(random, n, inverseLogit(l)),
 };
 
-/** Successes among `trials`: `binomial(n, p)`, or `binomial(n, { logit })`. */
+/**
+ * The binomial distribution of the successes among `trials`: `binomial(n, p)` or `binomial(n, {
+ * logit })`.
+ */
 export const binomial = (trials: Operand, probability: Operand | Logit): Distribution =>
   isNamed<Logit>(probability, "logit")
     ? univariate(binomialLogitRule, [trials, probability.logit])
@@ -139,7 +144,7 @@ const poissonRule: Rule = {
   name: "poisson",
   discrete,
   parameters: { rate: "positive" },
-  hint: "such as exp(…), or its logarithm by its name: poisson({ logRate: … })",
+  hint: "such as exp(…), or its logarithm: poisson({ logRate: … })",
   support: fromZero,
   logDensity: (x, rate) => sub(mul(x, log(rate)), add(rate, logFactorial(x))),
   mean: (rate) => rate,
@@ -158,12 +163,15 @@ const poissonLogRule: Rule = {
   variate: (random, l) => poissonVariate(random, Math.exp(l)),
 };
 
-/** A rate by its logarithm. */
+/** A rate given by its logarithm. */
 export interface LogRate {
   readonly logRate: Operand;
 }
 
-/** Counts of independent events: `poisson(rate)`, or `poisson({ logRate })`. */
+/**
+ * The Poisson distribution of counts of independent events: `poisson(rate)` or `poisson({ logRate
+ * })`.
+ */
 export const poisson = (rate: Operand | LogRate): Distribution =>
   isNamed<LogRate>(rate, "logRate")
     ? univariate(poissonLogRule, [rate.logRate])
@@ -197,7 +205,7 @@ const dispersionLogDensity = (x: Tensor, l: Tensor, phi: Tensor): Tensor => {
 const dispersionRule: Rule = {
   ...successesRule,
   parameters: { mean: "positive", dispersion: "positive" },
-  hint: "such as exp(…); the logarithm of the mean has a name: { logMean: …, dispersion }",
+  hint: "such as exp(…), or its logarithm: negativeBinomial({ logMean: …, dispersion })",
   logDensity: (x, mu, phi) => dispersionLogDensity(x, log(mu), phi),
   mean: (mu, phi) => add(mu, mul(phi, 0)),
   variance: (mu, phi) => add(mu, div(mul(mu, mu), phi)),
@@ -222,13 +230,16 @@ const logDispersionRule: Rule = {
     poissonVariate(random, (gammaVariate(random, phi) * Math.exp(l)) / phi),
 };
 
-/** A negative binomial's parameters. */
+/** Parameters of `negativeBinomial`: mean and dispersion, or successes and probability. */
 export type NegativeBinomialOptions =
   | { readonly mean: Operand; readonly dispersion: Operand }
   | { readonly logMean: Operand; readonly dispersion: Operand }
   | { readonly successes: Operand; readonly probability: Operand };
 
-/** Counts that vary more than Poisson's: by mean and dispersion, or by successes and probability. */
+/**
+ * The negative binomial distribution, of counts that vary more than Poisson's: by mean μ and
+ * dispersion φ, with variance μ + μ²/φ, or by successes and probability.
+ */
 export function negativeBinomial(options: NegativeBinomialOptions): Distribution {
   if ("mean" in options) return univariate(dispersionRule, [options.mean, options.dispersion]);
   if ("logMean" in options)
@@ -246,8 +257,8 @@ const geometricRule: Rule = {
   variance: (p) => div(sub(1, p), mul(p, p)),
   cdf: (x, p) => neg(expm1(mul(log1p(neg(p)), maximum(add(floor(x), 1), 0)))),
   survival: (x, p) => exp(mul(log1p(neg(p)), maximum(add(floor(x), 1), 0))),
-  // 1 − (1 − p)^{k+1} ≥ u. Where u is a value of the distribution function, the root may be an
-  // integer to rounding.
+  // 1 − (1 − p)^{k+1} ≥ u. If u is a value of the distribution function, the root is an integer up
+  // to rounding.
   quantile: (u, p) => {
     const root = div(log1p(neg(u)), log1p(neg(p)));
     return maximum(sub(neg(floor(neg(mul(root, 1 - ROUNDING)))), 1), 0);
@@ -255,7 +266,7 @@ const geometricRule: Rule = {
   variate: (random, p) => Math.floor(Math.log(random.uniform()) / Math.log1p(-p)),
 };
 
-/** Failures before the first success: 0, 1, 2, … */
+/** The geometric distribution of the failures before the first success: 0, 1, 2, … */
 export const geometric = (probability: Operand): Distribution =>
   univariate(geometricRule, [probability]);
 
@@ -277,6 +288,6 @@ const betaBinomialRule: Rule = {
   variate: (random, n, a, b) => binomialVariate(random, n, betaVariate(random, a, b)),
 };
 
-/** Successes among `trials` whose probability is itself Beta(a, b). */
+/** The beta-binomial distribution: successes among `trials` whose probability is Beta(a, b). */
 export const betaBinomial = (trials: Operand, a: Operand, b: Operand): Distribution =>
   univariate(betaBinomialRule, [trials, a, b]);

@@ -1,8 +1,8 @@
 /**
- * A distribution of numbers within bounds a and b, F its distribution function:
+ * Distributions cut at bounds a and b, where F is the distribution function:
  *
- *   truncated   f(x)/(F(b) − F(a)),   a < x < b: what lies outside was never recorded
- *   censored    f(x) for a < x < b,   F(a) at x = a,   1 − F(b) at x = b: what lies outside was
+ *   truncated   f(x)/(F(b) − F(a)),   a < x < b: values outside were not recorded
+ *   censored    f(x) for a < x < b,   F(a) at x = a,   1 − F(b) at x = b: values outside were
  *               recorded as the bound
  */
 import {
@@ -24,7 +24,7 @@ import { type Distribution, distribution, type Numbers } from "./distribution.ts
 import { joinParameters } from "./parts.ts";
 import { batchOf, bounds, parameterTensors } from "./univariate.ts";
 
-/** Bounds of numbers, one of them at least. */
+/** Bounds of `truncated` and `censored`; at least one is required. */
 export interface CutOptions {
   /** a, the lower bound. Default: none. */
   readonly above?: Operand;
@@ -39,12 +39,12 @@ interface Cut {
   readonly parameters: readonly Tensor[];
   readonly numbersOf: (numbers: Numbers, part: number) => Numbers;
   readonly batch: readonly number[];
-  /** F, and 1 − F without loss of digits. */
+  /** F, and 1 − F without cancellation. */
   readonly cdf: (x: Tensor) => Tensor;
   readonly survival: (x: Tensor) => Tensor;
 }
 
-/** Resamples until all are within. */
+/** The most resamples until all values are within the bounds. */
 const TRIES = 100_000;
 
 function cutOf(name: string, base: Distribution, { above, below }: CutOptions): Cut {
@@ -52,11 +52,11 @@ function cutOf(name: string, base: Distribution, { above, below }: CutOptions): 
   if (!cdf || base.discrete)
     return fail(
       "usage",
-      `${name}: ${base.name} has no distribution function here`,
-      "use one that has: normal, studentT, cauchy, laplace, logistic, gumbel, halfNormal, halfStudentT, halfCauchy, logNormal, exponential, gamma, inverseGamma, chiSquared, weibull, pareto, uniform, beta",
+      `${name}: the distribution function of ${base.name} is not available`,
+      "use a continuous distribution with one: normal, studentT, cauchy, laplace, logistic, gumbel, halfNormal, halfStudentT, halfCauchy, logNormal, exponential, gamma, inverseGamma, chiSquared, weibull, pareto, uniform, beta",
     );
   if (above === undefined && below === undefined)
-    fail("usage", `${name}: no bound is given`, "give above, below or both");
+    fail("usage", `${name}: no bounds are given`, "give `above`, `below` or both");
   const given = {
     ...(above !== undefined && { above }),
     ...(below !== undefined && { below }),
@@ -78,7 +78,7 @@ function cutOf(name: string, base: Distribution, { above, below }: CutOptions): 
   };
 }
 
-/** The bounds of a row's entries; what is absent is infinite. */
+/** The bounds of a row's entries; ±∞ if absent. */
 function limitsOf({ a, b, numbersOf }: Cut, numbers: Numbers, shape: readonly number[]) {
   const places = [a, b].map((t) => t && broadcastOffsets(t.shape, shape));
   const own = numbersOf(numbers, 1);
@@ -94,16 +94,18 @@ function limitsOf({ a, b, numbersOf }: Cut, numbers: Numbers, shape: readonly nu
 }
 
 /**
- * `base` within bounds.
+ * The distribution of x ~ `base` given that x is within the bounds; see `censored` for values
+ * outside that are recorded as the bound.
  *
- * @throws for a base without a distribution function
+ * @throws DiffeoError of kind `usage` if `base` is discrete or its distribution function is not
+ * available, or if no bound is given
  * @example
  * const d = truncated(normal(0, 2), { above: -1, below: 3 });
  */
 export function truncated(base: Distribution, options: CutOptions): Distribution {
   const cut = cutOf("truncated", base, options);
   const { a, b, batch, cdf, survival } = cut;
-  // F(b) − F(a), of upper tails where both bounds are there.
+  // F(b) − F(a); computed from upper tails if a is above the median.
   const share = (): Tensor => {
     if (!a) return cdf(b as Tensor);
     if (!b) return survival(a);
@@ -137,15 +139,15 @@ export function truncated(base: Distribution, options: CutOptions): Distribution
         if (tried === TRIES)
           fail(
             "numerical",
-            `truncated: ${TRIES} samples of ${base.name} and none within the bounds`,
-            "bounds so far in a tail cannot be sampled by rejection",
+            `truncated: after ${TRIES} samples of ${base.name} some are not within the bounds`,
+            "give bounds with more probability; sampling is by rejection",
           );
       }
     },
   });
 }
 
-/** Bounds of a base, where they are numbers. */
+/** The bounds of a base distribution, if they are numbers. */
 const lowerOf = ({ support }: Distribution): Tensor | number | undefined =>
   support.kind === "bounds"
     ? (support as { above?: Tensor }).above
@@ -156,8 +158,8 @@ const upperOf = ({ support }: Distribution): Tensor | undefined =>
   support.kind === "bounds" ? (support as { below?: Tensor }).below : undefined;
 
 /**
- * `base`, of which what lies outside the bounds is seen as the bound. An observation at a bound is
- * one that was censored.
+ * The distribution of x ~ `base` with values outside the bounds replaced by the bound. An
+ * observation at a bound counts as censored.
  *
  * @example
  * const d = censored(weibull(1.5, 10), { below: 12 });   // lifetimes of a study that ended at 12
@@ -174,7 +176,8 @@ export function censored(base: Distribution, options: CutOptions): Distribution 
       parameters: cut.parameters,
       logDensity: (x) => {
         const t = x instanceof Tensor ? x : constant(x, "float64");
-        // On a bound the density itself may be infinite, and its slope would spoil the other's.
+        // At a bound the density may be infinite, and its gradient would make that of the result
+        // NaN.
         const low = a && lessEqual(t, a);
         const high = b && greaterEqual(t, b);
         let density = base.logDensity(t);

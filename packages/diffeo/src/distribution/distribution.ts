@@ -1,12 +1,10 @@
 /**
- * The contract of distributions: a log-density as a graph, exact samples by keys, and where values
- * live.
+ * The interface of distributions: a log-density as a graph, exact samples by keys, and the support.
  *
  * The parameters of a distribution are numbers, arrays or tensors. They broadcast to `batch`, the
- * shape of the independent values that they make; each value has the shape `event`, which is [] for
- * a number. With x of shape […, ...batch, ...event], `logDensity(x)` has the shape […, ...batch].
- * One key makes one sample, [...batch, ...event], so that sample i does not depend on how many
- * others are made.
+ * shape of the independent values; each value has the shape `event`, which is [] for a number. With
+ * x of shape […, ...batch, ...event], `logDensity(x)` has the shape […, ...batch]. One key gives
+ * one sample, [...batch, ...event], so sample i does not depend on the number of samples.
  */
 import { alignToEvent } from "../bijector/index.ts";
 import { type Domain, real } from "../domain/index.ts";
@@ -26,78 +24,88 @@ import {
 } from "../graph/index.ts";
 import { fold, type Key, type Keys, sampleKeys } from "../random/index.ts";
 
-/** A density on vectors, […, n] → […], and its score, […, n] → […, n]. */
+/** A log-density on vectors, […, n] → […], with its score, […, n] → […, n]. */
 export interface Density {
   readonly logDensity: (x: Tensor) => Tensor;
-  /** ∇ log p */
+  /** The score ∇ log p. */
   readonly score: (x: Tensor) => Tensor;
 }
 
-/** Numbers within bounds that are themselves parameters: each may be absent. */
+/** The support between bounds that may be parameters; each may be absent. */
 export interface Bounds {
   readonly kind: "bounds";
   readonly above?: Tensor;
   readonly below?: Tensor;
-  /** Integers, which may lie on a bound. */
+  /** Whether values are integers, which may be equal to a bound. */
   readonly integer?: boolean;
 }
 
-/** Where the values of a distribution live. */
+/** The support of a distribution: a domain, or bounds. */
 export type Support = Domain | Bounds;
 
-/** A distribution: its log-density with everything that derives from it, sampling, and support. */
+/**
+ * A distribution: its log-density and score, sampling, support, moments and distribution function.
+ */
 export interface Distribution extends Density {
   readonly name: string;
-  /** How many numbers a sample has. */
+  /** The number of numbers in a sample. */
   readonly dimension: number;
-  /** The shape of the independent values that the parameters make. */
+  /** The shape of the independent values, to which the parameters broadcast. */
   readonly batch: Shape;
   /** The shape of one value. */
   readonly event: Shape;
   readonly support: Support;
-  /** Integers alone: the density is a probability, and there is no score. */
-  readonly discrete?: boolean;
-  /** The mean of each value, where it exists. NaN where it does not for these parameters. */
-  readonly mean?: () => Tensor;
-  /** The variance of each number, where it exists. */
-  readonly variance?: () => Tensor;
-  /** P(X ≤ x), of numbers. */
-  readonly cdf?: (x: Operand) => Tensor;
-  /** P(X > x), where 1 − cdf would lose digits. */
-  readonly survival?: (x: Operand) => Tensor;
-  /** The x at which the cdf is u; of integers the least one at which it is at least u. */
-  readonly quantile?: (u: Operand) => Tensor;
   /**
-   * Location and scale, where x = location + scale·ε with an ε that does not depend on parameters.
+   * Whether values are integers: `logDensity` is then the logarithm of a probability, and there is
+   * no score.
    */
+  readonly discrete?: boolean;
+  /**
+   * The mean of each value. NaN if it does not exist for these parameters; absent if it is not
+   * known.
+   */
+  readonly mean?: () => Tensor;
+  /** The variance of each number; absent if it is not known. */
+  readonly variance?: () => Tensor;
+  /** The distribution function P(X ≤ x) of numbers; absent if it is not available. */
+  readonly cdf?: (x: Operand) => Tensor;
+  /** P(X > x), without the cancellation of 1 − cdf. */
+  readonly survival?: (x: Operand) => Tensor;
+  /**
+   * The quantile: the x at which the cdf is u; for integers the least one at which it is at least
+   * u.
+   */
+  readonly quantile?: (u: Operand) => Tensor;
+  /** Location and scale, if x = location + scale·ε with an ε that does not depend on parameters. */
   readonly affine?: { readonly location: Tensor; readonly scale: Tensor };
-  /** What it depends on: the tensors whose numbers `drawFrom` is given. */
+  /** The parameters, whose numbers are passed to `drawFrom`. */
   readonly parameters: readonly Tensor[];
-  /** What is wrong with numbers of its parameters; undefined where nothing is known to be. */
+  /** Describes parameters that are out of range; undefined if none is found. */
   readonly fault?: (numbers: readonly Float64Array[]) => ParameterFault | undefined;
   /**
-   * One sample [...batch, ...event] per key, in float64, for numbers of the parameters. `batch` is a
-   * shape that the distribution's own broadcasts to (default), with independent values everywhere.
+   * Samples one [...batch, ...event] per key, in float64, for given numbers of the parameters.
+   * `batch` is a shape to which the distribution's own (the default) broadcasts; all values are
+   * independent.
    */
   readonly drawFrom: (keys: Keys, numbers: Numbers, batch?: Shape) => Float64Array;
-  /** The same for a distribution whose parameters are constants. */
+  /** Samples one [...batch, ...event] per key. The parameters must be constants. */
   readonly draw: (keys: Keys) => Float64Array;
 }
 
-/** A number that a parameter of a distribution cannot be, and what to write. */
+/** Describes a parameter that is out of range, and what to write instead. */
 export interface ParameterFault {
   readonly problem: string;
   readonly remedy: string;
 }
 
-/** The numbers of each of a distribution's parameters, for a row of what is drawn. */
+/** The numbers of a distribution's parameters, one array per parameter, for a row of samples. */
 export type Numbers = (row: number) => readonly Float64Array[];
 
-/** A distribution without what follows from the rest. */
+/** A distribution without the members that `distribution` derives. */
 export type Definition = Omit<Distribution, "dimension" | "draw" | "score"> &
   Partial<Pick<Distribution, "score">>;
 
-/** What follows: the dimension, the score by autodiff, and samples where parameters are constants. */
+/** Completes a definition by the dimension, the score by automatic differentiation, and `draw`. */
 export function distribution(definition: Definition): Distribution {
   const { name, batch, event, parameters, logDensity, discrete, drawFrom } = definition;
   let known: readonly Float64Array[] | undefined;
@@ -105,8 +113,8 @@ export function distribution(definition: Definition): Distribution {
     if (topological(parameters).some((t) => t.op.name === "input"))
       fail(
         "usage",
-        `${name}: its parameters are not constants, so that it cannot be sampled by itself`,
-        "sample from the model, or give it numbers",
+        `${name}: its parameters are not constants, so it cannot be sampled on its own`,
+        "sample the model, or give numbers as parameters",
       );
     known ??= reference(parameters, new Map());
     return known;
@@ -114,7 +122,7 @@ export function distribution(definition: Definition): Distribution {
   return {
     score: (x) =>
       discrete
-        ? fail("usage", `${name}: a distribution of integers has no score`, "leave it out")
+        ? fail("usage", `${name}: a distribution of integers has no score`, "use a continuous distribution")
         : grad((z: Tensor) => sum(logDensity(z)))(x),
     ...definition,
     dimension: sizeOf(batch) * sizeOf(event),
@@ -123,19 +131,18 @@ export function distribution(definition: Definition): Distribution {
 }
 
 /**
- * A distribution whose marginals under a Gaussian transition x_t | x₀ ~ N(m x₀, σ²I) are known:
- * those of the VP, VE
- * and sub-VP processes, with their m(t) and σ(t).
+ * A distribution with known marginals under a Gaussian transition x_t | x₀ ~ N(m x₀, σ²I), as that
+ * of the VP, VE and sub-VP processes with their m(t) and σ(t).
  */
 export interface Diffusible extends Distribution {
   /**
-   * m and σ are numbers, or tensors of shape [] or of the batch: a time-dependent score is
-   * `marginal(m(t), σ(t))`.
+   * The density of x_t. m and σ are numbers, or tensors of shape [] or of the batch.
+   * `marginal(m(t), σ(t))` has the time-dependent score.
    */
   readonly marginal: (m: number | Tensor, sigma: number | Tensor) => Density;
 }
 
-/** `count` exact samples, [count, ...batch, ...event]. */
+/** Samples `count` times from a distribution: [count, ...batch, ...event]. */
 export function sampleFrom(
   distribution: Distribution,
   key: Key,
@@ -151,7 +158,7 @@ export function sampleFrom(
 export const overEvent = (value: number | Tensor): number | Tensor =>
   value instanceof Tensor ? alignToEvent(value, 1) : value;
 
-/** What distributions on vectors of n numbers have whose parameters are plain numbers. */
+/** The members of a distribution on vectors of n numbers whose parameters are plain numbers. */
 export const vectors = (
   name: string,
   n: number,
@@ -167,7 +174,7 @@ export const vectors = (
   draw,
 });
 
-/** `count` independent samples per key, one after the other. */
+/** Samples `count` times per key; the samples of a key are consecutive. */
 function drawRepeated(draw: Distribution["draw"], keys: Keys, count: number): Float64Array {
   if (count === 1) return draw(keys);
   const parts = Array.from({ length: count }, (_, i) => draw(fold(keys, i)));

@@ -1,15 +1,15 @@
 /**
- * log Γ((ν + n)/2) − log Γ(ν/2) − (n/2) log νπ, the height of Student's t at its centre, to the
- * last digits.
+ * log Γ((ν + n)/2) − log Γ(ν/2) − (n/2) log νπ, the logarithm of Student's density at its centre,
+ * accurate to rounding.
  *
- * The logarithms of Γ may be 1e6 and differ by 5, so they are never taken. Γ(a + 1) = aΓ(a) makes
- * whole steps factors, and the half step, where n is odd, is
+ * The logarithms of Γ may be 1e6 and differ by 5, so they are not computed. Γ(a + 1) = aΓ(a) turns
+ * integer steps into factors, and the half step for odd n is
  *
  *   Γ(a + ½)/Γ(a) = √a · e^{−S(a)},   S(a) = 1/8a − 1/192a³ + 1/640a⁵ − 17/14336a⁷ + 31/18432a⁹ − …
  *
- * (Stirling's series for log Γ(a + ½) − log Γ(a)), taken where a ≥ 24 and reached by
- * Γ(a + ½)/Γ(a) = a/(a + ½) · Γ(a + 3/2)/Γ(a + 1). Each factor is divided by νπ, or by its root,
- * and is then of order 1: all are multiplied, and one logarithm is taken.
+ * (Stirling's series for log Γ(a + ½) − log Γ(a)), used for a ≥ 24 and reached by Γ(a + ½)/Γ(a) =
+ * a/(a + ½) · Γ(a + 3/2)/Γ(a + 1). Each factor is divided by νπ, or by its root, and is then of
+ * order 1. The factors are multiplied, and one logarithm is computed.
  */
 
 /** Γ(a + ½)/Γ(a) */

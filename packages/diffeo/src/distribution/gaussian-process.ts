@@ -24,16 +24,17 @@ import { asTensor } from "../graph/tensor.ts";
 import type { Kernel } from "./kernels.ts";
 import { type MultivariateNormal, multivariateNormal, whiten } from "./multivariate-normal.ts";
 
-/** Points, a covariance function, and what is added to its values. */
+/** Options of `gaussianProcess`: points, kernel, mean and noise. */
 export interface GaussianProcessOptions {
   /** Points, [n] or [n, d]. */
   readonly x: Operand;
+    /** The covariance function. */
   readonly kernel: Kernel;
   /** The mean at the points, or one number. Default 0. */
   readonly mean?: Operand;
   /** σ, the standard deviation of noise on each value. Default 0: the function itself. */
   readonly noise?: Operand;
-  /** Added to the diagonal against rounding. Default 10⁻⁹. */
+  /** A number added to the diagonal for numerical stability. Default 10⁻⁹. */
   readonly jitter?: number;
 }
 
@@ -44,8 +45,8 @@ const covarianceOf = ({ x, kernel, noise = 0, jitter = 1e-9 }: GaussianProcessOp
 };
 
 /**
- * Values of a Gaussian process at the points x: its marginal likelihood where they are observed, its
- * prior where they are a parameter.
+ * The values of a Gaussian process at the points x. In `observe` it is the marginal likelihood, in
+ * `parameter` the prior of the function's values.
  *
  * @example
  * import { model } from "diffeo/mcmc";
@@ -60,17 +61,17 @@ const covarianceOf = ({ x, kernel, noise = 0, jitter = 1e-9 }: GaussianProcessOp
 export const gaussianProcess = (options: GaussianProcessOptions): MultivariateNormal =>
   multivariateNormal({ mean: options.mean, covariance: covarianceOf(options) });
 
-/** A process, what was observed of it, and where to predict. */
+/** Options of `gaussianProcessPrediction`: the process, its observations, and where to predict. */
 export interface GaussianProcessPredictionOptions extends GaussianProcessOptions {
-  /** What was observed at x. */
+  /** The values observed at x. */
   readonly y: Operand;
   /** Points to predict at. */
   readonly at: Operand;
-  /** The mean there. Default 0. */
+  /** The process's mean at these points. Default 0. */
   readonly meanAt?: Operand;
 }
 
-/** The function at other points, given noisy values y at the points x. */
+/** The distribution of the function at other points, given noisy values y at the points x. */
 export function gaussianProcessPrediction(
   options: GaussianProcessPredictionOptions,
 ): MultivariateNormal {

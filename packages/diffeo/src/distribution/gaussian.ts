@@ -1,5 +1,5 @@
 /**
- * Gaussians with any covariance, S = QΛQᵀ, and their marginals: if x_t | x₀ ~ N(m x₀, σ²I) then
+ * Gaussians with covariance S = QΛQᵀ, and their marginals: if x_t | x₀ ~ N(m x₀, σ²I) then
  *
  *   x_t ~ N(mμ, m²S + σ²I)     log p = −½ Σ (zᵢ²/dᵢ + log 2πdᵢ)     ∇ log p = −Q(z/d)
  *
@@ -24,14 +24,14 @@ import { type Keys, normal } from "../random/index.ts";
 import { type Density, type Diffusible, overEvent, vectors } from "./distribution.ts";
 import { type Covariance, type Principal, principalAxes } from "./principal.ts";
 
-/** Mean and covariance of a Gaussian. */
+/** Options of `gaussian`: mean and covariance. */
 export interface GaussianOptions {
   readonly mean: readonly number[];
-  /** By default 1. */
+  /** A variance, one variance per coordinate, or a matrix. Default 1. */
   readonly covariance?: Covariance;
 }
 
-/** The Gaussian of a mean and a covariance, and its marginals along a process. */
+/** The Gaussian with the given mean and covariance, and with its marginals along a process. */
 export function gaussian({ mean, covariance = 1 }: GaussianOptions): Diffusible {
   const n = mean.length;
   const principal = principalAxes(covariance, n, "gaussian");

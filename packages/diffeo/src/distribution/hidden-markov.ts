@@ -1,10 +1,10 @@
 /**
- * Hidden Markov chains, the states summed out: with π the probabilities of the first state, P_jk
- * those of a step from j to k, and e_t(k) the density of y_t in state k,
+ * Hidden Markov models with the states summed out. With the probabilities π of the first state,
+ * P_jk of a step from j to k, and the density e_t(k) of y_t in state k,
  *
  *   p(y) = Σ_k α_n(k),   α_1(k) = π_k e_1(k),   α_t(k) = e_t(k) Σ_j α_{t−1}(j) P_jk
  *
- * which is a product of matrices (P_jk e_t(k)), taken in pairs and in logarithms.
+ * which is a product of matrices (P_jk e_t(k)), computed pairwise and in logarithms.
  */
 import { real } from "../domain/index.ts";
 import {
@@ -32,15 +32,15 @@ import { type Distribution, distribution } from "./distribution.ts";
 import { joinParameters } from "./parts.ts";
 import { bounds } from "./univariate.ts";
 
-/** A chain of hidden states, and what is seen of each. */
+/** Options of `hiddenMarkov`: the chain of states and the emissions. */
 export interface HiddenMarkovOptions {
-  /** How many observations. */
+  /** Number of observations. */
   readonly length: number;
-  /** P, [K, K]: row j has the probabilities of what follows state j. */
+  /** P, [K, K]: row j has the probabilities of the state after j. */
   readonly transition: Operand;
-  /** The distribution of an observation in each state, the K states on its batch axis. */
+  /** The distribution of an observation in each state, with the K states on its batch axis. */
   readonly emission: Distribution;
-  /** Probabilities of the first state, [K]. Default: equal. */
+  /** Probabilities of the first state, [K]. Default: uniform. */
   readonly initial?: Operand;
 }
 
@@ -53,7 +53,7 @@ interface Chain {
   readonly steps: (y: Tensor) => Tensor;
 }
 
-/** The logarithm of a product of matrices given by theirs, […, j, k]. */
+/** The logarithm of a product of matrices […, j, k], given by their logarithms. */
 const logProduct = (a: Tensor, b: Tensor): Tensor =>
   logSumExp(add(expandDims(a, -1), expandDims(b, -3)), -2);
 
@@ -64,16 +64,16 @@ function chainOf({ transition, emission, initial, length }: HiddenMarkovOptions)
     fail(
       "shape",
       `hiddenMarkov: transition has shape ${showShape(p.shape)}`,
-      "give a matrix [K, K], row j the probabilities of what follows state j",
+      "give a matrix [K, K]; row j has the probabilities of the state after j",
     );
   if (emission.batch.length !== 1 || emission.batch[0] !== states)
     fail(
       "shape",
-      `hiddenMarkov: emission makes values of shape ${showShape(emission.batch)} for ${states} states`,
+      `hiddenMarkov: \`emission\` has batch shape ${showShape(emission.batch)} for ${states} states`,
       "give a distribution with one value per state, such as normal(mu, sigma) with mu [K]",
     );
   if (!(Number.isSafeInteger(length) && length >= 2))
-    fail("usage", `hiddenMarkov: length is ${length}`, "give an integer from 2");
+    fail("usage", `hiddenMarkov: \`length\` is ${length}`, "give an integer of at least 2");
   const equal = Array.from({ length: states }, () => 1 / states);
   const start = asTensor(initial ?? equal, "float64");
   const seen = (y: Tensor): Tensor =>
@@ -92,7 +92,8 @@ function chainOf({ transition, emission, initial, length }: HiddenMarkovOptions)
 }
 
 /**
- * Observations in order, made by a hidden Markov chain.
+ * A hidden Markov model: the distribution of `length` observations in order, with the states summed
+ * out.
  *
  * @example
  * import { ordered } from "diffeo/domain";
@@ -151,7 +152,7 @@ export function hiddenMarkov(options: HiddenMarkovOptions): Distribution {
   });
 }
 
-/** The support of a list of numbers, each in the support of one. */
+/** The support of a list of numbers, each in the support of a single one. */
 const eachOf = ({ discrete, support }: Distribution, length: number): Distribution["support"] =>
   discrete
     ? bounds(0, undefined, true)
@@ -159,7 +160,7 @@ const eachOf = ({ discrete, support }: Distribution, length: number): Distributi
       ? real(length)
       : bounds(undefined);
 
-/** The entry that u falls to. */
+/** The entry that a uniform number u selects. */
 function choose(p: Float64Array, u: number): number {
   let left = u * p.reduce((a, b) => a + b);
   for (let k = 0; k < p.length - 1; k++) {
@@ -170,7 +171,7 @@ function choose(p: Float64Array, u: number): number {
 }
 
 /**
- * The probability of each state at each time, given all observations: [n, K].
+ * The posterior probability of each state at each time, given all observations: [n, K].
  *
  *   P(z_t = k | y) ∝ α_t(k) β_t(k),   β_n = 1,   β_t(j) = Σ_k P_jk e_{t+1}(k) β_{t+1}(k)
  */

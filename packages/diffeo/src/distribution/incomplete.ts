@@ -1,16 +1,17 @@
 /**
  * The distribution functions of Gamma(a) and Beta(a, b), and their inverses. In s = log x, or s =
- * logit x, both densities are e^{h(s)} with a concave h, and a tail from x on is
+ * logit x, both densities are e^{h(s)} with a concave h, and the tail from x is
  *
  *   e^{h(s)} ∫₀^∞ e^{h(s + δu) − h(s)} du,   δ = −1 below the mode, 1 above it
  *   gamma   h(s) = as − eˢ − log Γ(a)                       h(s + v) − h(s) = av − x(eᵛ − 1)
  *   beta    h(s) = a log x + b log(1 − x) − log B(a, b)     h(s − u) − h(s) = −au − (a + b) log(1 + x(e^{−u} − 1))
  *
- * of which the integrand falls from 1. With u = ℓ exp(½π sinh w) it falls doubly exponentially on
- * both sides, and the trapezoidal rule in w converges as fast. ℓ is where the two first terms of the
- * exponent come to −1. The other tail is 1 minus this one, which is the smaller but for a skewed
- * distribution near its mode. Compared with SciPy: a relative error of 10⁻¹² for shapes from 0.1
- * on, of 10⁻⁸ at 0.001. Derivatives by shapes are those of the sum.
+ * whose integrand decreases from 1. With u = ℓ exp(½π sinh w) it decreases doubly exponentially on
+ * both sides, and the trapezoidal rule in w converges as fast. ℓ is the u at which the first two
+ * terms of the exponent sum to −1. The other tail is 1 minus this one, which is the smaller of the
+ * two except for a skewed distribution near its mode. Compared with SciPy the relative error is
+ * 10⁻¹² for shapes of at least 0.1, and 10⁻⁸ at 0.001. Derivatives with respect to shapes are those
+ * of the sum.
  */
 import {
   add,
@@ -59,14 +60,14 @@ const lengthOf = (r: Tensor, c: Tensor): Tensor => div(2, add(r, sqrt(add(square
 
 /** ∫₀^∞ e^{f(u)} du */
 function integral(length: Tensor, f: (u: Tensor) => Tensor): Tensor {
-  // The length of the steps has no part in the value, nor in its derivative.
+  // Neither the value nor its derivative depends on the length of the steps.
   const l = stopGradient(length);
   return mul(l, sum(mul(exp(f(mul(expandDims(l, -1), points))), weights), -1));
 }
 
 const addAxis = (t: Tensor): Tensor => expandDims(t, -1);
 
-/** Both tails from the logarithm of one, and their logarithms. */
+/** Both tails and their logarithms, from the logarithm of one. */
 function bothTails(log: Tensor, isLower: Tensor): LogTails {
   const tail = exp(log);
   const [rest, logRest] = [sub(1, tail), log1p(neg(tail))];
@@ -83,7 +84,7 @@ interface LogTails extends Tails {
   readonly logUpper: Tensor;
 }
 
-/** Both tails of Gamma(a) with rate 1 at x; 0 and 1 at the ends. */
+/** Both tails of Gamma(a) with rate 1 at x; 0 and 1 at the ends of the support. */
 export function gammaTails(a: Tensor, x: Tensor): LogTails {
   const inside = logicalAnd(greater(x, 0), less(x, Number.POSITIVE_INFINITY));
   const y = where(inside, minimum(x, 1e100), a);
@@ -98,7 +99,7 @@ export function gammaTails(a: Tensor, x: Tensor): LogTails {
   return endedTails(bothTails(add(log(value), peak), below), inside, x);
 }
 
-/** 0 and 1 at the ends, by whether x is positive. */
+/** Replaces the tails by 0 and 1 at the ends of the support. */
 function endedTails(tails: LogTails, inside: Tensor, x: Tensor): LogTails {
   const end = cast(greater(x, 0), x.dtype);
   return {
@@ -110,11 +111,11 @@ function endedTails(tails: LogTails, inside: Tensor, x: Tensor): LogTails {
 
 const absolute = (t: Tensor): Tensor => maximum(t, neg(t));
 
-/** Both tails of Beta(a, b) at x, whose 1 − x is given with all its digits. */
+/** Both tails of Beta(a, b) at x; `rest` is 1 − x without cancellation. */
 export function betaTails(a: Tensor, b: Tensor, x: Tensor, rest: Tensor = sub(1, x)): LogTails {
   const inside = logicalAnd(greater(x, 0), greater(rest, 0));
   const [y, z] = [where(inside, x, 0.5), where(inside, rest, 0.5)];
-  // Above the mode of s = logit x, 1 − x takes the place of x.
+  // Above the mode of s = logit x, x is replaced by 1 − x.
   const above = greater(mul(b, y), mul(a, z));
   const [p, q] = [where(above, b, a), where(above, a, b)];
   const [near, far] = [where(above, z, y), where(above, y, z)];
@@ -129,8 +130,8 @@ export function betaTails(a: Tensor, b: Tensor, x: Tensor, rest: Tensor = sub(1,
 }
 
 /**
- * s with log F(s) = log u, for u up to ½, else with log(1 − F(s)) = log(1 − u): both are concave,
- * so Newton's method comes from one side. The last step alone carries derivatives.
+ * The solution s of log F(s) = log u for u ≤ ½, else of log(1 − F(s)) = log(1 − u). Both are
+ * concave, so Newton's method converges from one side. Only the last step is differentiated.
  */
 function solve(
   start: Tensor,
@@ -153,13 +154,13 @@ function solve(
 }
 const STEPS = 12;
 
-/** Numbers strictly between 0 and 1 in place of the ends, which have results of their own. */
+/** Replaces 0 and 1, whose results are known, by numbers strictly between them. */
 const inner = (u: Tensor): readonly [Tensor, Tensor] => {
   const own = where(logicalAnd(greater(u, 0), less(u, 1)), u, 0.5);
   return [own, sub(1, own)];
 };
 
-/** x of Gamma(a) with rate 1 where the distribution function is u. */
+/** The quantile of Gamma(a) with rate 1. */
 export function gammaQuantile(u: Tensor, a: Tensor): Tensor {
   const pair = inner(u);
   // F(x) < xᵃ/Γ(a + 1), and E. Wilson and M. Hilferty's cube (1931).
@@ -176,7 +177,7 @@ export function gammaQuantile(u: Tensor, a: Tensor): Tensor {
   return ended(u, exp(s), Number.POSITIVE_INFINITY);
 }
 
-/** log x − log(1 − x) of Beta(a, b) where the tails are u and 1 − u. */
+/** log x − log(1 − x) of the quantile x of Beta(a, b), for tails u and 1 − u. */
 function betaLogit(a: Tensor, b: Tensor, pair: readonly [Tensor, Tensor]): Tensor {
   const variance = add(add(div(1, a), div(1, b)), add(div(0.5, square(a)), div(0.5, square(b))));
   const z = where(less(pair[0], pair[1]), normalQuantile(pair[0]), neg(normalQuantile(pair[1])));
@@ -197,7 +198,7 @@ function betaLogit(a: Tensor, b: Tensor, pair: readonly [Tensor, Tensor]): Tenso
   );
 }
 
-/** x of Beta(a, b) where the distribution function is u. */
+/** The quantile of Beta(a, b). */
 export function betaQuantile(u: Tensor, a: Tensor, b: Tensor): Tensor {
   const s = betaLogit(a, b, inner(u));
   return ended(u, div(1, add(1, exp(neg(s)))), 1);
@@ -206,7 +207,7 @@ export function betaQuantile(u: Tensor, a: Tensor, b: Tensor): Tensor {
 const ended = (u: Tensor, inside: Tensor, most: Operand): Tensor =>
   where(greater(u, 0), where(less(u, 1), inside, most), 0);
 
-/** Tails of Student's t at z: its square is w/(1 − w) ν with w of Beta(½, ν/2). */
+/** Tails of Student's t at z; z² is ν w/(1 − w) with w ~ Beta(½, ν/2). */
 export function studentTails(degrees: Tensor, z: Tensor): Tails {
   const squared = square(minimum(absolute(z), 1e150));
   const all = add(degrees, squared);
@@ -220,13 +221,13 @@ export function studentTails(degrees: Tensor, z: Tensor): Tails {
   };
 }
 
-/** z of Student's t where the distribution function is u. */
+/** The quantile of Student's t. */
 export function studentQuantile(u: Tensor, degrees: Tensor): Tensor {
   const [own, rest] = inner(u);
   const [half, shape] = [mul(degrees, 0.5), mul(degrees, 0)];
   const tail = mul(minimum(own, rest), 2);
   const middle = absolute(sub(own, rest));
-  // P(|T| < |z|) is the middle, of Beta(½, ν/2); at the median it is 0.
+  // P(|T| < |z|) is a probability of Beta(½, ν/2); it is 0 at the median.
   const s = betaLogit(add(shape, 0.5), half, [maximum(middle, 1e-300), tail]);
   const size = where(greater(middle, 0), sqrt(mul(degrees, exp(s))), 0);
   const z = where(less(own, rest), neg(size), size);

@@ -1,5 +1,6 @@
 /**
- * diffeo/distribution: analytic distributions, with their scores and those of their noised selves.
+ * diffeo/distribution: distributions with densities and scores; for some, also of their noised
+ * marginals.
  */
 export {
   chiSquared,

@@ -1,5 +1,5 @@
 /**
- * Counts with more zeros, or with zeros of their own; with f the base's probabilities,
+ * Counts with additional or separate zeros, where f are the probabilities of the base:
  *
  *   zero-inflated   p + (1 − p) f(0) at 0,   (1 − p) f(x) elsewhere
  *   hurdle          p at 0,                  (1 − p) f(x)/(1 − f(0)) elsewhere
@@ -27,7 +27,7 @@ import { type Distribution, distribution } from "./distribution.ts";
 import { joinParameters } from "./parts.ts";
 import { batchOf, parameterTensors, requireNumbers } from "./univariate.ts";
 
-/** Resamples of a hurdle's base until it is above 0. */
+/** The most resamples of a hurdle's base until all are above 0. */
 const TRIES = 10_000;
 
 function withZeros(
@@ -40,7 +40,7 @@ function withZeros(
   if (!base.discrete || base.event.length > 0)
     fail(
       "usage",
-      `${name}: ${base.name} makes no counts`,
+      `${name}: ${base.name} is not a distribution of counts`,
       "give a distribution of counts, such as poisson",
     );
   const [p] = parameterTensors(name, { probability: zero });
@@ -87,9 +87,9 @@ function withZeros(
 }
 
 /**
- * Counts of `base`, or 0 with a probability besides.
+ * Counts of `base`, replaced by 0 with the probability `zero`.
  *
- * @param zero the probability of a zero that is none of the base's
+ * @param zero the probability of an additional zero; `base` may give zeros too
  * @example
  * const d = zeroInflated(0.3, poisson(4));
  */
@@ -106,7 +106,7 @@ export const zeroInflated = (zero: Operand, base: Distribution): Distribution =>
     false,
   );
 
-/** 0 with a probability, else a count of `base` that is above 0. */
+/** 0 with the probability `zero`, else a count of `base` given that it is above 0. */
 export const hurdle = (zero: Operand, base: Distribution): Distribution =>
   withZeros(
     "hurdle",

@@ -27,14 +27,17 @@ import {
 } from "../graph/index.ts";
 import { asTensor } from "../graph/tensor.ts";
 
-/** The covariances of two lists of points, [n] and [m] or [n, d] and [m, d] → [n, m]. */
+/**
+ * A covariance function: the covariances of two lists of points, [n] and [m] or [n, d] and [m, d] →
+ * [n, m].
+ */
 export type Kernel = (x: Operand, y: Operand) => Tensor;
 
-/** Height and width of a covariance function. */
+/** Amplitude and length scale of a covariance function. */
 export interface KernelOptions {
   /** a, the standard deviation of the function. Default 1. */
   readonly amplitude?: Operand;
-  /** ℓ, the distance over which it varies; one number, or one per coordinate. Default 1. */
+  /** ℓ, the length scale; one number, or one per coordinate. Default 1. */
   readonly scale?: Operand;
 }
 
@@ -51,7 +54,7 @@ function differences(x: Operand, y: Operand): Tensor {
 const squaredDistance = (x: Operand, y: Operand, scale: Operand): Tensor =>
   sum(square(div(differences(x, y), scale)), -1);
 
-/** √q with the slope 0 at 0, where that of the root is infinite. */
+/** √q with the derivative 0 at q = 0, where that of the root is infinite. */
 const safeRoot = (q: Tensor): Tensor => {
   const apart = greater(q, 0);
   return where(apart, sqrt(where(apart, q, 1)), 0);
@@ -60,7 +63,7 @@ const safeRoot = (q: Tensor): Tensor => {
 const scaled = (amplitude: Operand, correlations: Tensor): Tensor =>
   mul(square(asTensor(amplitude, "float64")), correlations);
 
-/** Smooth functions: a² exp(−r²/2ℓ²). */
+/** The squared exponential kernel a² exp(−r²/2ℓ²), for smooth functions. */
 export const squaredExponential =
   ({ amplitude = 1, scale = 1 }: KernelOptions = {}): Kernel =>
   (x, y) =>
@@ -68,11 +71,11 @@ export const squaredExponential =
 
 /** Options of `matern`. */
 export interface MaternOptions extends KernelOptions {
-  /** ½, 3/2 or 5/2: functions without a slope, with one, and with a curvature. Default 3/2. */
+  /** ½, 3/2 or 5/2: continuous, once and twice differentiable functions. Default 3/2. */
   readonly smoothness?: 0.5 | 1.5 | 2.5;
 }
 
-/** Rougher functions than the squared exponential's. */
+/** The Matérn kernel, for rougher functions than those of the squared exponential. */
 export const matern =
   ({ amplitude = 1, scale = 1, smoothness = 1.5 }: MaternOptions = {}): Kernel =>
   (x, y) => {
@@ -86,7 +89,7 @@ export const matern =
     return scaled(amplitude, mul(exp(neg(s)), polynomial));
   };
 
-/** A mixture of squared exponentials of many scales; `mixture` is m. */
+/** The rational quadratic kernel, a scale mixture of squared exponentials; `mixture` is m. */
 export const rationalQuadratic =
   ({
     amplitude = 1,
@@ -98,7 +101,7 @@ export const rationalQuadratic =
     return scaled(amplitude, exp(neg(mul(log1p(q), mixture))));
   };
 
-/** Functions that repeat after `period`, of one coordinate. */
+/** The periodic kernel, for functions that repeat after `period`. */
 export const periodic =
   ({ amplitude = 1, scale = 1, period }: KernelOptions & { readonly period: Operand }): Kernel =>
   (x, y) => {
@@ -106,7 +109,7 @@ export const periodic =
     return scaled(amplitude, exp(mul(sum(square(div(sin(angle), scale)), -1), -2)));
   };
 
-/** Straight lines through `centre`. */
+/** The linear kernel, for linear functions that are 0 at `centre`. */
 export const linear =
   ({
     amplitude = 1,

@@ -1,5 +1,5 @@
 /**
- * Numbers on the whole line, by location μ and scale σ: with z = (x − μ)/σ,
+ * Distributions on the whole line by location μ and scale σ. With z = (x − μ)/σ,
  *
  *   normal     e^{−z²/2}/(σ√2π)        Student's t   Γ((ν+1)/2)/(Γ(ν/2)√(νπ)σ) (1 + z²/ν)^{−(ν+1)/2}
  *   Cauchy     1/(πσ(1 + z²))          Laplace       e^{−|z|}/(2σ)
@@ -45,7 +45,7 @@ const standard = (x: Tensor, location: Tensor, scale: Tensor): Tensor =>
 
 const back = (z: Tensor, location: Tensor, scale: Tensor): Tensor => add(location, mul(scale, z));
 
-/** What all rules of location and scale share. */
+/** The members that all rules of location and scale share. */
 const common = {
   support: () => bounds(undefined),
   affine: ["location", "scale"],
@@ -65,7 +65,7 @@ const normalRule: Rule = {
   variate: (random, m, s) => m + s * random.normal(),
 };
 
-/** N(mean, sd²), by its standard deviation. */
+/** The normal distribution N(mean, sd²), given by its standard deviation. */
 export const normal = (mean: Operand = 0, sd: Operand = 1): Distribution =>
   univariate(normalRule, [mean, sd]);
 
@@ -73,8 +73,8 @@ const studentRule: Rule = {
   name: "studentT",
   parameters: { degrees: "positive", location: "any", scale: "positive" },
   ...common,
-  // The two logarithms of Γ differ by ½ log(ν/2) for large ν: their difference loses digits only
-  // in proportion to log ν · ν.
+  // The two logarithms of Γ differ by ½ log(ν/2) for large ν, so their difference loses digits only
+  // in proportion to ν log ν.
   logDensity: (x, v, m, s) => {
     const half = mul(add(v, 1), 0.5);
     const peak = sub(sub(logGamma(half), logGamma(mul(v, 0.5))), mul(log(mul(v, Math.PI)), 0.5));
@@ -94,7 +94,7 @@ const studentRule: Rule = {
     m + (s * random.normal()) / Math.sqrt((2 * gammaVariate(random, v / 2)) / v),
 };
 
-/** Student's t with ν degrees of freedom, of numbers. */
+/** Student's t distribution of numbers with ν degrees of freedom. */
 export const studentTOf = (degrees: Operand, location: Operand, scale: Operand): Distribution =>
   univariate(studentRule, [degrees, location, scale]);
 
@@ -111,7 +111,7 @@ const cauchyRule: Rule = {
   variate: (random, m, s) => m + s * Math.tan(Math.PI * (random.uniform() - 0.5)),
 };
 
-/** Cauchy's distribution by its median and its half-width at half the height. No mean exists. */
+/** The Cauchy distribution by its median and its half-width at half maximum. It has no mean. */
 export const cauchy = (location: Operand = 0, scale: Operand = 1): Distribution =>
   univariate(cauchyRule, [location, scale]);
 
@@ -137,7 +137,7 @@ const laplaceRule: Rule = {
   },
 };
 
-/** e^{−|x − location|/scale}/(2 scale), two exponentials back to back. */
+/** The Laplace distribution, with density e^{−|x − location|/scale}/(2 scale). */
 export const laplace = (location: Operand = 0, scale: Operand = 1): Distribution =>
   univariate(laplaceRule, [location, scale]);
 
@@ -145,7 +145,7 @@ const logisticRule: Rule = {
   name: "logistic",
   parameters: { location: "any", scale: "positive" },
   ...common,
-  // Symmetric, and written with |z| so that nothing overflows.
+  // The density is symmetric; with |z| nothing overflows.
   logDensity: (x, m, s) => {
     const a = abs(standard(x, m, s));
     return neg(add(add(a, mul(softplus(neg(a)), 2)), log(s)));
@@ -161,7 +161,7 @@ const logisticRule: Rule = {
   },
 };
 
-/** The logistic distribution: its cdf is σ((x − location)/scale). */
+/** The logistic distribution; its cdf is σ((x − location)/scale). */
 export const logistic = (location: Operand = 0, scale: Operand = 1): Distribution =>
   univariate(logisticRule, [location, scale]);
 
@@ -180,6 +180,6 @@ const gumbelRule: Rule = {
   variate: (random, m, s) => m - s * Math.log(-Math.log(random.uniform())),
 };
 
-/** The largest of many: its cdf is exp(−e^{−(x − location)/scale}). */
+/** The Gumbel distribution, the limit of maxima; its cdf is exp(−e^{−(x − location)/scale}). */
 export const gumbel = (location: Operand = 0, scale: Operand = 1): Distribution =>
   univariate(gumbelRule, [location, scale]);

@@ -1,5 +1,5 @@
 /**
- * Random matrices, k × k, by densities of their lower triangles:
+ * Distributions of k × k matrices, with densities on their lower triangles:
  *
  *   LKJ(η)              |R|^{η−1}/c,   c = Π_{i<k} π^{i/2} Γ(η + (k−1−i)/2)/Γ(η + (k−1)/2)
  *                       (D. Lewandowski, D. Kurowicka, H. Joe, 2009), off the diagonal
@@ -47,8 +47,8 @@ const lkjRule = (k: number): VectorRule => ({
     const height = sub(sub(ends, parts), (Math.log(Math.PI) * k * (k - 1)) / 4);
     return add(mul(sub(eta, 1), mul(halfLogDet(cholesky(r)), 2)), height);
   },
-  // Row i of the factor: partial correlations z_ij = 2 Beta(b, b) − 1, b = η + (k − 2 − j)/2, of
-  // what the columns before leave.
+  // Row i of the factor: partial correlations z_ij = 2 Beta(b, b) − 1, b = η + (k − 2 − j)/2,
+  // applied to what the columns before leave.
   variate: (random, out, [eta]) => {
     const l = new Float64Array(k * k);
     for (let i = 0; i < k; i++) {
@@ -77,7 +77,8 @@ function outerSquare(m: Float64Array, k: number, out: Float64Array): void {
 }
 
 /**
- * Correlation matrices, `order` × `order`: even for concentration 1, nearer to the identity above.
+ * The LKJ distribution of correlation matrices, `order` × `order`: uniform for concentration 1,
+ * closer to the identity above.
  *
  * @example
  * import { cholesky, expandDims, mul } from "diffeo/graph";
@@ -100,7 +101,7 @@ const logMultiGamma = (a: Tensor, k: number): Tensor =>
 /** ‖A⁻¹B‖² */
 const solvedNorm = (a: Tensor, b: Tensor): Tensor => sum(square(solve(a, b)), [-2, -1]);
 
-/** A factor of a Wishart(ν, I) matrix (M. Bartlett, 1933). */
+/** A Cholesky factor of a Wishart(ν, I) matrix (M. Bartlett, 1933). */
 function bartlett(random: Sequence, v: number, k: number): Float64Array {
   const a = new Float64Array(k * k);
   for (let i = 0; i < k; i++) {
@@ -110,7 +111,7 @@ function bartlett(random: Sequence, v: number, k: number): Float64Array {
   return a;
 }
 
-/** L A for lower triangles. */
+/** L A for lower triangular matrices. */
 function lowerProduct(l: Float64Array, a: Float64Array, k: number): Float64Array {
   const out = new Float64Array(k * k);
   for (let i = 0; i < k; i++)
@@ -148,7 +149,10 @@ const wishartRule: VectorRule = {
   },
 };
 
-/** Positive-definite matrices: the sum of `degrees` outer products of N(0, scale) vectors. */
+/**
+ * The Wishart distribution of positive-definite matrices: that of the sum of `degrees` outer
+ * products of N(0, scale) vectors.
+ */
 export const wishart = (degrees: Operand, scale: Operand): Distribution =>
   vectorDistribution(wishartRule, [degrees, scale]);
 
@@ -179,6 +183,9 @@ const inverseWishartRule: VectorRule = {
   },
 };
 
-/** The inverse of a Wishart matrix with scale⁻¹; the mean is scale/(degrees − k − 1). */
+/**
+ * The inverse Wishart distribution: that of the inverse of a Wishart matrix with scale⁻¹. Its mean
+ * is scale/(degrees − k − 1).
+ */
 export const inverseWishart = (degrees: Operand, scale: Operand): Distribution =>
   vectorDistribution(inverseWishartRule, [degrees, scale]);

@@ -1,7 +1,7 @@
 /**
- * Mixtures with any parameters, the component of each value summed out:
+ * Mixtures with the component of each value summed out:
  *
- *   log p(x) = log Σ_k w_k p_k(x),   w_k the weights divided by their sum
+ *   log p(x) = log Σ_k w_k p_k(x),   where w_k are the weights divided by their sum
  */
 import {
   add,
@@ -29,7 +29,7 @@ import { type Distribution, distribution } from "./distribution.ts";
 import { commonSupport, joinParameters } from "./parts.ts";
 import { batchOf, bounds } from "./univariate.ts";
 
-/** Weights as one tensor, the components on its last axis. */
+/** The weights as one tensor, with the components on its last axis. */
 function weightTensor(weights: Operand | readonly Operand[]): Tensor {
   if (Array.isArray(weights) && weights.some((w) => w instanceof Tensor)) {
     const parts = (weights as readonly Operand[]).map((w) => asTensor(w, "float64"));
@@ -42,7 +42,7 @@ function weightTensor(weights: Operand | readonly Operand[]): Tensor {
   return asTensor(weights as Operand, "float64");
 }
 
-/** All components as one: log p_k(x) on the last axis, and samples of every component. */
+/** All components together: log p_k(x) on the last axis, and samples of every component. */
 interface Components {
   readonly parts: readonly Distribution[];
   readonly count: number;
@@ -57,7 +57,7 @@ function componentsOf(given: Distribution | readonly Distribution[]): Components
       one.batch.at(-1) ??
       fail(
         "shape",
-        `mixture: ${one.name} makes one value`,
+        `mixture: ${one.name} has no axis of components`,
         "give a list of distributions, or one whose parameters have the components on their last axis",
       );
     return {
@@ -73,8 +73,8 @@ function componentsOf(given: Distribution | readonly Distribution[]): Components
   if (odd)
     fail(
       "shape",
-      `mixture: ${first.name} makes values of shape ${showShape(first.event)}, and ${odd.name} of shape ${showShape(odd.event)}`,
-      "give components of one shape",
+      `mixture: values of ${first.name} have shape ${showShape(first.event)}, those of ${odd.name} ${showShape(odd.event)}`,
+      "give components whose values have the same shape",
     );
   return {
     parts,
@@ -91,7 +91,7 @@ function componentsOf(given: Distribution | readonly Distribution[]): Components
   };
 }
 
-/** The component that u falls to. */
+/** The component that a uniform number u selects. */
 function chosen(weights: Float64Array, from: number, count: number, u: number): number {
   let all = 0;
   for (let k = 0; k < count; k++) all += weights[from + k];
@@ -130,7 +130,7 @@ export function mixtureOf(
   if (!discrete && parts.some((d) => d.discrete))
     fail(
       "usage",
-      "mixture: integers and real numbers have no common density",
+      "mixture: some components are discrete and some continuous, so they have no common density",
       "use hurdle or zeroInflated",
     );
   const { event } = parts[0];

@@ -4,8 +4,7 @@
  *
  *   ∇ log p = Σ rₖ ∇ log pₖ
  *
- * A Gaussian transition mixes as it diffuses: the marginal of a mixture is the mixture of the
- * marginals.
+ * The marginal of a mixture under a Gaussian transition is the mixture of the marginals.
  */
 import {
   add,
@@ -26,17 +25,19 @@ import { mixtureOf } from "./mixture-of.ts";
 
 /** A component of a mixture, with its weight. */
 export interface Component<D> {
-  /** Relative to the others' weights. By default 1. */
+  /** The weight, relative to those of the others. Default 1. */
   readonly weight?: number;
   readonly distribution: D;
 }
 
 /**
- * A mixture: of weights and distributions with any parameters, the component of each value summed
- * out; or of components that diffuse, `[{ weight, distribution }, …]`.
+ * A mixture of distributions, with the component of each value summed out. With `[{ weight,
+ * distribution }, …]` as the only argument it is a mixture of `Diffusible` distributions, which has
+ * their marginals.
  *
- * @param weights on their last axis, or a list of one per component; divided by their sum
- * @param components a list, or one distribution with the components on the last axis of its
+ * @param weights one weight per component, on the last axis or as a list; they are divided by their
+ * sum
+ * @param components a list of distributions, or one with the components on the last axis of its
  * parameters
  * @example
  * const two = mixture([0.3, 0.7], [normal(0, 1), studentT(3, 2, 1)]);
@@ -65,14 +66,14 @@ function diffusibleMixture(components: readonly Component<Diffusible>[]): Diffus
   if (odd)
     fail(
       "shape",
-      `mixture: components of ${n} and ${odd.dimension} dimensions`,
-      "give them one dimension",
+      `mixture: the components have ${n} and ${odd.dimension} dimensions`,
+      "give components of the same dimension",
     );
   if (weights.some((w) => !(w > 0 && Number.isFinite(w))))
     fail(
       "usage",
       `mixture: the weights [${weights.join(", ")}] are not all positive`,
-      "leave out what has no weight",
+      "remove components without weight",
     );
   const total = weights.reduce((s, w) => s + w, 0);
   const logWeights = weights.map((w) => Math.log(w / total));

@@ -1,7 +1,7 @@
 /**
- * Gaussian vectors by the covariance S, its Cholesky factor L, or the precision P, and Student's t
- * with the same geometry. With z = L⁻¹(x − m), S = L Lᵀ, so that (x − m)ᵀS⁻¹(x − m) = ‖z‖² and
- * log det S = 2 Σ log L_ii:
+ * Multivariate normal distributions by the covariance S, its Cholesky factor L, or the precision P,
+ * and multivariate Student's t. With z = L⁻¹(x − m), S = L Lᵀ, so that (x − m)ᵀS⁻¹(x − m) = ‖z‖²
+ * and log det S = 2 Σ log L_ii:
  *
  *   N(m, S)       −½‖z‖² − Σ log L_ii − (n/2) log 2π
  *   t_ν(m, S)     log Γ((ν + n)/2) − log Γ(ν/2) − (n/2) log νπ − Σ log L_ii − ((ν + n)/2) log(1 + ‖z‖²/ν)
@@ -53,7 +53,7 @@ export const halfLogDet = (l: Tensor): Tensor => sum(log(diagonalOf(l)), -1);
 /** L⁻¹r for vectors r. */
 export const whiten = (l: Tensor, r: Tensor): Tensor => squeeze(solve(l, expandDims(r, -1)), -1);
 
-/** The lower factor of a covariance among numbers. */
+/** The Cholesky factor of a covariance matrix. */
 export function factorOf(name: string, covariance: Float64Array): Float64Array {
   const n = Math.sqrt(covariance.length);
   return (
@@ -61,7 +61,7 @@ export function factorOf(name: string, covariance: Float64Array): Float64Array {
     fail(
       "numerical",
       `${name}: a matrix is not positive definite`,
-      "see that it is symmetric; add a small multiple of the identity to a kernel's matrix",
+      "make it symmetric; add a small multiple of the identity to a kernel's matrix",
     )
   );
 }
@@ -125,9 +125,9 @@ const byPrecision: VectorRule = {
   },
 };
 
-/** The mean, and one of three matrices. */
+/** Options of `multivariateNormal`: the mean, and one of three matrices. */
 export interface MultivariateNormalOptions {
-  /** A vector, or one number for all. Default 0. */
+  /** A vector, or one number for all coordinates. Default 0. */
   readonly mean?: Operand;
   /** S, symmetric and positive definite. */
   readonly covariance?: Operand;
@@ -137,19 +137,20 @@ export interface MultivariateNormalOptions {
   readonly precision?: Operand;
 }
 
-/** A distribution whose mean and variances exist. */
+/** A distribution with known mean and variances. */
 export type MultivariateNormal = Distribution & Required<Pick<Distribution, "mean" | "variance">>;
 
-/** A mean as a vector of as many numbers as a matrix has rows. */
+/** The mean as a vector with as many numbers as the matrix has rows. */
 const meanOf = (mean: Operand, matrix: Operand): Tensor => {
   const rows = sum(asTensor(matrix, "float64"), -1);
   return add(mean, mul(rows, 0));
 };
 
 /**
- * Gaussian vectors with any parameters, by one of covariance, Cholesky factor and precision.
+ * The multivariate normal distribution, given by one of covariance, Cholesky factor and precision.
  *
- * @throws where none or several of the three are given, or shapes do not fit
+ * @throws DiffeoError of kind `usage` if none or several of the three are given, or if their shapes
+ * do not match
  * @example
  * const S = [[1, 0.5], [0.5, 2]];
  * const d = multivariateNormal({ mean: [0, 1], covariance: S });
@@ -160,8 +161,8 @@ export function multivariateNormal(options: MultivariateNormalOptions): Multivar
   if (given.length !== 1)
     fail(
       "usage",
-      `multivariateNormal: ${given.length} of covariance, cholesky and precision are given`,
-      "give one of them",
+      `multivariateNormal: ${given.length} of \`covariance\`, \`cholesky\` and \`precision\` are given`,
+      "give exactly one of them",
     );
   const [matrix] = given;
   const rule =
@@ -197,24 +198,24 @@ const studentByFactor = student(
 );
 const studentByShape = student(cholesky, (s) => factorOf("multivariateStudentT", s));
 
-/** Degrees of freedom, centre, and one of two matrices. */
+/** Options of `multivariateStudentT`: degrees of freedom, centre, and one of two matrices. */
 export interface MultivariateStudentOptions {
-  /** ν > 0 */
+  /** ν, the degrees of freedom, above 0. */
   readonly degrees: Operand;
-  /** Default 0. */
+  /** The centre: a vector, or one number for all coordinates. Default 0. */
   readonly mean?: Operand;
-  /** S; the covariance is ν/(ν − 2) times this, and exists for ν > 2. */
+  /** S. The covariance is ν/(ν − 2) times this and exists for ν > 2. */
   readonly shape?: Operand;
   /** L, lower triangular, S = L Lᵀ. */
   readonly cholesky?: Operand;
 }
 
-/** Student's t of vectors with any parameters, by the shape S or its Cholesky factor. */
+/** The multivariate Student's t distribution, given by the shape S or its Cholesky factor. */
 export function multivariateStudentT(options: MultivariateStudentOptions): Distribution {
   const { degrees, mean = 0, shape, cholesky: factor } = options;
   const matrix = shape ?? factor;
   if (matrix === undefined || (shape !== undefined && factor !== undefined))
-    fail("usage", "multivariateStudentT: give one of shape and cholesky", "leave the other out");
+    fail("usage", `multivariateStudentT: ${matrix === undefined ? "neither" : "both"} of \`shape\` and \`cholesky\` given`, "give exactly one of them");
   return vectorDistribution(shape === undefined ? studentByFactor : studentByShape, [
     degrees,
     meanOf(mean, matrix as Operand),

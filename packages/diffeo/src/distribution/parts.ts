@@ -1,8 +1,8 @@
-/** What distributions that are made of others share: their numbers, and their samples. */
+/** Shared parts of distributions that are made of others. */
 import type { Tensor } from "../graph/index.ts";
 import type { Distribution, Numbers } from "./distribution.ts";
 
-/** The parameters of all parts, and the numbers of each part among those of all. */
+/** The parameters of all parts, and a function that selects the numbers of one part. */
 export function joinParameters(parts: readonly { readonly parameters: readonly Tensor[] }[]): {
   readonly parameters: readonly Tensor[];
   readonly numbersOf: (numbers: Numbers, part: number) => Numbers;
@@ -15,7 +15,7 @@ export function joinParameters(parts: readonly { readonly parameters: readonly T
   };
 }
 
-/** The support that distributions have in common: that of the first, where all have its kind. */
+/** The common support of distributions: that of the first, if all have the same kind. */
 export function commonSupport(parts: readonly Distribution[]): Distribution["support"] | undefined {
   const [{ support }] = parts;
   const text = (d: Distribution): string =>

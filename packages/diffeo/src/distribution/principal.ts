@@ -1,18 +1,17 @@
 /**
- * A symmetric positive-definite matrix by its principal axes, S = QΛQᵀ: then m²S + σ²I = Q(m²Λ +
- * σ²)Qᵀ has its inverse, its root and its determinant for every m and σ without another
- * decomposition.
+ * The principal axes of a symmetric positive-definite matrix, S = QΛQᵀ. They give the inverse, root
+ * and determinant of m²S + σ²I = Q(m²Λ + σ²)Qᵀ for every m and σ without another decomposition.
  */
 import { fail } from "../graph/index.ts";
 
 export interface Principal {
   /** Λ, the variances along the axes. */
   readonly variances: readonly number[];
-  /** Q, the axes as columns; absent where S is diagonal. */
+  /** Q, the axes as columns; absent if S is diagonal. */
   readonly axes?: readonly (readonly number[])[];
 }
 
-/** A covariance: one variance for all coordinates, one for each, or a matrix. */
+/** A covariance: one variance for all coordinates, one variance per coordinate, or a matrix. */
 export type Covariance = number | readonly number[] | readonly (readonly number[])[];
 
 export function principalAxes(covariance: Covariance, n: number, name: string): Principal {
@@ -20,7 +19,7 @@ export function principalAxes(covariance: Covariance, n: number, name: string): 
     fail(
       "usage",
       `${name}: the covariance ${problem}`,
-      "give a positive number, n of them, or a symmetric n×n matrix",
+      "give a positive number, n positive numbers, or a symmetric n×n matrix",
     );
   const rows = typeof covariance === "number" ? Array<number>(n).fill(covariance) : covariance;
   if (rows.length !== n) bad(`has ${rows.length} rows for a mean of ${n} numbers`);
@@ -45,8 +44,8 @@ const isVector = (rows: readonly unknown[]): rows is readonly number[] =>
   rows.every((r) => typeof r === "number");
 
 /**
- * Eigenvalues and eigenvectors (columns) of a symmetric matrix by Jacobi's rotations, cyclic until
- * nothing is left.
+ * Eigenvalues and eigenvectors (columns) of a symmetric matrix by cyclic Jacobi rotations until the
+ * matrix is diagonal.
  */
 export function jacobi(symmetric: readonly (readonly number[])[]): {
   values: number[];
@@ -61,7 +60,7 @@ export function jacobi(symmetric: readonly (readonly number[])[]): {
     for (let p = 0; p < n; p++)
       for (let r = p + 1; r < n; r++) {
         if (a[p][r] === 0) continue;
-        // tan of the angle that annihilates a_pr, the smaller root of t² + 2θt − 1 = 0.
+        // The tangent of the angle that makes a_pr zero, the smaller root of t² + 2θt − 1 = 0.
         const theta = (a[r][r] - a[p][p]) / (2 * a[p][r]);
         const t = Math.sign(theta || 1) / (Math.abs(theta) + Math.hypot(theta, 1));
         const c = 1 / Math.hypot(t, 1);

@@ -1,5 +1,5 @@
 /**
- * Values in order:
+ * Distributions of time series:
  *
  *   random walk      x_1 ~ N(start, s),   x_t ~ N(x_{t−1} + drift, s)
  *   autoregression   x_t ~ N(c + Σ_k φ_k x_{t−k}, s), given the K values before the first
@@ -31,7 +31,7 @@ const HALF_LOG_TAU = 0.5 * Math.log(2 * Math.PI);
 
 function requireLength(name: string, length: number): void {
   if (!(Number.isSafeInteger(length) && length >= 1))
-    fail("usage", `${name}: length is ${length}`, "give an integer from 1");
+    fail("usage", `${name}: \`length\` is ${length}`, "give an integer of at least 1");
 }
 
 /** Σ log N(r_t; 0, s) over the last axis. */
@@ -40,7 +40,7 @@ const independentLog = (r: Tensor, s: Tensor): Tensor => {
   return sum(sub(mul(square(div(r, sd)), -0.5), add(log(sd), HALF_LOG_TAU)), -1);
 };
 
-/** The values on the last axis, without the last of them, after a first value. */
+/** The values on the last axis, shifted by one, with `first` in front. */
 const before = (x: Tensor, first: Tensor): Tensor => {
   const outer = x.shape.slice(0, -1);
   const start = expand(expandDims(first, -1), [...outer, 1]);
@@ -57,7 +57,7 @@ const walkRule = (length: number): VectorRule => ({
   event: () => [length],
   support: () => real(length),
   logDensity: (x, s, start, drift) => {
-    // The first step begins at start − drift, so that x_1 ~ N(start, s).
+    // The first step starts at start − drift, so that x_1 ~ N(start, s).
     const from = add(before(x, sub(start, drift)), expandDims(drift, -1));
     return independentLog(sub(x, from), s);
   },
@@ -71,10 +71,10 @@ const walkRule = (length: number): VectorRule => ({
   },
 });
 
-/** Length and steps of a random walk. */
+/** Options of `randomWalk`. */
 export interface RandomWalkOptions {
   readonly length: number;
-  /** Of each step. */
+  /** The standard deviation of each step. */
   readonly sd: Operand;
   /** The mean of the first value. Default 0. */
   readonly start?: Operand;
@@ -82,15 +82,15 @@ export interface RandomWalkOptions {
   readonly drift?: Operand;
 }
 
-/** Sums of independent normal steps. */
+/** A random walk: `length` values whose steps are independent and normal. */
 export function randomWalk({ length, sd, start = 0, drift = 0 }: RandomWalkOptions): Distribution {
   requireLength("randomWalk", length);
   return vectorDistribution(walkRule(length), [sd, start, drift]);
 }
 
 /**
- * The `count` values before each value of a series but its first `count`, nearest first:
- * [n] → [n − count, count].
+ * The `count` values before each value of a series, nearest first, from value `count` on: [n] → [n
+ * − count, count]. They are the regressors of an autoregression.
  *
  * @example
  * lags([1, 2, 3, 4], 2); // [[2, 1], [3, 2]]
@@ -101,8 +101,8 @@ export function lags(series: Operand, count: number): Tensor {
   if (!(Number.isSafeInteger(count) && count >= 1 && count < n))
     fail(
       "usage",
-      `lags: ${count} of a series of ${n}`,
-      "give an integer from 1, less than the length",
+      `lags: \`count\` is ${count} for a series of length ${n}`,
+      "give an integer of at least 1 and less than the length",
     );
   const index = Array.from({ length: n - count }, (_, t) =>
     Array.from({ length: count }, (_, k) => t + count - 1 - k),
@@ -138,19 +138,21 @@ const autoregressionRule = (length: number): VectorRule => ({
   },
 });
 
-/** Length, coefficients and beginning of an autoregression. */
+/** Options of `autoregression`. */
 export interface AutoregressionOptions {
   readonly length: number;
-  /** φ, that of the value just before first. */
+  /** φ_1, …, φ_K; φ_1 is that of the previous value. */
   readonly coefficients: Operand;
   readonly sd: Operand;
   /** The K values before the first, in order. */
   readonly before: Operand;
-  /** c. Default 0. */
+  /** The intercept c. Default 0. */
   readonly intercept?: Operand;
 }
 
-/** Each value normal about a combination of the K values before it. */
+/**
+ * An autoregression: each value is normal around a linear combination of the K values before it.
+ */
 export function autoregression(options: AutoregressionOptions): Distribution {
   const { length, coefficients, sd, before: past, intercept = 0 } = options;
   requireLength("autoregression", length);
@@ -158,8 +160,8 @@ export function autoregression(options: AutoregressionOptions): Distribution {
   if (sizes[0] !== sizes[1])
     fail(
       "shape",
-      `autoregression: ${sizes[0]} coefficients and ${sizes[1]} values before`,
-      "give as many values before the first as there are coefficients",
+      `autoregression: \`coefficients\` has ${sizes[0]} numbers, \`before\` has ${sizes[1]}`,
+      "give one value before the first per coefficient",
     );
   return vectorDistribution(autoregressionRule(length), [coefficients, sd, past, intercept]);
 }

@@ -1,5 +1,5 @@
 /**
- * Distributions made of others by their shape or their space:
+ * Distributions derived from others by a change of shape or of variables:
  *
  *   independent(p)       the last axes of the batch are one value: log p = Σ log p_i
  *   transformed(p, φ)    y = φ(x), x ~ p:   log q(y) = log p(φ⁻¹(y)) − log|det J_φ(φ⁻¹(y))|
@@ -20,7 +20,7 @@ import {
 import { asTensor } from "../graph/tensor.ts";
 import { type Distribution, distribution } from "./distribution.ts";
 
-/** The support of `size` numbers, each in the support of one. */
+/** The support of `size` numbers, each in the support of a single one. */
 function supportOf({ support }: Distribution, size: number): Distribution["support"] {
   if (support.kind === "bounds") return support;
   const one = support as Domain;
@@ -31,13 +31,13 @@ function supportOf({ support }: Distribution, size: number): Distribution["suppo
 }
 
 /**
- * The last `axes` axes of the batch as parts of one value.
+ * Treats the last `axes` axes of the batch as axes of one value, whose log-density is their sum.
  *
- * @param axes how many. Default all of them
+ * @param axes the number of axes. Default all
  */
 export function independent(base: Distribution, axes = base.batch.length): Distribution {
   if (!(Number.isInteger(axes) && axes >= 0 && axes <= base.batch.length))
-    fail("usage", `independent: ${axes} axes of a batch of ${base.batch.length}`, "give fewer");
+    fail("usage", `independent: \`axes\` is ${axes}, the batch has ${base.batch.length}`, "give at most that many");
   const { batch: all, event, mean, variance } = base;
   const kept = all.slice(0, all.length - axes);
   const own = all.slice(kept.length);
@@ -60,8 +60,8 @@ export function independent(base: Distribution, axes = base.batch.length): Distr
 }
 
 /**
- * The distribution of φ(x) for x of a distribution on all numbers or vectors: Theorem 1 of the paper
- * for any smooth invertible φ.
+ * The distribution of φ(x) for x ~ `base`, by the change of variables (Theorem 1 of the paper). The
+ * base is a distribution on all real numbers or vectors, and φ any smooth invertible map.
  *
  * @example
  * const logNormal = transformed(normal(0, 1), expMap());
@@ -72,13 +72,13 @@ export function transformed(base: Distribution, phi: Bijector): Distribution {
     fail(
       "usage",
       `transformed: values of ${base.name} are of kind ${support.kind}`,
-      "start from a distribution on all real numbers, such as normal",
+      "use a distribution on all real numbers, such as normal",
     );
   if (event.length > 1 || phi.eventRank !== 1)
     fail(
       "shape",
-      `transformed: ${base.name} makes values with ${event.length} axes`,
-      "use vectors",
+      `transformed: values of ${base.name} have ${event.length} axes`,
+      "use a distribution of numbers or vectors, and a map on vectors",
     );
   const single = event.length === 0;
   const n = single ? 1 : event[0];

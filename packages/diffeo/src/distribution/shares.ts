@@ -1,8 +1,8 @@
 /**
- * Shares and counts of K kinds:
+ * Distributions of shares and counts of K categories:
  *
  *   Dirichlet               Γ(A)/Π Γ(a_k) Π x_k^{a_k − 1},   A = Σ a_k
- *   categorical             p_x, kinds counted from 0
+ *   categorical             p_x, categories counted from 0
  *   multinomial             n!/Π x_k! Π p_k^{x_k}
  *   Dirichlet-multinomial   n! Γ(A)/Γ(n + A) Π Γ(x_k + a_k)/(Γ(a_k) x_k!)
  *   ordered logistic        P(x ≤ k) = σ(c_k − η) for increasing cutpoints c
@@ -39,9 +39,9 @@ import { bounds, isNamed } from "./univariate.ts";
 import { binomialVariate, logGammaVariate } from "./variates.ts";
 import { type VectorRule, vectorDistribution } from "./vector.ts";
 
-/** Probabilities by their logarithms. */
+/** Probabilities given by their logarithms. */
 export interface Logits {
-  /** Logarithms of the probabilities, each up to one constant. */
+  /** Logarithms of the probabilities, up to a common constant. */
   readonly logits: Operand;
 }
 
@@ -49,7 +49,9 @@ const logFactorial = (x: Tensor): Tensor => logGamma(add(x, 1));
 const whole = (a: Tensor): Tensor => expandDims(sum(a, -1), -1);
 const vectorOf = (k: Shape): Shape => k;
 
-/** Shares of a Dirichlet variate, by logarithms: those of small concentrations underflow. */
+/**
+ * A Dirichlet variate, computed in logarithms because shares with small concentrations underflow.
+ */
 function dirichletVariate(random: Sequence, a: Float64Array, out: Float64Array): void {
   for (let k = 0; k < a.length; k++) out[k] = logGammaVariate(random, a[k]);
   const most = out.reduce((x, y) => Math.max(x, y));
@@ -61,7 +63,7 @@ function dirichletVariate(random: Sequence, a: Float64Array, out: Float64Array):
   for (let k = 0; k < a.length; k++) out[k] /= left;
 }
 
-/** Counts of n trials, one kind after the other from what is left. */
+/** Multinomial counts of n trials, one category after the other from the remaining trials. */
 function multinomialVariate(random: Sequence, n: number, p: Float64Array, out: Float64Array): void {
   let [trials, left] = [n, p.reduce((a, b) => a + b)];
   for (let k = 0; k < p.length; k++) {
@@ -72,7 +74,7 @@ function multinomialVariate(random: Sequence, n: number, p: Float64Array, out: F
   }
 }
 
-/** The kind whose share of the total holds u. */
+/** A random category, in proportion to p. */
 function choose(random: Sequence, p: Float64Array): number {
   let u = random.uniform() * p.reduce((a, b) => a + b);
   for (let k = 0; k < p.length - 1; k++) {
@@ -102,7 +104,9 @@ const dirichletRule: VectorRule = {
   variate: (random, out, a) => dirichletVariate(random, a, out),
 };
 
-/** Shares that sum to 1, of mean concentration/Σ concentration. */
+/**
+ * The Dirichlet distribution of shares that sum to 1; the mean is concentration/Σ concentration.
+ */
 export const dirichlet = (concentration: Operand): Distribution =>
   vectorDistribution(dirichletRule, [concentration]);
 
@@ -135,7 +139,10 @@ const categoricalLogitRule: VectorRule = {
   },
 };
 
-/** One of K kinds, counted from 0: `categorical(p)`, or `categorical({ logits })`. */
+/**
+ * The categorical distribution of K categories, counted from 0: `categorical(p)` or `categorical({
+ * logits })`.
+ */
 export const categorical = (probabilities: Operand | Logits): Distribution =>
   isNamed<Logits>(probabilities, "logits")
     ? ofKinds(vectorDistribution(categoricalLogitRule, [probabilities.logits]))
@@ -172,7 +179,10 @@ const multinomialLogitRule: VectorRule = {
   variate: (random, out, [n], l) => multinomialVariate(random, n, exponentials(l), out),
 };
 
-/** Counts of K kinds among `trials`: `multinomial(n, p)`, or `multinomial(n, { logits })`. */
+/**
+ * The multinomial distribution of the counts of K categories among `trials`: `multinomial(n, p)` or
+ * `multinomial(n, { logits })`.
+ */
 export const multinomial = (trials: Operand, probabilities: Operand | Logits): Distribution =>
   isNamed<Logits>(probabilities, "logits")
     ? vectorDistribution(multinomialLogitRule, [trials, probabilities.logits])
@@ -202,7 +212,7 @@ const dirichletMultinomialRule: VectorRule = {
   },
 };
 
-/** Counts of K kinds among `trials`, whose probabilities vary as a Dirichlet variate. */
+/** The Dirichlet-multinomial distribution: multinomial counts whose probabilities are Dirichlet. */
 export const dirichletMultinomial = (trials: Operand, concentration: Operand): Distribution =>
   vectorDistribution(dirichletMultinomialRule, [trials, concentration]);
 
@@ -241,6 +251,9 @@ const orderedLogisticRule: VectorRule = {
   },
 };
 
-/** Ordered kinds 0, …, K between K increasing cutpoints: P(x ≤ k) = σ(cutpoints_k − predictor). */
+/**
+ * The ordered logistic distribution of categories 0, …, K with K increasing cutpoints: P(x ≤ k) =
+ * σ(cutpoints_k − predictor).
+ */
 export const orderedLogistic = (predictor: Operand, cutpoints: Operand): Distribution =>
   ofKinds(vectorDistribution(orderedLogisticRule, [predictor, cutpoints]), 1);

@@ -5,7 +5,8 @@
  *   log p = log Γ((ν+n)/2) − log Γ(ν/2) − (n/2) log νπ − ½ log det S − ((ν+n)/2) log(1 + δ²/ν)
  *   ∇ log p = −(ν + n)/(ν + δ²) S⁻¹(x − μ)
  *
- * Its tails fall like a power of ‖x‖, so its score fades with distance where a Gaussian's grows.
+ * Its tails fall like a power of ‖x‖, so its score decreases with distance, while that of a
+ * Gaussian grows.
  */
 import {
   add,
@@ -30,18 +31,18 @@ import { type Covariance, principalAxes } from "./principal.ts";
 import { isNamed } from "./univariate.ts";
 import { gammaVariate } from "./variates.ts";
 
-/** Degrees of freedom, mean and shape of a Student distribution. */
+/** Options of `studentT` for vectors. */
 export interface StudentOptions {
-  /** ν > 0 */
+  /** ν, the degrees of freedom, above 0. */
   readonly degrees: number;
   readonly mean: readonly number[];
-  /** S, by default 1. The covariance is ν/(ν − 2) times this, and exists for ν > 2. */
+  /** S. Default 1. The covariance is ν/(ν − 2) times this and exists for ν > 2. */
   readonly shape?: Covariance;
 }
 
 /**
- * Student's t: of numbers, `studentT(degrees, location, scale)` with any parameters, or of vectors,
- * `studentT({ degrees, mean, shape })`.
+ * Student's t distribution: of numbers, `studentT(degrees, location, scale)`, or of vectors with
+ * its marginals along a process, `studentT({ degrees, mean, shape })`.
  */
 export function studentT(degrees: Operand, location?: Operand, scale?: Operand): Distribution;
 export function studentT(options: StudentOptions): Distribution;
@@ -57,7 +58,7 @@ export function studentT(
 
 function ofVectors({ degrees, mean, shape = 1 }: StudentOptions): Distribution {
   if (!(degrees > 0 && Number.isFinite(degrees)))
-    fail("usage", `studentT: ${degrees} degrees of freedom`, "use a positive number");
+    fail("usage", `studentT: \`degrees\` is ${degrees}`, "use a positive number");
   const n = mean.length;
   const principal = principalAxes(shape, n, "studentT");
   const logVolume = principal.variances.reduce((s, v) => s + Math.log(v), 0) / 2;

@@ -1,6 +1,6 @@
 /**
- * Distributions of single numbers, each from one rule. Parameters broadcast, and everything is
- * elementwise.
+ * Distributions of single numbers, each defined by a rule. Parameters broadcast, and all functions
+ * are elementwise.
  */
 import { between, integer, positive, real } from "../domain/index.ts";
 import {
@@ -26,7 +26,7 @@ import {
   type Support,
 } from "./distribution.ts";
 
-/** What a parameter must be. */
+/** The range of a parameter. */
 export type Requirement = "any" | "positive" | "probability" | "count";
 
 /** A distribution of numbers, in terms of its parameters as tensors of one type. */
@@ -35,19 +35,19 @@ export interface Rule {
   /** The parameters by name. */
   readonly parameters: Readonly<Record<string, Requirement>>;
   readonly support: (...p: Tensor[]) => Support;
-  /** At values of the support. */
+  /** The log-density at values of the support. */
   readonly logDensity: (x: Tensor, ...p: Tensor[]) => Tensor;
   readonly mean?: (...p: Tensor[]) => Tensor;
   readonly variance?: (...p: Tensor[]) => Tensor;
   readonly cdf?: (x: Tensor, ...p: Tensor[]) => Tensor;
-  /** P(X > x), where 1 − cdf would lose digits. */
+  /** P(X > x), without the cancellation of 1 − cdf. */
   readonly survival?: (x: Tensor, ...p: Tensor[]) => Tensor;
   readonly quantile?: (u: Tensor, ...p: Tensor[]) => Tensor;
   readonly variate: (random: Sequence, ...p: number[]) => number;
   readonly discrete?: boolean;
-  /** What else to write where a parameter is out of range. */
+  /** An alternative for a parameter that is out of range, for errors. */
   readonly hint?: string;
-  /** The parameters that shift and stretch it. */
+  /** The names of the location and scale parameters. */
   readonly affine?: readonly [location: string, scale: string];
 }
 
@@ -62,10 +62,10 @@ const wanted: Readonly<Record<Requirement, string>> = {
   any: "a number",
   positive: "a number above 0",
   probability: "a number from 0 to 1",
-  count: "an integer from 0",
+  count: "an integer of at least 0",
 };
 
-/** Parameters as tensors of one float type: that of the tensors among them, else float64. */
+/** The parameters as tensors of one float type: that of a given tensor, else `fallback`. */
 export function parameterTensors(
   name: string,
   given: Readonly<Record<string, Operand>>,
@@ -87,11 +87,11 @@ const isRecord = (value: unknown): value is object =>
   !ArrayBuffer.isView(value) &&
   !("shape" in value);
 
-/** Whether an argument is an object that names its parameters. */
+/** Whether an argument is an object with the given name. */
 export const isNamed = <T extends object>(given: unknown, name: keyof T & string): given is T =>
   typeof given === "object" && given !== null && Object.hasOwn(given, name);
 
-/** The first number of a rule's parameters that is out of range. */
+/** The first parameter of a rule that is out of range. */
 function faultOf(
   { name, parameters, hint }: Rule,
   numbers: readonly Float64Array[],
@@ -112,7 +112,7 @@ const hints: Partial<Record<Requirement, string>> = {
   probability: ", such as sigmoid(…), or a parameter whose prior is beta(1, 1)",
 };
 
-/** The first number of a constant that does not hold is named. */
+/** Throws if a constant has a number that is out of range. */
 export function requireNumbers(
   name: string,
   parameter: string,
@@ -125,7 +125,7 @@ export function requireNumbers(
     fail("usage", `${name}: ${parameter} is ${wrong}`, `give ${wanted[rule]}`);
 }
 
-/** The shape that parameters broadcast to; those that do not are named, with their shapes. */
+/** The shape to which parameters broadcast. The error names all parameters with their shapes. */
 export function batchOf(name: string, parameters: Readonly<Record<string, Shape>>): Shape {
   const shapes = Object.entries(parameters);
   try {
@@ -139,7 +139,7 @@ export function batchOf(name: string, parameters: Readonly<Record<string, Shape>
   }
 }
 
-/** Bounds of numbers or integers: a domain where they are the same known numbers everywhere. */
+/** The support between bounds: a domain if they are constants that are equal for all values. */
 export function bounds(
   above: number | Tensor | undefined,
   below?: number | Tensor,
@@ -172,7 +172,7 @@ export function univariate(rule: Rule, operands: readonly Operand[]): Distributi
     if (isRecord(value))
       fail(
         "usage",
-        `${name}: ${parameter} is an object with ${Object.keys(value).join(", ") || "nothing"}`,
+        `${name}: ${parameter} is an object with ${Object.keys(value).join(", ") || "no members"}`,
         `give a number, an array or a tensor${rule.hint === undefined ? "" : `, ${rule.hint}`}`,
       );
   const parameters = parameterTensors(name, given);
@@ -213,7 +213,7 @@ export function univariate(rule: Rule, operands: readonly Operand[]): Distributi
   });
 }
 
-/** One variate per number of the batch, of one key's numbers in turn. */
+/** Samples one variate per number of the batch from the random numbers of one key. */
 function drawEach(
   { variate }: Rule,
   keys: Keys,

@@ -1,5 +1,5 @@
 /**
- * Exact samples of single numbers, by the numbers of one key in turn.
+ * Exact samples of single numbers, from the sequence of random numbers of one key.
  *
  *   Gamma(a, 1)   d(1 + cz)³ where log u < ½z² + d − dv + d log v, v = (1 + cz)³, d = a − ⅓,
  *                 c = 1/√(9d) (G. Marsaglia and W. Tsang, 2000); for a < 1, Gamma(a + 1) U^{1/a}
@@ -9,7 +9,7 @@
  */
 import type { Sequence } from "../random/index.ts";
 
-/** log of a Gamma(a, 1) variate: for small a the variate itself underflows. */
+/** The logarithm of a Gamma(a, 1) variate; for small a the variate itself would underflow. */
 export function logGammaVariate(random: Sequence, a: number): number {
   if (a < 1) return logGammaVariate(random, a + 1) + Math.log(random.uniform()) / a;
   const d = a - 1 / 3;
@@ -25,18 +25,18 @@ export function logGammaVariate(random: Sequence, a: number): number {
 export const gammaVariate = (random: Sequence, a: number): number =>
   Math.exp(logGammaVariate(random, a));
 
-/** X/(X + Y) of X ~ Gamma(a), Y ~ Gamma(b), by their logarithms. */
+/** X/(X + Y) of X ~ Gamma(a), Y ~ Gamma(b), from their logarithms. */
 export function betaVariate(random: Sequence, a: number, b: number): number {
   const x = logGammaVariate(random, a);
   return 1 / (1 + Math.exp(logGammaVariate(random, b) - x));
 }
 
-/** Below, the distribution function is searched. */
+/** Below this size the distribution function is searched. */
 const SMALL = 20;
 
 /**
- * A Poisson process has m points up to the time X ~ Gamma(m). If that is before the rate, the rest
- * is one for the time that is left; else the m − 1 points before X are even on it.
+ * A Poisson process has its m-th point at the time X ~ Gamma(m). If X is less than the rate, the
+ * rest is a Poisson process for the remaining time; else the m − 1 points before X are uniform.
  */
 export function poissonVariate(random: Sequence, rate: number): number {
   let [count, left] = [0, rate];
@@ -55,8 +55,8 @@ export function poissonVariate(random: Sequence, rate: number): number {
 }
 
 /**
- * The a-th smallest of n uniform numbers is X ~ Beta(a, n + 1 − a). If it is below p, so are a of
- * them, and the others are even above it; else only some of the a − 1 below it can be.
+ * The a-th smallest of n uniform numbers is X ~ Beta(a, n + 1 − a). If X ≤ p, a of them are below
+ * p, and the others are uniform above X; else only some of the a − 1 below X can be below p.
  */
 export function binomialVariate(random: Sequence, n: number, p: number): number {
   let [count, size, share] = [0, n, p];
@@ -76,7 +76,7 @@ export function binomialVariate(random: Sequence, n: number, p: number): number 
   return count;
 }
 
-/** An angle in (−π, π] around 0. */
+/** A von Mises variate in (−π, π] around 0. */
 export function vonMisesVariate(random: Sequence, kappa: number): number {
   if (kappa < 1e-8) return Math.PI * (2 * random.uniform() - 1);
   const tau = 1 + Math.sqrt(1 + 4 * kappa * kappa);

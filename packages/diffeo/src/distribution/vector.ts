@@ -1,6 +1,6 @@
 /**
- * Distributions whose parameters or values are vectors or matrices, each from one rule. The last
- * axes of a parameter, `rank` of them, belong to one value; the axes before them broadcast.
+ * Distributions whose parameters or values are vectors or matrices, each defined by a rule. The
+ * last axes of a parameter, `rank` of them, belong to one value; the axes before them broadcast.
  */
 import {
   cast,
@@ -18,7 +18,7 @@ import { type Distribution, distribution, type Numbers, type Support } from "./d
 import { batchOf, parameterTensors, type Requirement, requireNumbers } from "./univariate.ts";
 
 interface VectorParameter {
-  /** How many of its last axes belong to one value. */
+  /** The number of its last axes that belong to one value. */
   readonly rank: number;
   readonly is?: Requirement;
 }
@@ -28,14 +28,14 @@ export interface VectorRule {
   readonly name: string;
   readonly discrete?: boolean;
   readonly parameters: Readonly<Record<string, VectorParameter>>;
-  /** The shape of a value, from the shapes of the parameters' own axes. */
+  /** The shape of a value, given the shapes of the parameters' last axes. */
   readonly event: (...own: Shape[]) => Shape;
   readonly support: (event: Shape) => Support;
-  /** At values of the support, [..., ...batch, ...event]. */
+  /** The log-density at values of the support, [..., ...batch, ...event]. */
   readonly logDensity: (x: Tensor, ...p: Tensor[]) => Tensor;
   readonly mean?: (...p: Tensor[]) => Tensor;
   readonly variance?: (...p: Tensor[]) => Tensor;
-  /** Puts one value into `out`, from the numbers of one value's parameters. */
+  /** Samples one value into `out`, given the parameters of one value. */
   readonly variate: (random: Sequence, out: Float64Array, ...p: Float64Array[]) => void;
 }
 
@@ -81,7 +81,7 @@ export function vectorDistribution(rule: VectorRule, operands: readonly Operand[
   });
 }
 
-/** One value per entry of the batch, from the numbers of one key in turn. */
+/** Samples one value per entry of the batch from the random numbers of one key. */
 function drawEach(
   { variate }: VectorRule,
   keys: Keys,
@@ -109,14 +109,14 @@ function drawEach(
   return out;
 }
 
-/** The number of entries of square matrices or of vectors that must be equal. */
+/** The common size of vectors and square matrices. */
 export function sameSize(name: string, what: string, shapes: readonly Shape[]): number {
   const [n] = shapes.find((shape) => shape.length > 0) ?? [1];
   if (shapes.some((shape) => shape.some((d) => d !== n)))
     fail(
       "shape",
       `${name}: ${what} have shapes ${shapes.map(showShape).join(" and ")}`,
-      "give vectors of one size n, and matrices n × n",
+      "give vectors of size n and matrices n × n, with the same n",
     );
   return n;
 }

@@ -1,10 +1,11 @@
 /**
- * Numbers between two bounds:
+ * Distributions of numbers between two bounds:
  *
  *   uniform   1/(b − a)     beta   x^{a−1}(1 − x)^{b−1}/B(a, b)     von Mises   e^{κ cos(x − μ)}/(2π I₀(κ)) on (−π, π)
  *
- *   I₀(κ) = (1/n) Σ_k e^{κ cos(2πk/n)}, the trapezoidal rule of its integral, whose error is I_n(κ):
- *   with n = 128 less than a rounding up to κ = 200; from there Hankel's series in 1/8κ
+ *   I₀(κ) = (1/n) Σ_k e^{κ cos(2πk/n)}, the trapezoidal rule of its integral, whose error is
+ *   I_n(κ): with n = 128 it is less than rounding up to κ = 200; above, Hankel's series in 1/8κ is
+ *   used
  */
 import {
   add,
@@ -43,7 +44,7 @@ const uniformRule: Rule = {
   variate: (random, low, high) => low + (high - low) * random.uniform(),
 };
 
-/** The same density everywhere between two bounds. */
+/** The uniform distribution between `low` and `high`. */
 export const uniform = (low: Operand = 0, high: Operand = 1): Distribution =>
   univariate(uniformRule, [low, high]);
 
@@ -67,7 +68,7 @@ const betaRule: Rule = {
   variate: betaVariate,
 };
 
-/** Beta(a, b) on (0, 1), of mean a/(a + b). */
+/** The beta distribution Beta(a, b) on (0, 1); its mean is a/(a + b). */
 export const beta = (a: Operand, b: Operand): Distribution => univariate(betaRule, [a, b]);
 
 const POINTS = 128;
@@ -106,6 +107,6 @@ const vonMisesRule: Rule = {
   },
 };
 
-/** Angles between −π and π around a direction. */
+/** The von Mises distribution of angles between −π and π around `direction`. */
 export const vonMises = (direction: Operand, concentration: Operand): Distribution =>
   univariate(vonMisesRule, [direction, concentration]);

@@ -382,18 +382,18 @@ describe("made of others", () => {
   });
 
   const wrong: readonly (readonly [() => unknown, string])[] = [
-    [() => multivariateNormal({ mean: M }), "0 of covariance, cholesky and precision are given"],
+    [() => multivariateNormal({ mean: M }), "0 of `covariance`, `cholesky` and `precision` are given"],
     [() => multivariateNormal({ mean: [0, 1], covariance: S }), "do not broadcast"],
-    [() => truncated(vonMises(0, 1), { above: 0 }), "vonMises has no distribution function"],
-    [() => truncated(normal(), {}), "no bound is given"],
+    [() => truncated(vonMises(0, 1), { above: 0 }), "the distribution function of vonMises is not available"],
+    [() => truncated(normal(), {}), "no bounds are given"],
     [() => mixture([0.5, 0.5], [normal(), normal(), normal()]), "weights of shape [2] for 3"],
     [() => mixture([0.5, 0.5], [normal(), poisson(1)]), "no common density"],
     [() => hiddenMarkov({ ...chain, emission: normal(0, 1) }), "one value per state"],
-    [() => zeroInflated(0.3, normal()), "normal makes no counts"],
+    [() => zeroInflated(0.3, normal()), "normal is not a distribution of counts"],
     [() => transformed(exponential(1), expMap()), "of kind positive"],
     [
       () => autoregression({ length: 3, coefficients: [1, 2], sd: 1, before: [1] }),
-      "2 coefficients and 1",
+      "`coefficients` has 2 numbers, `before` has 1",
     ],
   ];
   it.each(wrong)("wrong parameters are named: %#", (make, message) => {

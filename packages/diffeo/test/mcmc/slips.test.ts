@@ -59,7 +59,7 @@ const slips: Readonly<Record<string, readonly [Program, string]>> = {
     ({ parameter, observe }, { x }) => {
       observe("yes", bernoulli(add(parameter("a", normal(0, 1)), x)));
     },
-    /where in observe\("yes"\) the probability of bernoulli is -\d.*Give a number from 0 to 1, or a logit by its name: bernoulli\(\{ logit: … \}\)/
+    /where in observe\("yes"\) the probability of bernoulli is -\d.*Give a number from 0 to 1, or a logit: bernoulli\(\{ logit: … \}\)/
       .source,
   ],
   "a logit for a probability of trials": [
@@ -72,7 +72,7 @@ const slips: Readonly<Record<string, readonly [Program, string]>> = {
     ({ parameter, observe }, { x }) => {
       observe("count", zeroInflated(0.2, poisson(add(parameter("a", normal(0, 1)), x))));
     },
-    /the rate of poisson is -.*such as exp\(…\), or its logarithm by its name: poisson\(\{ logRate: … \}\)/
+    /the rate of poisson is -.*such as exp\(…\), or its logarithm: poisson\(\{ logRate: … \}\)/
       .source,
   ],
   "a scale below 0": [
