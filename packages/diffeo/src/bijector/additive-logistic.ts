@@ -1,7 +1,7 @@
 /**
  * The additive logistic map of `sec:chess_diffusion`, onto the open simplex {y > 0, Σy < 1}:
  *
- *   yᵢ = eˣⁱ / (1 + Σ eˣʲ)     xᵢ = log yᵢ − log y₀     y₀ = 1 − Σy, the coordinate left out
+ *   yᵢ = eˣⁱ / (1 + Σ eˣʲ)     xᵢ = log yᵢ − log y₀     y₀ = 1 − Σy, the omitted coordinate
  *
  * Everything is computed from log yᵢ = xᵢ − L and log y₀ = −L, L = log(1 + Σ eˣʲ).
  */
@@ -36,9 +36,10 @@ const total = (x: Tensor): Tensor => sum(x, -1, { keepDims: true });
 const normaliser = (x: Tensor): Tensor => softplus(logSumExp(x, -1, { keepDims: true }));
 
 /**
- * vᵢ − E[v] and v₀ − E[v] under the weights y₁ … y_n, y₀. Both are the same for v − c, any c; with
- * c the v of the heaviest coordinate, its own term is exactly 0 and near a vertex nothing cancels.
- * The value does not depend on c, so neither do derivatives: they need not pass through the choice.
+ * vᵢ − E[v] and v₀ − E[v] under the weights y₁ … y_n, y₀. Both are the same for v − c with any c.
+ * If c is the v of the coordinate with the greatest weight, its own term is exactly 0, and nothing
+ * cancels near a vertex. The value does not depend on c, so derivatives need not pass through the
+ * choice.
  */
 function deviations(
   x: Tensor,
@@ -58,7 +59,7 @@ function deviations(
 
 /**
  * The additive logistic map onto the open simplex, yᵢ = eˣⁱ/(1 + Σ eˣʲ): the inverse of log-ratios
- * to the coordinate left out.
+ * to the omitted coordinate y₀ = 1 − Σy.
  */
 export function additiveLogistic(): Bijector {
   const forward = (x: Tensor): Tensor => exp(sub(x, normaliser(x)));

@@ -1,10 +1,12 @@
 /**
- * Affine coupling (RealNVP): one part of x stays and determines how the rest is scaled and shifted.
+ * Affine coupling (RealNVP): one part of x is kept and determines how the rest is scaled and
+ * shifted.
  *
  *   y_a = x_a     y_b = x_b ∘ e^{s(x_a)} + m(x_a)     x_b = (y_b − m(y_a)) ∘ e^{−s(y_a)}     log|det J| = Σ s(x_a)
  *
  * s and m are any functions of tensors, e.g. networks with learned parameters. The inverse is as
- * explicit as the map, so autodiff of the two is exact and no closed form could do better.
+ * explicit as the map, so automatic differentiation of both is accurate, and closed forms are not
+ * needed.
  */
 import {
   add,
@@ -23,35 +25,38 @@ import {
 } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 
-/** Which coordinates a coupling leaves, and what scales and shifts the others. */
+/**
+ * Options of `affineCoupling`: the coordinates that are kept, and the scale and shift of the
+ * others.
+ */
 export interface AffineCouplingOptions {
   /**
-   * Which coordinates stay: a number n for the first n, or a mask with one entry per coordinate,
-   * true where it stays. A coupling changes only the others: alternate masks in a `chain`, or put a
+   * The coordinates that are kept: a number n for the first n, or a mask with one entry per
+   * coordinate. A coupling changes only the others, so alternate masks in a `chain`, or put a
    * `permutation` between two couplings.
    */
   readonly keep: number | readonly (boolean | number)[];
-  /**
-   * s and m as functions of the coordinates that stay. Each has one entry per coordinate that changes.
-   */
+  /** s and m as functions of the kept coordinates. Each has one entry per changed coordinate. */
   readonly conditioner: (kept: Tensor) => { readonly logScale: Tensor; readonly shift: Tensor };
-  /** Whether to keep the last n coordinates, or those that the mask excludes. Default false. */
+  /** Keeps the last n coordinates, or those that the mask excludes, instead. Default false. */
   readonly flip?: boolean;
 }
 
-/** An affine coupling (RealNVP): y_b = x_b e^{s(x_a)} + m(x_a), where the coordinates x_a stay. */
+/**
+ * An affine coupling (RealNVP): y_b = x_b e^{s(x_a)} + m(x_a), where the coordinates x_a are kept.
+ */
 export function affineCoupling({
   keep,
   conditioner,
   flip = false,
 }: AffineCouplingOptions): Bijector {
-  /** Where the coordinates that stay, and the others, are among n. */
+  /** The indices of the kept and of the changed coordinates. */
   const places = (x: Tensor): readonly [number[], number[]] => {
     const n = x.shape.at(-1) as number;
     if (typeof keep !== "number" && keep.length !== n)
       fail(
         "shape",
-        `affine coupling: a mask of ${keep.length} for the ${n} coordinates of ${showShape(x.shape)}`,
+        `affineCoupling: \`keep\` has ${keep.length} entries, events of shape ${showShape(x.shape)} have ${n} coordinates`,
         "give one entry per coordinate",
       );
     const stays = (i: number): boolean =>
@@ -62,8 +67,8 @@ export function affineCoupling({
     if (!whole || kept.length === 0 || changed.length === 0)
       fail(
         "shape",
-        `affine coupling: keeps ${typeof keep === "number" ? keep : kept.length} of the ${n} coordinates of ${showShape(x.shape)}`,
-        "keep some, not all",
+        `affineCoupling: \`keep\` keeps ${typeof keep === "number" ? keep : kept.length} of ${n} coordinates`,
+        "keep at least one and not all of them",
       );
     return [kept, changed];
   };
@@ -71,7 +76,7 @@ export function affineCoupling({
   const parts = (x: Tensor) => {
     const [a, b] = places(x);
     const order = [...a, ...b];
-    /** Both parts back at their places. */
+    /** Joins both parts in the original order. */
     const join = (kept: Tensor, changed: Tensor): Tensor =>
       pick(
         concat([kept, changed]),

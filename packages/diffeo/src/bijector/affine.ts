@@ -1,6 +1,6 @@
 /**
- * y = a∘x + b, a number or one for each coordinate, and y = A x + b with a matrix.
- * J = diag(a) or A everywhere, so ∇ log|det J| and H vanish.
+ * y = a∘x + b with one number or one number per coordinate, and y = A x + b with a matrix. J =
+ * diag(a) or A everywhere, so ∇ log|det J| and H are 0.
  */
 import {
   abs,
@@ -29,33 +29,33 @@ import { coordinatewise } from "./coordinatewise.ts";
 import { batchOf, filled } from "./event.ts";
 
 /**
- * Numbers that are constants of a map are checked when it is made; tensors (learned parameters)
- * cannot be.
+ * The numbers of constants, which are checked when the map is made; undefined for tensors, such as
+ * learned parameters.
  */
 const valuesOf = (value: Operand): Float64Array | undefined =>
   value instanceof Tensor ? undefined : reference([asTensor(value, "float64")], new Map())[0];
 
-/** The scale and the shift of an affine map. */
+/** Options of `affine`. */
 export interface AffineOptions {
-  /** a: a number, one for each coordinate, or a tensor; never 0. By default 1. */
+  /** a: one number, one number per coordinate, or a tensor; not 0. Default 1. */
   readonly scale?: Operand;
-  /** b, by default 0. */
+  /** b: one number, one number per coordinate, or a tensor. Default 0. */
   readonly shift?: Operand;
 }
 
 /**
- * y = a x + b, coordinate by coordinate.
+ * The map y = a x + b, coordinate by coordinate.
  *
- * @throws DiffeoError of kind `numerical` where a scale is 0 or not finite
+ * @throws DiffeoError of kind `numerical` if a constant scale is 0 or not finite
  */
 export function affine({ scale = 1, shift = 0 }: AffineOptions = {}): Bijector {
   if (valuesOf(scale)?.some((a) => a === 0 || !Number.isFinite(a)))
     fail(
       "numerical",
       `affine: the scale ${show(scale)} has no inverse`,
-      "use finite numbers other than 0",
+      "use finite numbers that are not 0",
     );
-  // What was given follows the type of the graph.
+  // Constants get the element type of the graph.
   const a = (x: Tensor): Tensor => asTensor(scale, x.dtype);
   const b = (x: Tensor): Tensor => asTensor(shift, x.dtype);
   return coordinatewise({
@@ -68,7 +68,11 @@ export function affine({ scale = 1, shift = 0 }: AffineOptions = {}): Bijector {
   });
 }
 
-/** y = A x + b on vectors of one length. */
+/**
+ * The map y = A x + b on vectors, with a square matrix A.
+ *
+ * @throws DiffeoError of kind `numerical` if a constant matrix is singular
+ */
 export function affineMatrix(matrix: Operand, shift: Operand = 0): Bijector {
   const values = valuesOf(matrix);
   if (!values)
@@ -80,8 +84,8 @@ export function affineMatrix(matrix: Operand, shift: Operand = 0): Bijector {
     );
   const a = asTensor(matrix, "float64");
   const [inv] = reference([inverse(a)], new Map());
-  // Where Σ|Aᵢⱼ (A⁻¹)ⱼᵢ| reaches 1/ε, A is singular to rounding, whatever the units of x and y are:
-  // they cancel in each product, and it is at most ‖A‖‖A⁻¹‖. A zero pivot leaves NaN, which
+  // If Σ|Aᵢⱼ (A⁻¹)ⱼᵢ| reaches 1/ε, A is numerically singular. The sum is at most ‖A‖‖A⁻¹‖ and does
+  // not depend on the units of x and y, which cancel in each product. A zero pivot gives NaN, which
   // compares as false.
   const n = a.shape.at(-1) as number;
   const across = (at: number): number =>
@@ -91,7 +95,7 @@ export function affineMatrix(matrix: Operand, shift: Operand = 0): Bijector {
     fail(
       "numerical",
       `affineMatrix: the matrix ${show(matrix)} is singular`,
-      "use one with linearly independent rows",
+      "use a matrix with linearly independent rows",
     );
   const inverseArray: NdArray = { shape: a.shape, dtype: "float64", data: inv };
   return linearMap(
@@ -102,7 +106,7 @@ export function affineMatrix(matrix: Operand, shift: Operand = 0): Bijector {
   );
 }
 
-/** A x + b with A and A⁻¹ both given. */
+/** A x + b, given both A and A⁻¹. */
 export function linearMap(
   name: string,
   matrix: (x: Tensor) => Tensor,
@@ -126,7 +130,7 @@ export function linearMap(
   };
 }
 
-/** M v, as one product over all rows of the batch where M is shared. */
+/** M v; one matrix product for the whole batch if M has no batch axes. */
 const apply = (m: Tensor, v: Tensor): Tensor => {
   if (m.shape.length > 2 || v.shape.length < 2) return matvec(m, v);
   return matmul(v, transpose(m));

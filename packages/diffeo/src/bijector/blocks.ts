@@ -1,7 +1,6 @@
 /**
- * Different maps on consecutive parts of a vector: J is block diagonal, ℓ the sum over blocks, and
- * every other
- * quantity is each block's own, side by side.
+ * Different maps on consecutive parts of a vector. J is block diagonal, ℓ is the sum over blocks,
+ * and every other quantity is computed per block.
  */
 import { addAll, concat, fail, logicalAnd, showShape, slice, type Tensor } from "../graph/index.ts";
 import type { Bijector, Diffusion } from "./bijector.ts";
@@ -17,12 +16,12 @@ import {
   timeDerivative,
 } from "./derive.ts";
 
-/** A map, and how many coordinates it takes. */
+/** A map with the number of coordinates it acts on. */
 export interface Block {
   readonly map: Bijector;
-  /** How many coordinates of x it takes. */
+  /** The number of coordinates of x. */
   readonly size: number;
-  /** How many coordinates of y it makes, where that is another number. */
+  /** The number of coordinates of y. Default `size`. */
   readonly sizeY?: number;
 }
 
@@ -33,9 +32,8 @@ function cut(v: Tensor, sizes: readonly number[], axis = -1): Tensor[] {
   if (v.shape[a] !== total)
     fail(
       "shape",
-      `blocks: ${v.shape[a]} coordinates in ${showShape(v.shape)} for blocks of ` +
-        `${sizes.join(" + ")}`,
-      `give ${total}`,
+      `blocks: ${showShape(v.shape)} has ${v.shape[a]} coordinates, the blocks have ` + `${sizes.join(" + ")}`,
+      `give ${total} coordinates`,
     );
   let start = 0;
   return sizes.map((size) => {
@@ -48,11 +46,11 @@ function cut(v: Tensor, sizes: readonly number[], axis = -1): Tensor[] {
 const timeOf = (phi: Bijector, t?: Tensor): Tensor | undefined =>
   phi.timeDependent ? t : undefined;
 
-/** The pieces of x and y, and functions applied to each block. */
+/** The parts of x and y, and functions applied to each block. */
 function piecesOf(parts: readonly Block[]) {
   const sizesX = parts.map((b) => b.size);
   const sizesY = parts.map((b) => b.sizeY ?? b.size);
-  /** f on each block of x, with the matching piece of v if there is one. */
+  /** f on each block of x, with the matching part of v if given. */
   const over = (
     x: Tensor,
     f: (phi: Bijector, x: Tensor, v: Tensor) => Tensor,
@@ -81,7 +79,7 @@ function piecesOf(parts: readonly Block[]) {
   return { sizesX, sizesY, over, overDiffusion };
 }
 
-/** Maps on consecutive parts of a vector, side by side. */
+/** Applies maps to consecutive parts of a vector. */
 export function blocks(parts: readonly Block[]): Bijector {
   if (parts.length === 0) fail("usage", "blocks: no blocks", "give at least one");
   const odd = parts.find(({ map }) => map.eventRank !== 1);

@@ -25,15 +25,15 @@ import { timeAffine } from "./time-affine.ts";
 import { unitBall } from "./unit-ball.ts";
 import { whereMask } from "./where-mask.ts";
 
-/** A map of the catalogue, with the shape of an event to try it on. */
+/** A map of the catalogue, with an event shape for tests. */
 export interface MapEntry {
   readonly name: string;
   readonly map: Bijector;
   /** The shape of one event of x. */
   readonly event: Shape;
-  /** Where y lives. */
+  /** The domain of y. */
   readonly domain: string;
-  /** A map from Rⁿ onto the domain of φ, where that is not all of Rⁿ. */
+  /** A map from Rⁿ onto the domain of x, if that is not all of Rⁿ. */
   readonly from?: Bijector;
 }
 
@@ -47,7 +47,7 @@ const coupling = (flip: boolean): Bijector =>
       shift: add(sin(kept), mul(kept, 0.3)),
     }),
   });
-/** Every other coordinate by those the mask keeps. */
+/** A coupling that changes the coordinates outside a mask. */
 const masked = (keep: readonly number[]): Bijector =>
   affineCoupling({
     keep,
@@ -80,7 +80,7 @@ const matrix = [
   [-0.2, 0.6, 1.1],
 ];
 
-/** One of every kind of map: all property tests run over it, and so does `diffeo check`. */
+/** One map of every kind, by name. The property tests and `diffeo check` run over it. */
 export const catalogue: readonly MapEntry[] = [
   { name: "identity", map: identity(), event: [3], domain: "Rⁿ" },
   {
@@ -192,11 +192,11 @@ export const catalogue: readonly MapEntry[] = [
   },
 ];
 
-/** The entry of a name, or an error that lists all of them. */
+/** The entry with the given name. The error for an unknown name lists all names. */
 export const mapNamed = (name: string): MapEntry =>
   catalogue.find((entry) => entry.name === name) ??
   fail(
     "usage",
-    `there is no map "${name}"`,
-    `choose one of ${catalogue.map((entry) => entry.name).join(", ")}`,
+    `unknown map "${name}"`,
+    `use one of ${catalogue.map((entry) => entry.name).join(", ")}`,
   );

@@ -1,11 +1,11 @@
 /**
- * φ = φ_k ∘ … ∘ φ₁, the first map first. With x₀ = x and xᵢ = φᵢ(xᵢ₋₁):
+ * The composition φ = φ_k ∘ … ∘ φ₁. With x₀ = x and xᵢ = φᵢ(xᵢ₋₁):
  *
  *   J = J_k ⋯ J₁     log|det J| = Σ log|det Jᵢ|(xᵢ₋₁)     ∇(ℓ₁ + ℓ₂∘φ₁) = ∇ℓ₁ + J₁ᵀ∇ℓ₂
  *   D²(φ₂∘φ₁)[g, g] = D²φ₂[J₁g, J₁g] + J₂ D²φ₁[g, g]     ∂ₜ(φ₂∘φ₁) = ∂ₜφ₂ + J₂ ∂ₜφ₁
  *
- * Only the last map may embed. A map after an embedding acts on an image of lower dimension, where
- * log|det J₂| is not the volume factor.
+ * Only the last map may be an embedding. A map after it would act on an image of lower dimension,
+ * where log|det J₂| is not the volume factor.
  */
 import { add, addAll, fail, logicalAnd, showShape, type Tensor } from "../graph/index.ts";
 import { sameShape } from "../graph/ndarray.ts";
@@ -30,25 +30,25 @@ interface Link {
   readonly x: Tensor;
 }
 
-/** The composition by its points: where each map acts, and the way back. */
+/** The points at which the maps act, forward and backward. */
 interface Path {
   readonly links: (x: Tensor, t?: Tensor) => readonly Link[];
   readonly forward: (x: Tensor, t?: Tensor) => Tensor;
-  /** φᵢ⁻¹ of a point. */
+  /** The inverse of one map at a point. */
   readonly back: (i: number, y: Tensor, t?: Tensor) => Tensor;
 }
 
 const times = (phi: Bijector, t?: Tensor): Tensor | undefined =>
   phi.timeDependent ? t : undefined;
 
-/** log|det J| of the map after an embedding does not hold on the image, so none may follow. */
+/** Throws if a map follows an embedding, because its log|det J| does not hold on the image. */
 function requireSameEvent(phi: Bijector, x: Tensor, y: Tensor): void {
   const [from, to] = [eventOf(x, phi.eventRank), eventOf(y, phi.eventRank)];
   if (!sameShape(from, to))
     fail(
       "shape",
       `chain: "${phi.name}" maps events of shape ${showShape(from)} to ${showShape(to)} and is not the last map`,
-      "put the map that changes the number of coordinates at the end",
+      "put the map that changes the number of coordinates last",
     );
 }
 
@@ -78,7 +78,7 @@ function pathOf(maps: readonly Bijector[]): Path {
   };
 }
 
-/** J v, Jᵀu, their inverses, and ∇ log|det J|. */
+/** J v, Jᵀu, J⁻¹v, J⁻ᵀu and ∇ log|det J|. */
 const firstOrder = ({
   links,
 }: Path): Pick<
@@ -99,7 +99,7 @@ const firstOrder = ({
     }, undefined) as Tensor,
 });
 
-/** Itô terms. */
+/** The Itô terms. */
 const secondOrder = (
   { links }: Path,
   count: number,
@@ -129,22 +129,22 @@ const secondOrder = (
 });
 
 /**
- * The composition of maps, the first one first.
+ * The composition of maps; the first argument is applied first.
  *
- * @throws DiffeoError of kind `usage` where there are no maps, and of kind `shape` where their event
- * ranks differ. Only the last map may change the number of coordinates: with such a map elsewhere,
- * every function of the chain throws an error of kind `shape`
+ * @throws DiffeoError of kind `usage` if there are no maps, and of kind `shape` if their event
+ * ranks differ. Only the last map may change the number of coordinates; otherwise the functions of
+ * the chain throw an error of kind `shape`
  */
 export function chain(...maps: readonly Bijector[]): Bijector {
   if (maps.length === 0)
-    fail("usage", "chain: no maps", "give at least one, the first to act first");
+    fail("usage", "chain: no maps", "give at least one; the first is applied first");
   const { eventRank } = maps[0];
   const odd = maps.find((phi) => phi.eventRank !== eventRank);
   if (odd)
     fail(
       "shape",
       `chain: "${maps[0].name}" acts on events of ${eventRank} axes, "${odd.name}" on ${odd.eventRank}`,
-      "bring them to one event rank with each",
+      "give them the same event rank with each",
     );
   const path = pathOf(maps);
   const { links, back } = path;

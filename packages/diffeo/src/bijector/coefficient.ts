@@ -1,5 +1,5 @@
 /**
- * The three kinds of diffusion coefficient G, read in the ways the Itô terms need:
+ * Operations on the three kinds of diffusion coefficient G that the Itô terms need:
  *   columns  G₁ … G_k along a new leading axis        rowSquares  (GGᵀ)ᵢᵢ
  *   moved    J G, in the cheapest kind that holds it  forms       GGᵀx, Tr GGᵀ, xᵀGGᵀx
  *   dense    G as a matrix, whatever its kind         apply…      G w, Gᵀu, GGᵀu
@@ -72,7 +72,7 @@ export function denseDiffusion({ kind, value }: Diffusion, event: Shape): Tensor
   return mul(expandDims(sizes, -1), eye(n, value.dtype));
 }
 
-/** G w, an event: the noise of all columns added up. `w` has one number per column. */
+/** G w, the sum of the noise of all columns, as an event. `w` has one number per column. */
 export function applyPlainDiffusion(g: Diffusion, w: Tensor, event: Shape): Tensor {
   if (g.kind === "scalar") return mul(w, alignToEvent(g.value, event.length));
   if (g.kind === "diagonal") return mul(w, g.value);
@@ -109,7 +109,7 @@ export function movedDiffusion(
 }
 
 /**
- * A = GGᵀ seen by a vector x: A x, Tr A and xᵀA x, the last two with an axis of size 1 for the
+ * A x, Tr A and xᵀA x for A = GGᵀ and a vector x; the last two have an axis of size 1 for the
  * event.
  */
 export function formsOf(

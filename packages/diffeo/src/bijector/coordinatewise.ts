@@ -1,6 +1,6 @@
 /**
- * Maps that act on each coordinate alone: yᵢ = f(xᵢ, t). J is diagonal, and ℓ(x) = log|f′(x)| says
- * everything else:
+ * Maps that act on each coordinate alone: yᵢ = f(xᵢ, t). J is diagonal, and all other quantities
+ * follow from ℓ(x) = log|f′(x)|:
  *
  *   log|det J| = Σ ℓ(xᵢ)    ∇ log|det J| = ℓ′(x)    J v = f′v    J⁻¹v = v/f′
  *   Tr[GᵀHG]ᵢ = f″(xᵢ)(GGᵀ)ᵢᵢ,   f″ = f′ℓ′   since (log|f′|)′ = f″/f′;  hence J⁻¹Tr[GᵀHG] = ℓ′(GGᵀ)ᵢᵢ
@@ -11,27 +11,31 @@ import { rowSquares } from "./coefficient.ts";
 import { everyCoordinate, filled } from "./event.ts";
 
 /**
- * A function of one variable with its inverse and its slope: `coordinatewise` makes a map of it.
+ * A strictly monotone function of one variable with its inverse and the logarithm of its
+ * derivative; see `coordinatewise`.
  */
 export interface Coordinate {
   readonly name: string;
   /** y = f(x, t); strictly monotone in x. */
   readonly forward: (x: Tensor, t?: Tensor) => Tensor;
   readonly inverse: (y: Tensor, t?: Tensor) => Tensor;
-  /** ℓ = log|f′|, of a shape that broadcasts against x. */
+  /** ℓ = log|f′|, in a shape that broadcasts against x. */
   readonly logSlope: (x: Tensor, t?: Tensor) => Tensor;
-  /** f′. Absent: e^ℓ, an increasing f. */
+  /** f′. Default e^ℓ, for an increasing f. */
   readonly slope?: (x: Tensor, t?: Tensor) => Tensor;
-  /** 1/f′. Absent: 1 divided by `slope`, or e^−ℓ. */
+  /** 1/f′. Default: 1 divided by `slope`, or e^−ℓ. */
   readonly inverseSlope?: (x: Tensor, t?: Tensor) => Tensor;
-  /** ℓ′. Absent: by autodiff. */
+  /** ℓ′. Default: by automatic differentiation. */
   readonly logSlopeDerivative?: (x: Tensor, t?: Tensor) => Tensor;
   readonly timeDependent?: boolean;
-  /** Whether each number is in the range of f, by comparison. Absent: where f⁻¹ is a number. */
+  /** Whether each number is in the range of f, by comparison. Default: whether f⁻¹ is finite. */
   readonly contains?: (y: Tensor) => Tensor;
 }
 
-/** A map of vectors from a function of one variable; `each` takes it to grids. */
+/**
+ * Makes a map of vectors that applies a function of one variable to each coordinate, with all
+ * closed forms. `each` applies it to grids.
+ */
 export function coordinatewise(f: Coordinate): Bijector {
   const { contains } = f;
   const everywhere = (x: Tensor, t?: Tensor): Tensor =>

@@ -36,7 +36,7 @@ import type { Bijector } from "./bijector.ts";
 import { everyCoordinate, filled } from "./event.ts";
 import { choleskyTangent, choleskyWithPivots } from "./log-cholesky.ts";
 
-/** k of k(k − 1)/2 numbers. */
+/** k for k(k − 1)/2 numbers. */
 function orderOf(v: Tensor): number {
   const size = v.shape.at(-1) as number;
   const k = Math.round((Math.sqrt(8 * size + 1) + 1) / 2);
@@ -55,7 +55,7 @@ const pairs = (k: number): (readonly [number, number])[] =>
 const place = (i: number, j: number): number => (i * (i - 1)) / 2 + j;
 
 /**
- * A vector below the diagonal of a matrix, one number on it, and above it 0, or the vector again.
+ * A matrix with a vector below the diagonal, one number on it, and above it 0 or the vector again.
  */
 function matrix(v: Tensor, diagonal: number, above: "zero" | "mirrored"): Tensor {
   const k = orderOf(v);
@@ -68,7 +68,7 @@ function matrix(v: Tensor, diagonal: number, above: "zero" | "mirrored"): Tensor
   return take(concat([v, ...ends]), constant(index, "int32"), -1);
 }
 
-/** What stands below the diagonal. */
+/** The entries below the diagonal. */
 function below(m: Tensor): Tensor {
   const k = m.shape.at(-1) as number;
   const flat = reshape(m, [...m.shape.slice(0, -2), k * k]);
@@ -84,7 +84,7 @@ function below(m: Tensor): Tensor {
 
 /** a = −2 log cosh x, log cosh x = x + log(1 + e^{−2x}) − log 2. */
 const logRest = (x: Tensor): Tensor => mul(sub(Math.LN2, add(x, softplus(mul(x, -2)))), 2);
-/** log r, at every place of the matrix. */
+/** log r at every position of the matrix. */
 const logRoots = (x: Tensor): Tensor =>
   mul(cumsum(matrix(logRest(x), 0, "zero"), -1, { exclusive: true }), 0.5);
 const factor = (x: Tensor): Tensor => mul(matrix(tanh(x), 1, "zero"), exp(logRoots(x)));
@@ -114,9 +114,12 @@ function against(x: Tensor, v: Tensor): Tensor {
   return below(concat(columns, -1));
 }
 
-/** Correlation matrices of k variables from k(k − 1)/2 free numbers, by their Cholesky factor. */
+/**
+ * The map from k(k − 1)/2 free numbers to a k × k correlation matrix, by its Cholesky factor. y has
+ * the entries below the diagonal, row by row.
+ */
 export function correlationMap(): Bijector {
-  /** k − j at every place. */
+  /** k − j at every position. */
   const powers = (x: Tensor): Tensor => {
     const k = orderOf(x);
     return constant(
@@ -148,8 +151,8 @@ export function correlationMap(): Bijector {
     },
     /**
      * Row by row J is triangular: ∂Rᵢⱼ/∂xᵢⱼ = (1 − zᵢⱼ²) rᵢⱼ Lⱼⱼ. In log|det J| = Σ aᵢⱼ + log rᵢⱼ +
-     * log Lⱼⱼ the number aᵢⱼ stands once itself, half in each of the i − 1 − j later rᵢₗ of its
-     * row, half in Lᵢᵢ for each of the k − 1 − i later rows: (k − j)/2 times, j from 0.
+     * log Lⱼⱼ aᵢⱼ occurs once itself, half in each of the i − 1 − j later rᵢₗ of its row, and half
+     * in Lᵢᵢ for each of the k − 1 − i later rows: (k − j)/2 times, j from 0.
      */
     logDet: (x) => mul(sum(mul(logRest(x), powers(x)), -1), 0.5),
     gradLogDet: (x) => neg(mul(tanh(x), powers(x))),

@@ -1,7 +1,7 @@
 /**
  * The same map on every site of a grid: an event […sites, …] of φ's events. J is block diagonal and
- * ℓ is the sum over sites; to φ the sites are only more batch, so a time or a noise level of the
- * batch gets axes of size 1 for them.
+ * ℓ is the sum over sites. For φ the sites are batch axes, so a time or a noise level of the batch
+ * gets axes of size 1 for them.
  */
 import { cast, greater, reshape, type Shape, sum, type Tensor } from "../graph/index.ts";
 import { sizeOf } from "../graph/ndarray.ts";
@@ -20,9 +20,11 @@ import {
 import { alignToEvent, batchOf, flattenEvent } from "./event.ts";
 
 /**
- * The same map on every site of a grid.
+ * Applies the same map to every site of a grid. An event has the axes of the grid, then those of an
+ * event of φ.
  *
- * @param siteRank how many axes the grid has: 1 for a sequence, 2 for a grid such as a chess board
+ * @param siteRank the number of axes of the grid: 1 for a sequence, 2 for a grid such as a chess
+ * board
  */
 export function each(phi: Bijector, siteRank = 1): Bijector {
   const eventRank = phi.eventRank + siteRank;
@@ -55,7 +57,7 @@ export function each(phi: Bijector, siteRank = 1): Bijector {
   };
 }
 
-/** G as each site sees it: the rows of a matrix that move the site. */
+/** The rows of G that act on each site. */
 function perSite(
   diffusion: Diffusion,
   shape: Shape,

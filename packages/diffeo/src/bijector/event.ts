@@ -1,6 +1,6 @@
 /**
- * Batch and event axes: the last `eventRank` axes of a tensor are one event, everything before them
- * is batch.
+ * Batch and event axes: the last `eventRank` axes of a tensor are one event, and the axes before
+ * them are the batch.
  */
 import {
   cast,
@@ -28,38 +28,38 @@ export const eventOf = (x: Tensor, eventRank: number): Shape =>
   x.shape.slice(x.shape.length - eventRank);
 
 /**
- * A value of shape [] or of the batch (a time, a noise level) with axes of size 1 for the event: it
- * multiplies x.
+ * Appends axes of size 1 for the event to a value of shape [] or of the batch, such as a time or a
+ * noise level, so that it broadcasts against x.
  */
 export const alignToEvent = (value: Tensor, eventRank: number): Tensor =>
   reshape(value, [...value.shape, ...Array<number>(eventRank).fill(1)]);
 
-/** One value everywhere, without storing it. */
+/** A tensor with one value everywhere, by broadcasting. */
 export const filled = (shape: Shape, value: number, dtype: DType): Tensor =>
   expand(fill([], value, dtype), shape);
 
-/** Σ over the event. */
+/** The sum over the axes of the event. */
 export const sumEvent = (x: Tensor, eventRank: number): Tensor =>
   sum(
     x,
     Array.from({ length: eventRank }, (_, i) => -1 - i),
   );
 
-/** Whether all of an event's coordinates are true, of flags on a vector. */
+/** Whether all flags of a vector are true. */
 export const everyCoordinate = (flags: Tensor, dtype: DType): Tensor =>
   less(sum(cast(logicalNot(flags), dtype), -1), 0.5);
 
-/** The event as one axis: […, n]. */
+/** Flattens the event to one axis: […, n]. */
 export const flattenEvent = (x: Tensor, eventRank: number): Tensor =>
   reshape(x, [...batchOf(x, eventRank), sizeOf(eventOf(x, eventRank))]);
 
-/** The time, which a map that depends on it cannot do without. */
+/** Throws if the time is missing for a map that depends on it. */
 export const requireTime = (t: Tensor | undefined, name: string): Tensor =>
   t ??
   fail(
     "usage",
-    `${name}: depends on time and was given none`,
-    "pass t, of shape [] or of the batch",
+    `${name}: the map depends on time, and no time is given`,
+    "pass t with the shape [] or that of the batch",
   );
 
 const withBatch = (x: Tensor, eventRank: number, batch: Shape): Tensor => {
@@ -67,10 +67,7 @@ const withBatch = (x: Tensor, eventRank: number, batch: Shape): Tensor => {
   return sameShape(shape, x.shape) ? x : expand(x, shape);
 };
 
-/**
- * Events of x and v over one batch, to which t's shape belongs too; t itself only where φ depends
- * on it.
- */
+/** Broadcasts x, v and t to one batch shape. t is undefined unless φ depends on it. */
 export function aligned(
   phi: Bijector,
   x: Tensor,
@@ -82,7 +79,7 @@ export function aligned(
     if (each.shape.length < eventRank)
       fail(
         "shape",
-        `${name}: shape ${showShape(each.shape)} has fewer axes than an event, which has ${eventRank}`,
+        `${name}: shape ${showShape(each.shape)} has fewer axes than an event (${eventRank})`,
         "put the event on the last axes and the batch before it",
       );
   const time = phi.timeDependent ? requireTime(t, name) : undefined;

@@ -3,7 +3,7 @@ import { exp, fill, greater, less, log, logicalAnd } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 
-/** y = eˣ, onto positive numbers. */
+/** The map y = eˣ onto positive numbers, coordinate by coordinate. */
 export const expMap = (): Bijector =>
   coordinatewise({
     name: "exp",

@@ -3,7 +3,7 @@ import { fill } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 
-/** y = x. */
+/** The identity y = x on vectors. */
 export const identity = (): Bijector =>
   coordinatewise({
     name: "identity",

@@ -1,7 +1,4 @@
-/**
- * diffeo/bijector: smooth invertible maps y = φ(x, t), and everything that follows from their three
- * functions.
- */
+/** diffeo/bijector: smooth invertible maps y = φ(x, t), and the quantities derived from them. */
 export { additiveLogistic } from "./additive-logistic.ts";
 export { type AffineOptions, affine, affineMatrix } from "./affine.ts";
 export { type AffineCouplingOptions, affineCoupling } from "./affine-coupling.ts";

@@ -1,11 +1,11 @@
 /**
- * ψ = φ⁻¹ as a map of its own. With x = ψ(y):
+ * The inverse ψ = φ⁻¹ as a map. With x = ψ(y):
  *
  *   J_ψ = J⁻¹     log|det J_ψ| = −ℓ(x)     ∇_y log|det J_ψ| = −J⁻ᵀ∇ₓℓ     (`grad_log_det_identity`)
  *   φ(ψ(y)) = y differentiated twice along g:  D²φ[J⁻¹g, J⁻¹g] + J D²ψ[g, g] = 0
  *   and in time:                               ∂ₜφ + J ∂ₜψ = 0
  *
- * An embedding has no inverse on the space around its image, so φ must not be one.
+ * An embedding has no inverse outside its image, so φ must not be one.
  */
 import { neg, type Tensor } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
@@ -22,8 +22,8 @@ import {
 } from "./derive.ts";
 
 /**
- * φ⁻¹ as a map. An embedding has an inverse on its image alone: inverted, it does not check that
- * points are there.
+ * The inverse of a map as a map. The inverse of an embedding is defined only on its image; it does
+ * not check that points are in it.
  */
 export function invert(phi: Bijector): Bijector {
   const back = (y: Tensor, t?: Tensor): Tensor => phi.inverse(y, t);

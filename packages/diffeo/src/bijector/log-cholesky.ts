@@ -1,12 +1,12 @@
 /**
  * Symmetric positive-definite k×k matrices: Σ = L Lᵀ, L lower triangular with diagonal e^{xᵢᵢ}, as
- * the k(k + 1)/2 entries of the lower triangle, row by row (vech). x holds the entries of L the
- * same way, its diagonal in logarithms.
+ * the k(k + 1)/2 entries of the lower triangle, row by row (vech). x has the entries of L in the
+ * same order, with the diagonal in logarithms.
  *
  *   y = vech(L Lᵀ)     dΣ = dL Lᵀ + L dLᵀ     dL = L Φ(L⁻¹ dΣ L⁻ᵀ)
  *
  * Φ keeps the lower triangle and halves the diagonal: L⁻¹dL + (L⁻¹dL)ᵀ = L⁻¹ dΣ L⁻ᵀ, and L⁻¹dL is
- * lower triangular. What is computed is the same dL column by column, without an inverse.
+ * lower triangular. The code computes the same dL column by column, without an inverse.
  */
 import {
   add,
@@ -53,7 +53,7 @@ function orderOf(v: Tensor): number {
   return k;
 }
 
-/** A row of numbers read off the pairs (i, j). */
+/** A vector of numbers, one per pair (i, j). */
 const overPairs = (v: Tensor, f: (i: number, j: number, k: number) => number): Tensor => {
   const k = orderOf(v);
   return constant(
@@ -97,17 +97,17 @@ const vech = (m: Tensor): Tensor => {
 const onDiagonal = (v: Tensor): Tensor => overPairs(v, (i, j) => (i === j ? 1 : 0));
 const offDiagonal = (v: Tensor): Tensor => overPairs(v, (i, j) => (i === j ? 0 : 1));
 
-/** vech of L: exponents only where they belong, so that no other entry can overflow. */
+/** vech of L. Only the diagonal is exponentiated, so that no other entry can overflow. */
 const entries = (x: Tensor): Tensor => {
   const diagonal = onDiagonal(x);
   return add(mul(x, offDiagonal(x)), mul(exp(mul(x, diagonal)), diagonal));
 };
-/** ∂L/∂x, one factor an entry: Lᵢᵢ on the diagonal, 1 elsewhere. */
+/** ∂L/∂x, one factor per entry: Lᵢᵢ on the diagonal, 1 elsewhere. */
 const slopes = (x: Tensor): Tensor => exp(mul(x, onDiagonal(x)));
 
 /**
- * L of Σ = LLᵀ, column by column: the first column over its root, then the same for what it leaves;
- * and those roots' squares.
+ * L of Σ = LLᵀ and its pivots, column by column: the first column is divided by the root of its
+ * pivot, then the same is done for the remaining matrix.
  */
 export function choleskyWithPivots(sigma: Tensor): {
   readonly l: Tensor;
@@ -136,7 +136,7 @@ export function choleskyWithPivots(sigma: Tensor): {
 }
 
 const wholeOf = (m: Tensor): null[] => m.shape.slice(0, -2).map(() => null);
-/** Rows from … of a column of a matrix whose other rows are not looked at. */
+/** The rows of a column from a given row on. */
 const columnFrom = (m: Tensor, j: number, from: number): Tensor =>
   slice(m, ...wholeOf(m), [from, m.shape.at(-2) as number], [j, j + 1]);
 const head = (column: Tensor): Tensor => slice(column, ...wholeOf(column), [0, 1]);
@@ -149,13 +149,13 @@ const under = (n: number, m: Tensor): Tensor =>
     : concat([filled([...m.shape.slice(0, -2), n, m.shape.at(-1) as number], 0, m.dtype), m], -2);
 
 /**
- * dL of a symmetric dΣ, column by column as `cholesky` finds L. Of what column j leaves, d(l lᵀ) =
- * dl lᵀ + l dlᵀ goes on, and
+ * dL of a symmetric dΣ, column by column as in `cholesky`. Column j subtracts d(l lᵀ) = dl lᵀ + l
+ * dlᵀ from the rest, with
  *
  *   2lⱼⱼ dlⱼⱼ = dΣⱼⱼ     lⱼⱼ dl = dΣ.ⱼ − l dlⱼⱼ
  *
- * The same as LΦ(L⁻¹dΣ L⁻ᵀ), but an entry that no float32 holds takes only those with it that are
- * made of it: L⁻¹ of a narrow matrix is beyond float32 from k = 4 on, and 0 times it is not 0.
+ * This equals LΦ(L⁻¹dΣ L⁻ᵀ), but an entry that overflows affects only the entries that depend on
+ * it. L⁻¹ of a narrow matrix exceeds float32 from k = 4 on, and 0 times ∞ is not 0.
  */
 export function choleskyTangent(l: Tensor, sigma: Tensor): Tensor {
   const k = l.shape.at(-1) as number;
@@ -176,9 +176,9 @@ export function choleskyTangent(l: Tensor, sigma: Tensor): Tensor {
 }
 
 /**
- * The transpose of that, last column first: Q lower triangular with Σᵢ≥ⱼ QᵢⱼdΣᵢⱼ = ⟨C, dL⟩. Column
- * j of dL takes −(Q + Qᵀ)l of the columns after it, and gives q = that/lⱼⱼ below the diagonal and
- * half of (cⱼⱼ − l·q)/lⱼⱼ on it.
+ * The transpose of `choleskyTangent`, last column first: Q lower triangular with Σᵢ≥ⱼ QᵢⱼdΣᵢⱼ = ⟨C,
+ * dL⟩. Column j of dL takes −(Q + Qᵀ)l of the columns after it, and gives q = that/lⱼⱼ below the
+ * diagonal and half of (cⱼⱼ − l·q)/lⱼⱼ on it.
  */
 function choleskyCotangent(l: Tensor, c: Tensor): Tensor {
   const k = l.shape.at(-1) as number;
@@ -217,8 +217,8 @@ function pullItoTrace(x: Tensor, diffusion: Diffusion): Tensor {
 }
 
 /**
- * Symmetric positive-definite matrices, as the lower triangle row by row, from their Cholesky
- * factor with a logarithmic diagonal.
+ * The map onto symmetric positive-definite k × k matrices, given by their Cholesky factor with the
+ * logarithm of its diagonal. x and y have k(k + 1)/2 numbers, lower triangles row by row.
  */
 export function logCholesky(): Bijector {
   return {
@@ -234,8 +234,8 @@ export function logCholesky(): Bijector {
       // 1 off the diagonal, whose logarithm is the 0 that is added there.
       return add(mul(l, offDiagonal(y)), log(add(mul(l, diagonal), offDiagonal(y))));
     },
-    // The first pivot that is not positive comes of positive ones alone, so it is a number even
-    // where roots are not.
+    // The first pivot that is not positive is computed from positive ones, so it is finite even if
+    // later roots are NaN.
     contains: (y) => {
       const pivots = reshape(concat(choleskyWithPivots(symmetric(y)).pivots, -1), [
         ...y.shape.slice(0, -1),

@@ -47,8 +47,10 @@ function differencesBack(v: Tensor): Tensor {
 }
 
 /**
- * J = C D, C the lower triangle of ones (running sums) and D = diag(1, eˣ², …, eˣⁿ); so J⁻¹ = D⁻¹ ×
- * differences, log|det J| = x₂ + … + x_n, and D²φ[v, v] = C(0, eˣ²v₂², …).
+ * The map onto increasing vectors, y₁ = x₁ and yᵢ = yᵢ₋₁ + eˣⁱ.
+ *
+ * J = C D, with C the lower triangle of ones (running sums) and D = diag(1, eˣ², …, eˣⁿ); so J⁻¹ =
+ * D⁻¹ × differences, log|det J| = x₂ + … + x_n, and D²φ[v, v] = C(0, eˣ²v₂², …).
  */
 export function ordered(): Bijector {
   /** log D: (0, x₂, …, x_n) */

@@ -1,18 +1,17 @@
 /**
- * yᵢ = x_{π(i)}: the coordinates in another order. J is the matrix of π, so J⁻¹ = Jᵀ, log|det J| =
- * 0 and H = 0.
- * Between couplings, it lets every coordinate see every other.
+ * yᵢ = x_{π(i)}. J is the matrix of π, so J⁻¹ = Jᵀ, log|det J| = 0 and H = 0. Between couplings it
+ * lets every coordinate depend on every other.
  */
 import { constant, fail, type Tensor, take } from "../graph/index.ts";
 import type { Bijector } from "./bijector.ts";
 import { batchOf, filled } from "./event.ts";
 
 /**
- * The coordinates in another order, yᵢ = x_{order[i]}.
+ * Permutes the coordinates, yᵢ = x_{order[i]}.
  *
- * @throws DiffeoError of kind `usage` where `order` is not a permutation of 0 … n − 1
+ * @throws DiffeoError of kind `usage` if `order` is not a permutation of 0 … n − 1
  *
- * @param order π: which coordinate of x stands at each place of y, every one once
+ * @param order π, for each coordinate of y the index of the coordinate of x
  */
 export function permutation(order: readonly number[]): Bijector {
   const n = order.length;
@@ -21,7 +20,7 @@ export function permutation(order: readonly number[]): Bijector {
     fail(
       "usage",
       `permutation: [${order}] is not a permutation of 0 … ${n - 1}`,
-      "name every coordinate once, counted from 0",
+      "give every index once, counted from 0",
     );
   const reorder =
     (by: readonly number[]) =>
@@ -29,8 +28,8 @@ export function permutation(order: readonly number[]): Bijector {
       if (v.shape.at(-1) !== n)
         fail(
           "shape",
-          `permutation: ${v.shape.at(-1)} coordinates for an order of ${n}`,
-          `give vectors of ${n}`,
+          `permutation: the event has ${v.shape.at(-1)} coordinates, the order has ${n}`,
+          `give vectors of ${n} numbers`,
         );
       return take(v, constant(by, "int32"), -1);
     };

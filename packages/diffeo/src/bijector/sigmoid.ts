@@ -16,10 +16,11 @@ import {
 import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 
-// f′ = (b − a) σ(x)σ(−x), so ℓ = log(b − a) + log σ(x) + log σ(−x) and ℓ′ = σ(−x) − σ(x):
-// no difference of nearly equal numbers at either end, and σ is shared with f′. 1/f′ = (1 + eˣ)(1 + e⁻ˣ)/(b − a).
+// f′ = (b − a) σ(x)σ(−x), so ℓ = log(b − a) + log σ(x) + log σ(−x) and ℓ′ = σ(−x) − σ(x): neither
+// end has a difference of nearly equal numbers, and σ is shared with f′. 1/f′ = (1 + eˣ)(1 +
+// e⁻ˣ)/(b − a).
 
-/** y = a + (b − a) σ(x), onto numbers between two bounds; coordinate by coordinate. */
+/** The map y = a + (b − a) σ(x) onto numbers between `low` and `high`, coordinate by coordinate. */
 export function sigmoidMap(low = 0, high = 1): Bijector {
   if (!(low < high && Number.isFinite(high - low)))
     fail(

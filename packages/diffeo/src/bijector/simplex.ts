@@ -1,7 +1,7 @@
 /**
  * The remainders of y ∈ {y > 0, Σy < 1}: rᵢ = 1 − Σⱼ≤ᵢ yⱼ, to the precision of y.
  *
- * Near a face of the simplex the last r is as small as 1e-11, and a sum that is rounded at 1 leaves
+ * Near a face of the simplex the last r is as small as 1e-11, and a sum rounded near 1 would leave
  * it 5 digits. So the rounding error of each step of the running sum is computed and summed
  * separately (Ogita, Rump and Oishi's Sum2):
  *
@@ -33,7 +33,7 @@ export function remainders(y: Tensor): Tensor {
   const [a, s] = [part(steps, 0, n), part(steps, 1, n + 1)];
   const added = sub(s, a);
   const errors = add(sub(a, sub(s, added)), sub(b, added));
-  // Their derivative is 0: exactly, the sum has no error.
+  // The derivative of the errors is 0, because the exact sum has none.
   return add(s, stopGradient(cumsum(errors, -1)));
 }
 
@@ -44,7 +44,8 @@ export function omitted(y: Tensor): Tensor {
 }
 
 /**
- * y > 0 and Σy < 1, by comparison: a GPU need not make NaN of the logarithm of a negative number.
+ * y > 0 and Σy < 1, by comparison, because a GPU may not give NaN for the logarithm of a negative
+ * number.
  */
 export const inOpenSimplex = (y: Tensor): Tensor =>
   logicalAnd(

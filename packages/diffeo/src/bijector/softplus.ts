@@ -1,4 +1,4 @@
-/** y = log(1 + eˣ): R → (0, ∞), close to x where x is large. */
+/** y = log(1 + eˣ): R → (0, ∞), close to x for large x. */
 import {
   add,
   exp,
@@ -19,7 +19,7 @@ import { coordinatewise } from "./coordinatewise.ts";
 // eʸ = 1 + eˣ gives x = log(eʸ − 1) = y + log(1 − e⁻ʸ), exact for small y as −expm1(−y) and for
 // large y as y.
 
-/** y = log(1 + eˣ), onto positive numbers; coordinate by coordinate. */
+/** The map y = log(1 + eˣ) onto positive numbers, coordinate by coordinate. */
 export const softplusMap = (): Bijector =>
   coordinatewise({
     name: "softplus",

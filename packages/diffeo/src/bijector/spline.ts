@@ -1,14 +1,12 @@
 /**
- * Monotone rational-quadratic splines (Durkan et al. 2019), one for each coordinate, the identity
- * outside [−B, B].
- * In the bin [xₖ, xₖ₊₁] of width w and height h, with ξ = (x − xₖ)/w, s = h/w and slopes δₖ, δₖ₊₁
- * at its ends:
+ * Monotone rational-quadratic splines (Durkan et al. 2019), one per coordinate, which are the
+ * identity outside [−B, B]. In the bin [xₖ, xₖ₊₁] of width w and height h, with ξ = (x − xₖ)/w, s =
+ * h/w and slopes δₖ, δₖ₊₁ at its ends:
  *
  *   y = yₖ + h(sξ² + δₖξ(1 − ξ))/D     D = s + (δₖ₊₁ + δₖ − 2s)ξ(1 − ξ)
  *   y′ = s²(δₖ₊₁ξ² + 2sξ(1 − ξ) + δₖ(1 − ξ)²)/D²
  *
- * y′ is continuous, y″ jumps at the knots: theorem 1 holds between them, which is almost
- * everywhere.
+ * y′ is continuous, y″ jumps at the knots, so Theorem 1 holds almost everywhere, between the knots.
  */
 import {
   abs,
@@ -40,29 +38,27 @@ import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 import { filled } from "./event.ts";
 
-/** Bins and slopes of a spline. */
+/** Options of `rationalQuadraticSpline`: bins and slopes. */
 export interface SplineOptions {
   /**
-   * […, n, K] before a softmax makes them widths of the K bins that fill [−B, B]. All equal: equal
-   * widths.
+   * […, n, K]. A softmax turns them into the widths of the K bins that fill [−B, B]; equal numbers
+   * give equal widths.
    */
   readonly widths: Operand;
-  /** […, n, K] the same for heights. */
+  /** […, n, K], the same for heights. */
   readonly heights: Operand;
-  /** […, n, K − 1] slopes at the inner knots, before a softplus. 0 is slope 1. */
+  /** […, n, K − 1]. A softplus turns them into the slopes at the inner knots; 0 gives slope 1. */
   readonly slopes: Operand;
-  /** B, by default 3. */
+  /** B. Default 3. */
   readonly bound?: number;
 }
 
-/**
- * No bin is narrower, and no slope smaller, than this share: the inverse stays well conditioned.
- */
+/** The least share of a bin and the least slope, which keep the inverse well conditioned. */
 const LEAST = 1e-3;
 /** softplus(0 + UNIT) + LEAST = 1 */
 const UNIT = Math.log(Math.expm1(1 - LEAST));
 
-/** The bins of one axis: where each starts, and its size. */
+/** The bins of one axis: their starts and sizes. */
 interface Bins {
   readonly starts: Tensor;
   readonly sizes: Tensor;
@@ -75,7 +71,7 @@ function binsOf(raw: Operand, bound: number, like: Tensor): Bins {
   return { sizes, starts: sub(cumsum(sizes, -1, { exclusive: true }), bound) };
 }
 
-/** Slopes at the left and at the right knot of every bin. */
+/** The slopes at the left and the right knot of every bin. */
 function knotSlopes(slopes: Operand, like: Tensor): readonly [Tensor, Tensor] {
   const inner = add(softplus(add(asTensor(slopes, like.dtype), UNIT)), LEAST);
   const end = filled([...inner.shape.slice(0, -1), 1], 1, like.dtype);
@@ -83,8 +79,8 @@ function knotSlopes(slopes: Operand, like: Tensor): readonly [Tensor, Tensor] {
 }
 
 /**
- * The bin of each coordinate, for values located on the x axis (`widths`) or the y axis
- * (`heights`): its corner, size, mean slope s and slopes at both knots.
+ * The bin of each coordinate, for values on the x axis (`widths`) or the y axis (`heights`): its
+ * corner, size, mean slope s and the slopes at both knots.
  */
 function locate(
   { widths, heights, slopes, bound }: Required<SplineOptions>,
@@ -95,9 +91,9 @@ function locate(
   const vertical = binsOf(heights, bound, value);
   const { starts } = axis === "x" ? horizontal : vertical;
   const k = starts.shape.at(-1) as number;
-  if (k < 2) fail("shape", "spline: needs at least 2 bins", "give widths and heights of 2 or more");
+  if (k < 2) fail("shape", `spline: ${k} ${k === 1 ? "bin" : "bins"}`, "give `widths` and `heights` of at least 2 bins");
   const at = expandDims(value, -1);
-  // One-hot by differences of steps; the first bin has no lower end and the last no upper one.
+  // One-hot by differences of steps. The first bin has no lower end, the last bin no upper end.
   const reached = cast(
     lessEqual(slice(starts, ...starts.shape.slice(0, -1).map(() => null), [1, k]), at),
     value.dtype,
@@ -120,20 +116,19 @@ function locate(
 }
 
 /**
- * Monotone rational-quadratic splines, one per coordinate, and the identity outside [−bound,
- * bound].
+ * Monotone rational-quadratic splines, one per coordinate; the identity outside [−bound, bound].
  *
- * @throws DiffeoError of kind `usage` where the bound is not a positive number; of kind `shape`
- * when it is applied, where there are fewer than 2 bins
+ * @throws DiffeoError of kind `usage` if the bound is not a positive number. The functions of the
+ * map throw an error of kind `shape` if there are fewer than 2 bins
  */
 export function rationalQuadraticSpline(options: SplineOptions): Bijector {
   const { bound = 3 } = options;
   if (!(bound > 0 && Number.isFinite(bound)))
-    fail("usage", `spline: the bound ${bound} is not a half-width`, "use a positive number");
+    fail("usage", `spline: \`bound\` is ${bound}`, "use a positive number");
   const own = { ...options, bound };
 
   const inside = (value: Tensor): Tensor => less(abs(value), bound);
-  /** Outside, the centre stands in, so that the branch not taken is a number. */
+  /** Replaces values outside by 0, so that the branch that is not used is finite. */
   const held = (value: Tensor): Tensor => where(inside(value), value, 0);
 
   return coordinatewise({

@@ -1,12 +1,13 @@
 /**
- * The unit sphere less one pole, by stereographic projection: Rⁿ → Sⁿ ⊂ Rⁿ⁺¹. With s = 1 + ‖x‖²:
+ * The stereographic projection onto the unit sphere without one pole, Rⁿ → Sⁿ ⊂ Rⁿ⁺¹. With s = 1 +
+ * ‖x‖²:
  *
  *   y = (2x, ‖x‖² − 1)/s     x = (y₁ … y_n)/(1 − y_{n+1})
  *
- * An embedding: J is (n + 1) × n, conformal, JᵀJ = λ²I with λ = 2/s. So the volume factor is
- * ½ log det JᵀJ = n log λ, the pseudo-inverse J⁺ = Jᵀ/λ², and densities on the sphere are with
- * respect to its area.
- * A score pushed by (J⁺)ᵀ is the gradient along the sphere: it is tangent, y·s_y = 0.
+ * It is an embedding: J is (n + 1) × n and conformal, JᵀJ = λ²I with λ = 2/s. So the volume factor
+ * is ½ log det JᵀJ = n log λ, the pseudo-inverse is J⁺ = Jᵀ/λ², and densities on the sphere are
+ * with respect to its area. A score pushed by (J⁺)ᵀ is the gradient along the sphere, which is
+ * tangent: y·s_y = 0.
  */
 import {
   abs,
@@ -35,7 +36,10 @@ function parts(y: Tensor): readonly [Tensor, Tensor] {
   return [slice(y, ...whole, [0, n - 1]), slice(y, ...whole, [n - 1, n])];
 }
 
-/** The unit sphere without a pole, Rⁿ → Sⁿ, by stereographic projection: an embedding. */
+/**
+ * The map Rⁿ → Sⁿ onto the unit sphere without one pole, by stereographic projection. It is an
+ * embedding: y has one coordinate more than x.
+ */
 export function stereographic(): Bijector {
   const s = (x: Tensor): Tensor => add(inner(x, x), 1);
   // d(1/s) = −2 x·v/s²; y = (2x/s, 1 − 2/s).
@@ -80,7 +84,7 @@ export function stereographic(): Bijector {
       const { ax, trace } = formsOf(diffusion, x);
       return div(sub(mul(mul(x, trace), 2), mul(ax, 4)), s(x));
     },
-    // On the sphere to rounding, and not at the pole.
+    // On the sphere up to rounding, and not at the pole.
     contains: (y) => {
       const [, up] = parts(y);
       const tolerance = y.dtype === "float32" ? 1e-5 : 1e-12;

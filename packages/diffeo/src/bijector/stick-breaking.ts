@@ -1,12 +1,11 @@
 /**
- * Stick-breaking onto the open simplex {y > 0, Σy < 1}: a stick of length 1 loses the share zᵢ of
- * what remains.
+ * Stick-breaking onto the open simplex {y > 0, Σy < 1}: step i breaks the share zᵢ off the rest of
+ * a stick of length 1.
  *
  *   zᵢ = σ(uᵢ)   uᵢ = xᵢ − oᵢ   yᵢ = zᵢ rᵢ₋₁   rᵢ = Πⱼ≤ᵢ (1 − zⱼ) = 1 − Σⱼ≤ᵢ yⱼ
  *
- * The centring offset oᵢ = log(n + 1 − i) sends x = 0 to equal shares; without it, to halves of
- * halves.
- * In logarithms: log yᵢ = log σ(uᵢ) + Σⱼ<ᵢ log σ(−uⱼ), log rᵢ = Σⱼ≤ᵢ log σ(−uⱼ).
+ * With the offset oᵢ = log(n + 1 − i), x = 0 gives equal shares; without it, each share is half of
+ * the rest. In logarithms: log yᵢ = log σ(uᵢ) + Σⱼ<ᵢ log σ(−uⱼ), log rᵢ = Σⱼ≤ᵢ log σ(−uⱼ).
  */
 import {
   add,
@@ -27,9 +26,9 @@ import type { Bijector, Diffusion } from "./bijector.ts";
 import { columnsOf, rowSquares } from "./coefficient.ts";
 import { inOpenSimplex, remainders } from "./simplex.ts";
 
-/** Where the centre of the simplex lies. */
+/** Options of `stickBreaking`. */
 export interface StickBreakingOptions {
-  /** Whether x = 0 is the centre of the simplex. Default true. */
+  /** Whether x = 0 maps to the centre of the simplex. Default true. */
   readonly centred?: boolean;
 }
 
@@ -38,7 +37,7 @@ const after = (x: Tensor): Tensor => cumsum(x, -1, { exclusive: true, reverse: t
 const upTo = (x: Tensor): Tensor => cumsum(x, -1);
 const from = (x: Tensor): Tensor => cumsum(x, -1, { reverse: true });
 
-/** The parts of the map that its derivatives share. */
+/** Expressions that the map and its derivatives share. */
 function formsOf(centred: boolean) {
   const sizeOf = (x: Tensor): number => x.shape.at(-1) as number;
   const offset = (x: Tensor): Tensor =>
@@ -95,7 +94,10 @@ function itoTerms({ sizeOf, logits, logAlong, along, forward }: ReturnType<typeo
   return { itoTrace, pullItoTrace };
 }
 
-/** The open simplex by breaking a stick: coordinate i takes a share σ(xᵢ − oᵢ) of what is left. */
+/**
+ * The stick-breaking map onto the open simplex {y > 0, Σy < 1}: coordinate i takes the share σ(xᵢ −
+ * oᵢ) of the rest.
+ */
 export function stickBreaking({ centred = true }: StickBreakingOptions = {}): Bijector {
   const forms = formsOf(centred);
   const { sizeOf, offset, logits, logShares, logRests, forward, along } = forms;
@@ -118,8 +120,8 @@ export function stickBreaking({ centred = true }: StickBreakingOptions = {}): Bi
     pullVector: (x, v) => add(mul(v, exp(neg(logShares(x)))), mul(upTo(v), exp(neg(logRests(x))))),
     pushCovector: (x, u) =>
       add(mul(u, exp(neg(logShares(x)))), from(mul(u, exp(neg(logRests(x)))))),
-    // In ℓ = Σᵢ log zᵢ + (n − i + 1) log(1 − zᵢ) every later stick counts 1 − zᵢ once: ℓ′ᵢ = 1 − (n
-    // − i + 2)zᵢ.
+    // In ℓ = Σᵢ log zᵢ + (n − i + 1) log(1 − zᵢ) every later share contributes 1 − zᵢ once: ℓ′ᵢ = 1
+    // − (n − i + 2)zᵢ.
     gradLogDet: (x) => {
       const n = sizeOf(x);
       const counts = constant(

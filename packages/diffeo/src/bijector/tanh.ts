@@ -19,7 +19,7 @@ import { coordinatewise } from "./coordinatewise.ts";
 // 1/f′ = cosh² x = (2 + e²ˣ + e⁻²ˣ)/4.
 // artanh y = ½(log(1 + y) − log(1 − y)).
 
-/** y = tanh x, onto numbers between −1 and 1; coordinate by coordinate. */
+/** The map y = tanh x onto numbers between −1 and 1, coordinate by coordinate. */
 export const tanhMap = (): Bijector =>
   coordinatewise({
     name: "tanh",

@@ -4,15 +4,15 @@ import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 import { alignToEvent, requireTime } from "./event.ts";
 
-/** Scale and shift as functions of time. */
+/** Options of `timeAffine`: scale and shift as functions of time. */
 export interface TimeAffineOptions {
-  /** a(t), of the shape of t; never 0. */
+  /** a(t), in the shape of t; not 0. */
   readonly scale: (t: Tensor) => Tensor;
-  /** c(t), of the shape of t. Absent: 0. */
+  /** c(t), in the shape of t. Default 0. */
   readonly shift?: (t: Tensor) => Tensor;
 }
 
-/** y = a(t) x + b(t), a map that changes with time. */
+/** The map y = a(t) x + c(t), which depends on time. */
 export function timeAffine({ scale, shift }: TimeAffineOptions): Bijector {
   const a = (t?: Tensor): Tensor => alignToEvent(scale(requireTime(t, "timeAffine")), 1);
   const c = (t?: Tensor): Tensor => {

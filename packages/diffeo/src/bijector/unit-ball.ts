@@ -25,7 +25,7 @@ import { formsOf } from "./coefficient.ts";
 
 const inner = (a: Tensor, b: Tensor): Tensor => sum(mul(a, b), -1, { keepDims: true });
 
-/** The open unit ball, y = x/√(1 + ‖x‖²). */
+/** The map y = x/√(1 + ‖x‖²) onto the open unit ball. */
 export function unitBall(): Bijector {
   const s = (x: Tensor): Tensor => add(inner(x, x), 1);
   const along = (x: Tensor, v: Tensor): Tensor =>
@@ -55,7 +55,7 @@ export function unitBall(): Bijector {
       return div(add(radial, neg(mul(ax, 2))), mul(s(x), sqrt(s(x))));
     },
     // s⁻¹(I + xxᵀ)(−2Ax − Tr(A)x + 3qx/s) with q = xᵀAx and ‖x‖² = s − 1: along x, −Tr(A)s + 3q −
-    // 2q are left.
+    // 2q remain.
     pullItoTrace: (x, diffusion) => {
       const { ax, trace, xax } = formsOf(diffusion, x);
       return sub(div(sub(mul(x, xax), mul(ax, 2)), s(x)), mul(x, trace));

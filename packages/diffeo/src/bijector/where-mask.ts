@@ -1,9 +1,9 @@
 /**
- * One map where a mask holds, another (the identity) elsewhere.
+ * One map where a mask is true, and another (by default the identity) elsewhere.
  *
- * For maps that act on each coordinate alone the mask chooses coordinates, and broadcasts against
- * an event. For others it chooses whole events, and broadcasts against the batch: under `each`, the
- * sites of a grid.
+ * For coordinatewise maps the mask selects coordinates and broadcasts against an event. For other
+ * maps it selects events and broadcasts against the batch; within `each` these are the sites of a
+ * grid.
  */
 import {
   abs,
@@ -31,9 +31,10 @@ import { alignToEvent, filled, sumEvent } from "./event.ts";
 import { identity } from "./identity.ts";
 
 /**
- * One map where a mask holds and another elsewhere, by default the identity.
+ * Applies one map where a mask is true and another one elsewhere, by default the identity. The mask
+ * selects coordinates if both maps are coordinatewise, else whole events.
  *
- * @param mask 0 and 1 in nested numbers, or a bool tensor
+ * @param mask nested arrays of 0 and 1, or a bool tensor
  */
 export function whereMask(
   mask: Nested | Tensor,
@@ -55,8 +56,8 @@ export function whereMask(
   const both = (f: (phi: Bijector) => Tensor): Tensor => where(here, f(inside), f(outside));
 
   /**
-   * y where `phi` is to invert it and a point of its image elsewhere: no NaN from the branch not
-   * taken.
+   * y where `phi` inverts it and a point of its image elsewhere, so that the branch that is not
+   * used is not NaN.
    */
   const safe = (phi: Bijector, y: Tensor, t?: Tensor): Tensor => {
     const image = phi.forward(filled(y.shape, 0, y.dtype), own(phi, t));
@@ -72,7 +73,7 @@ export function whereMask(
     logDet: (x, t) => {
       if (!coordinatewise)
         return where(chosen, inside.logDet(x, own(inside, t)), outside.logDet(x, own(outside, t)));
-      // J is diagonal, so J·1 holds the slope of each coordinate.
+      // J is diagonal, so J·1 has the derivative of each coordinate.
       const ones = filled(x.shape, 1, x.dtype);
       return sumEvent(log(abs(both((phi) => pushVector(phi, x, ones, t)))), eventRank);
     },

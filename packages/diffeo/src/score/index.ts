@@ -1,4 +1,4 @@
-/** diffeo/score: Theorem 1 and its corollaries. */
+/** diffeo/score: the change of variables for scores, Theorem 1 and its corollaries. */
 export { pushScoreLine, pushScoreLineInverse, stackedMarginalScores } from "./line.ts";
 export {
   estimateProjectedScore,

@@ -1,5 +1,6 @@
 /**
- * Maps of the line (`cor:score_change_of_variables_1d`), in both printed forms; with ψ = φ⁻¹,
+ * Scores through maps of the line (`cor:score_change_of_variables_1d`), in both forms of the paper.
+ * With ψ = φ⁻¹,
  *
  *   ∂ᵧ log q(y) = ψ′(y) s(ψ(y)) + ψ″(y)/ψ′(y)
  *              = (φ′(x) s(x) − φ″(x))/φ′(x)²           s = ∂ₓ log p
@@ -28,13 +29,16 @@ function derivatives(f: (z: Tensor) => Tensor, z: Tensor): readonly [Tensor, Ten
   return [value, first, second];
 }
 
-/** From φ at x: (φ′s − φ″)/φ′². */
+/**
+ * The score of φ(X) at φ(x), from φ and the score of X at x: (φ′s − φ″)/φ′². φ acts on each number
+ * alone.
+ */
 export function pushScoreLine(phi: (x: Tensor) => Tensor, x: Tensor, scoreX: Tensor): Tensor {
   const [, first, second] = derivatives(phi, x);
   return div(sub(mul(first, scoreX), second), square(first));
 }
 
-/** From ψ = φ⁻¹ at y: ψ′s + ψ″/ψ′, with s as a function of x. */
+/** The score of φ(X) at y, from ψ = φ⁻¹ and the score s of X as a function: ψ′s(ψ(y)) + ψ″/ψ′. */
 export function pushScoreLineInverse(
   psi: (y: Tensor) => Tensor,
   y: Tensor,
@@ -45,21 +49,20 @@ export function pushScoreLineInverse(
 }
 
 /**
- * R → Rⁿ: the scores of the n marginals Yᵢ = vᵢ(X), stacked: (vᵢ′s − vᵢ″)/vᵢ′².
+ * The scores of the n marginals Yᵢ = vᵢ(X) of a function R → Rⁿ, stacked: (vᵢ′s − vᵢ″)/vᵢ′².
  *
- * This is *not* the score of the vector Y. All of Y lies on a curve, its joint distribution is singular and
- * has no density, so it has no score; the theorem is a statement about each marginal
- * alone. Every vᵢ must be monotone.
+ * This is *not* the score of the vector Y. Y lies on a curve, so its joint distribution has neither
+ * density nor score. The theorem is about each marginal alone. Every vᵢ must be monotone.
  *
- * @param v takes […] to […, n]
+ * @param v a function from […] to […, n]
  */
 export function stackedMarginalScores(v: (x: Tensor) => Tensor, x: Tensor, scoreX: Tensor): Tensor {
   const [value, first, second] = derivatives(v, x);
   if (value.shape.length !== x.shape.length + 1)
     fail(
       "shape",
-      `stackedMarginalScores: v takes ${showShape(x.shape)} to ${showShape(value.shape)}`,
-      "return one more axis, the n functions",
+      `stackedMarginalScores: v maps shape ${showShape(x.shape)} to ${showShape(value.shape)}`,
+      "return one more axis, with the values of the n functions",
     );
   return div(sub(mul(first, expandDims(scoreX, -1)), second), square(first));
 }

@@ -1,12 +1,11 @@
 /**
- * Scores of Y = v(X), Rⁿ → R, two ways.
+ * Scores of Y = v(X) for v: Rⁿ → R, in two ways.
  *
  * Given conditionals (`cor:score_change_variables_different_dimensions`): with cᵢ = ∂/∂y log
  * p(x_{−i} | y),
  *   ∂ᵧ log q(y) = (∇vᵀs − Δv − Σ (∂ᵢv)² cᵢ)/‖∇v‖²
- * at any x with v(x) = y. It holds branch by branch only: where y and x_{−i} leave several xᵢ (a
- * quadratic has two roots), cᵢ must be that of the branch x is on, and every ∂ᵢv must differ from
- * 0.
+ * at any x with v(x) = y. It holds on each branch only: if y and x_{−i} admit several xᵢ (a
+ * quadratic has two roots), cᵢ must be that of the branch of x, and every ∂ᵢv must not be 0.
  *
  * As a conditional mean, which needs neither: by the co-area formula, q(y)E[h | y] = ∫ h p/‖∇v‖
  * over {v = y}, and
@@ -41,8 +40,8 @@ import {
 export type Projection = (x: Tensor) => Tensor;
 
 /**
- * ∂ᵧ log q(v(x)) from cᵢ = ∂/∂y log p(x_{−i} | y), shape […, n]; at every x of one level the same
- * number.
+ * The score ∂ᵧ log q(v(x)) of v(X), given cᵢ = ∂/∂y log p(x_{−i} | y) in the shape […, n]. The
+ * result is the same at every x with the same v(x).
  */
 export function projectedScore(
   v: Projection,
@@ -55,7 +54,9 @@ export function projectedScore(
   return div(top, squaredNorm(slope));
 }
 
-/** The function of x whose mean on the level v = y is ∂ᵧ log q(y). Infinite where ∇v = 0. */
+/**
+ * The function of x whose conditional mean given v(x) = y is ∂ᵧ log q(y). Infinite where ∇v = 0.
+ */
 export function projectionIntegrand(v: Projection, x: Tensor, scoreX: Tensor): Tensor {
   const slope = gradEach(v)(x);
   const norm2 = squaredNorm(slope);
@@ -68,25 +69,24 @@ export interface ProjectionEstimate {
   /** ∂ᵧ log q at each given y. */
   readonly score: Tensor;
   /**
-   * Its standard error from the scatter of the samples. It does not include the bias due to the
+   * The standard error, from the variation of the samples. It does not include the bias due to the
    * bandwidth.
    */
   readonly standardError: Tensor;
 }
 
 /**
- * ∂ᵧ log q estimated from samples of X: the conditional mean by local linear regression of the
- * integrand on v(X).
+ * Estimates the score ∂ᵧ log q of Y = v(X) from samples of X, by local linear regression of the
+ * conditional mean on v(X).
  *
  * With weights wᵢ = exp(−(v(xᵢ) − y)²/2h²) and moments Sₖ = Σ wᵢ(v(xᵢ) − y)ᵏ the fitted value at y
- * is Σ lᵢ hᵢ,
- * lᵢ = wᵢ(S₂ − (vᵢ − y)S₁)/(S₂S₀ − S₁²). Its bias is ½h²m″(y), m the conditional mean: also at the
- * ends of the range.
+ * is Σ lᵢ hᵢ, lᵢ = wᵢ(S₂ − (vᵢ − y)S₁)/(S₂S₀ − S₁²). Its bias is ½h²m″(y), where m is the
+ * conditional mean, also at the ends of the range.
  *
  * @param samples [N, n], sampled from p
  * @param scoreX ∇ log p at the samples
  * @param at [m], the values of y
- * @param bandwidth h; by default Silverman's 1.06 sd(v) N^(−1/5)
+ * @param bandwidth h. Default: Silverman's 1.06 sd(v) N^(−1/5)
  */
 export function estimateProjectedScore(
   v: Projection,
@@ -98,8 +98,8 @@ export function estimateProjectedScore(
   if (samples.shape.length !== 2 || at.shape.length !== 1)
     fail(
       "shape",
-      `estimateProjectedScore: samples of shape ${showShape(samples.shape)}, values of shape ${showShape(at.shape)}`,
-      "give samples [N, n] and values [m]",
+      `estimateProjectedScore: \`samples\` has shape ${showShape(samples.shape)}, \`at\` has shape ${showShape(at.shape)}`,
+      "give samples of shape [N, n] and values of shape [m]",
     );
   const values = v(samples);
   const integrand = projectionIntegrand(v, samples, scoreX);

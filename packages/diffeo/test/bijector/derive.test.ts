@@ -237,7 +237,7 @@ describe("events, batches and times", () => {
   it("asks for a missing time, and for the axes of an event", () => {
     const x = input("x", [3], "float64");
     expect(() => moving.forward(x)).toThrow(
-      /timeAffine: depends on time and was given none\. Pass t/,
+      /timeAffine: the map depends on time, and no time is given\. Pass t/,
     );
     expect(() => pushVector(moving, x, x)).toThrow(/depends on time/);
     expect(() => pushVector(each(unitBall(), 2), x, x)).toThrow(

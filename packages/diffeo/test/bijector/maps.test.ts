@@ -492,7 +492,7 @@ describe("bad input is refused, with what to do", () => {
     [
       "blocks that do not add up",
       () => blocks([{ map: expMap(), size: 3 }]).forward(x),
-      /4 coordinates in \[4\] for blocks of 3/,
+      /\[4\] has 4 coordinates, the blocks have 3/,
     ],
     [
       "blocks of grids",
@@ -507,7 +507,7 @@ describe("bad input is refused, with what to do", () => {
     [
       "a coupling that keeps everything",
       () => affineCoupling({ keep: 4, conditioner: (k) => ({ logScale: k, shift: k }) }).forward(x),
-      /keeps 4 of the 4 coordinates/,
+      /keeps 4 of 4 coordinates/,
     ],
     [
       "a coupling whose mask keeps nothing",
@@ -516,7 +516,7 @@ describe("bad input is refused, with what to do", () => {
           keep: [0, 0, 0, 0],
           conditioner: (k) => ({ logScale: k, shift: k }),
         }).forward(x),
-      /keeps 0 of the 4 coordinates/,
+      /keeps 0 of 4 coordinates/,
     ],
     [
       "a coupling whose mask is too short",
@@ -524,7 +524,7 @@ describe("bad input is refused, with what to do", () => {
         affineCoupling({ keep: [1, 0], conditioner: (k) => ({ logScale: k, shift: k }) }).forward(
           x,
         ),
-      /a mask of 2 for the 4 coordinates/,
+      /`keep` has 2 entries, events of shape \[4\] have 4 coordinates/,
     ],
     [
       "an order that names one coordinate twice",
@@ -534,7 +534,7 @@ describe("bad input is refused, with what to do", () => {
     [
       "an order of another length",
       () => permutation([1, 0]).forward(x),
-      /4 coordinates for an order of 2/,
+      /the event has 4 coordinates, the order has 2/,
     ],
     [
       "masks over maps of different ranks",

@@ -38,7 +38,7 @@ describe("a map of another size keeps them too", () => {
 it("finds a map by its name, and lists them all when there is none", () => {
   expect(mapNamed("additiveLogistic").event).toEqual([4]);
   expect(() => mapNamed("simplex")).toThrow(
-    /there is no map "simplex".*identity, affine.*additiveLogistic/,
+    /unknown map "simplex".*identity, affine.*additiveLogistic/,
   );
 });
 
