@@ -1,6 +1,6 @@
 /**
- * SDEs by name, so that a file can say under which one a network was trained: one row each, with a
- * schema of its options.
+ * SDEs by name, so that a file can state under which SDE a network was trained. Each row has a
+ * schema of the SDE's options.
  */
 import * as v from "valibot";
 import { lookUp } from "../host/named.ts";
@@ -11,7 +11,7 @@ import type { GaussianSde } from "./sde.ts";
 import { ve } from "./ve.ts";
 import { cosineSchedule, linearSchedule, subVp, vp } from "./vp.ts";
 
-/** @param make the SDE on events of so many axes */
+/** @param make makes the SDE for events with `eventRank` axes */
 const row = <E extends v.ObjectEntries>(
   options: E,
   make: (
@@ -20,15 +20,15 @@ const row = <E extends v.ObjectEntries>(
   ) => GaussianSde,
 ) => ({ schema: v.strictObject(options), make });
 
-/** What is left out has the default of the function that makes the SDE. */
+/** Omitted options have the defaults of the function that makes the SDE. */
 const positive = v.optional(v.pipe(v.number(), v.finite(), v.gtValue(0)));
 
 /** β from `min` to `max`. */
 const linear = { min: positive, max: positive };
 
 /**
- * The SDEs by name: what each is called in files and on the command line, its options, and how it is
- * made of them. The property tests of SDEs run over all of them.
+ * The SDEs by their name in files and on the command line, each with the schema of its options and
+ * a function that makes it. The property tests of SDEs run over all of them.
  */
 export const sdes = {
   vp: row(linear, (schedule, eventRank) => vp({ schedule: linearSchedule(schedule), eventRank })),
@@ -53,12 +53,12 @@ export const sdes = {
 
 type Table = typeof sdes;
 
-/** An SDE by its name and options: plain data. */
+/** An SDE as plain data: its name and options. */
 export type SdeSpec = {
   [K in keyof Table]: { readonly kind: K } & Readonly<v.InferInput<Table[K]["schema"]>>;
 }[keyof Table];
 
-/** The SDE a spec names, on events of so many axes. */
+/** Makes the SDE of a spec, for events with `eventRank` axes. */
 export function sdeOf(spec: SdeSpec, eventRank = 1): GaussianSde {
   const { row: found, options } = lookUp(sdes, spec, "SDE");
   return found.make(options as never, eventRank);

@@ -1,16 +1,15 @@
 /**
- * All processes with transitions N(m(t) x₀, σ(t)² I) are one process, seen through a scaling of
- * space that depends on time and a change of clock. Z = X/m(t) has Z | x₀ ~ N(x₀, r² I) with the
- * noise ratio r = σ/m, so r is the only clock. Between two of them, with u(t) the time at which the
- * second has the noise ratio that the first has at t:
+ * All processes with transitions N(m(t) x₀, σ(t)² I) are equal up to a time-dependent scaling of
+ * space and a change of time. Z = X/m(t) has Z | x₀ ~ N(x₀, r² I) with the noise ratio r = σ/m. For
+ * two of them, let u(t) be the time at which the second has the noise ratio of the first at t:
  *
  *   y = φ(x, t) = m₂(u)/m₁(t) x,   r₂(u) = r₁(t)
  *
- * and by Theorem 1, whose second term vanishes as φ is linear,
+ * and by Theorem 1, whose second term vanishes because φ is linear,
  *
  *   s₂(y, u) = a s₁(a y, t),   a = m₁(t)/m₂(u).
  *
- * VP, VE, sub-VP, EDM and the interpolant of flow matching differ only in this.
+ * VP, VE, sub-VP, EDM and the interpolant of flow matching are related in this way.
  */
 import { alignToEvent, type Bijector, timeAffine } from "../bijector/index.ts";
 import {
@@ -34,18 +33,18 @@ import { gaussianPrior } from "./prior.ts";
 import type { MarginalScore } from "./score.ts";
 import type { GaussianSde } from "./sde.ts";
 
-/** r(t) = σ(t)/m(t), which rises with t. */
+/** r(t) = σ(t)/m(t), which increases with t. */
 export const noiseRatio = ({ transition: { meanFactor, std } }: GaussianSde, t: Tensor): Tensor =>
   div(std(t), meanFactor(t));
 
-/** Halvings of [0, T] that leave less than a float64 resolves of T. */
+/** Bisections of [0, T] down to the resolution of float64. */
 const HALVINGS = 52;
 
 /**
  * The time at which an SDE has the given noise ratio: by its closed form, otherwise by bisection
- * and two steps of Newton's method on log r. The bisection has no derivative; each step of
- * Newton's method from a root doubles the order of the derivatives that are right, so those up to
- * the third are.
+ * and two steps of Newton's method on log r. The bisection is not differentiated. Each step of
+ * Newton's method from a root doubles the order of the correct derivatives, so those up to the
+ * third are correct.
  */
 export function timeAtRatio(sde: GaussianSde, ratio: Tensor): Tensor {
   if (sde.transition.timeAt) return sde.transition.timeAt(ratio);
@@ -65,18 +64,17 @@ export function timeAtRatio(sde: GaussianSde, ratio: Tensor): Tensor {
   return t;
 }
 
-/** u(t): the time at which `to` has the noise ratio of `from` at t. */
+/** The change of time u(t): the time at which `to` has the noise ratio that `from` has at t. */
 export const clock = (from: GaussianSde, to: GaussianSde, t: Tensor): Tensor =>
   timeAtRatio(to, noiseRatio(from, t));
 
 /**
- * The map φ(x, t) = m₂(u)/m₁(t) x that takes the process of one SDE to that of another, at the time
- * u(t) of `clock`. Of events that are vectors.
+ * The map φ(x, t) = m₂(u)/m₁(t) x from the process of one SDE to that of another at the time u(t)
+ * of `clock`. For events that are vectors.
  *
- * @example
- * // One process twice: these have the same paths, at times u(t) of the second.
- * reversePush(vp(), rescaling(vp(), ve()), score);
- * reverse(ve(), carry(score, { from: vp(), to: ve() }).score);
+ * @example // These two processes have the same paths, at the times u(t) of the second.
+ * reversePush(vp(), rescaling(vp(), ve()), score); reverse(ve(), carry(score, { from: vp(), to:
+ * ve() }).score);
  */
 export const rescaling = (from: GaussianSde, to: GaussianSde): Bijector => ({
   ...timeAffine({
@@ -85,18 +83,18 @@ export const rescaling = (from: GaussianSde, to: GaussianSde): Bijector => ({
   name: `${from.name} as ${to.name}`,
 });
 
-/** An SDE with the score of its marginals. */
+/** The result of `carry`: an SDE with the score of its marginals. */
 export interface CarriedScore {
   readonly sde: GaussianSde;
   readonly score: MarginalScore;
 }
 
 /**
- * A score that belongs to the marginals of one SDE, as the score of the marginals of another from
- * the same data, without training again.
+ * Converts a score of the marginals of one SDE to that of another SDE with the same data, without
+ * training.
  *
- * A score is known up to the noise ratio at its own SDE's horizon. Where `to` goes beyond, the
- * result's `sde` is `to` with an earlier horizon, so use that one.
+ * A score is known up to the noise ratio at the horizon of its own SDE. If `to` exceeds it, the
+ * `sde` of the result is `to` with an earlier horizon, so use that one.
  *
  * @example
  * import { key } from "diffeo/random";
@@ -118,13 +116,13 @@ export function carry(
   return { sde: withinRatio(to, from), score: carried };
 }
 
-/** An SDE up to the noise ratio that another has at its horizon. */
+/** An SDE with its horizon limited to the noise ratio of another at its horizon. */
 function withinRatio(sde: GaussianSde, other: GaussianSde): GaussianSde {
   const t = input("t", [], "float64");
   const at = (value: Tensor, time: number): number =>
     reference([value], new Map([[t, Float64Array.of(time)]]))[0][0];
   const most = at(noiseRatio(other, t), other.horizon);
-  // Rounding of a noise ratio that is the same in both does not move the horizon.
+  // Rounding must not move the horizon if both noise ratios are equal.
   if (at(noiseRatio(sde, t), sde.horizon) <= most * (1 + 1e-9)) return sde;
   const horizon = at(timeAtRatio(sde, constant(most, "float64")), 0);
   const std = at(sde.transition.std(t), horizon);

@@ -1,21 +1,20 @@
 /**
- * The posterior of a diffusion given an observation, log p(observation | y) = ℓ(y), with a trained
- * or given process as prior:
+ * The posterior given an observation with the log-likelihood ℓ(y), with a process as the prior:
  *
  *   log ψ_t(x) = log E[e^{L(x₀)} | X_t = x],   L = ℓ∘φ
  *
- * with x₀ given x taken as N(x̂₀, d²I): x̂₀ = (x + σ²s)/m is its mean (Tweedie), and d = σ/√(m² +
- * σ²) its spread where the data have variance one. By Laplace's method, with −κ the curvature of L
- * along u at its best,
+ * where x₀ given x is approximated by N(x̂₀, d²I): x̂₀ = (x + σ²s)/m is its mean (Tweedie), and d =
+ * σ/√(m² + σ²) its standard deviation if the data have variance one. By Laplace's method, with −κ
+ * the curvature of L along u at the maximum,
  *
  *   log ψ = maxᵤ [L(x̂₀ + u) − |u|²/2d²] − ½ log(1 + d²κ),      ∂ log ψ/∂x̂₀ = u/d²
  *
- * The maximum is the Moreau envelope of L, and u/d² is its gradient, which stays bounded however
- * narrow the observation is. For a linear observation a·x₀ with noise s the formula is exact:
- * −r²/2(s² + d²|a|²) up to a constant, for the residual r. Proof: L(x̂₀ + u) is −(r + a·u)²/2s², so
- * u = −d²a r/(s² + d²|a|²), and the sum of both squares is r²/2(s² + d²|a|²). An observation thus
- * counts only as much as x̂₀ is known. L(x̂₀) alone (DPS; H. Chung et al., ICLR 2023) takes x̂₀ as
- * exact from the first step.
+ * The maximum is the Moreau envelope of L, and u/d² is its gradient, which is bounded even for very
+ * precise observations. For a linear observation a·x₀ with noise s and residual r the formula is
+ * exact: −r²/2(s² + d²|a|²) up to a constant. Proof: L(x̂₀ + u) is −(r + a·u)²/2s², so u = −d²a
+ * r/(s² + d²|a|²), and the sum of both squares is r²/2(s² + d²|a|²). So the weight of an
+ * observation depends on how well x̂₀ is known. L(x̂₀) alone (DPS; H. Chung et al., ICLR 2023)
+ * treats x̂₀ as exact from the first step.
  */
 import { alignToEvent, sumEvent } from "../bijector/index.ts";
 import {
@@ -43,30 +42,29 @@ import { checkIndependence } from "./independent-events.ts";
 import type { ReverseProcess } from "./process.ts";
 import { oneEach, type TwistedProcess, twist, untwisted } from "./twist.ts";
 
-/** How an observation guides a process. */
+/** Options of `condition`. */
 export interface ConditionOptions {
   /**
-   * The derivative of x̂₀ by x. `exact` differentiates the score. `simple` uses ∂x̂₀/∂x =
-   * m/(m² + σ²), as for data from N(0, I), and needs no derivative of the score. Its guidance is
-   * weaker; particles are exact with both. Default exact.
+   * The derivative of x̂₀ with respect to x. `exact` (default) differentiates the score. `simple`
+   * uses ∂x̂₀/∂x = m/(m² + σ²), which holds for data from N(0, I), and needs no derivative of the
+   * score. Its guidance is weaker; `particles` is exact with both.
    */
   readonly gradient?: "exact" | "simple";
   /**
-   * A factor of ∇ₓ log ψ. It changes the samples of guidance; of particles it changes only the
-   * efficiency. Default 1.
+   * A factor of ∇ₓ log ψ. It changes the distribution of guided samples, but only the efficiency of
+   * `particles`. Default 1.
    */
   readonly strength?: number;
   /**
-   * Whether to account for the spread of x₀, which takes some evaluations of ℓ and its derivatives.
-   * If false, log ψ = L(x̂₀). Default true.
+   * Whether to account for the variance of x₀ given x, which needs some evaluations of ℓ and its
+   * derivatives. With false, log ψ = L(x̂₀). Default true.
    */
   readonly spread?: boolean;
 }
 
 /**
  * Conditions a process on an observation with log-likelihood ℓ(y), one number per event. `sample`
- * samples it by guidance, which is an approximation; `particles` is exact in the limit of many
- * particles.
+ * uses guidance, which is an approximation; `particles` is exact in the limit of many particles.
  */
 export function condition(
   process: ReverseProcess,
@@ -84,7 +82,7 @@ export function condition(
     fail(
       "usage",
       `condition: ${name} has no Gaussian transition`,
-      "use VP, VE, sub-VP or a custom SDE with a transition",
+      "use VP, VE, sub-VP or another SDE with a `transition`",
     );
   if (gradient !== "exact" && gradient !== "simple")
     fail("usage", `condition: gradient is ${JSON.stringify(gradient)}`, "use exact or simple");
@@ -123,19 +121,22 @@ export function condition(
 }
 
 /**
- * A likelihood made of constants only, such as an indicator of what is possible, gets the type of its
+ * A likelihood of constants only, such as an indicator function, gets the element type of the
  * events.
  */
 const inType = (value: Tensor, x: Tensor): Tensor =>
   value.dtype === x.dtype ? value : cast(value, x.dtype);
 
-/** log ψ as a function of x̂₀, and its gradient there. */
+/** log ψ at x̂₀, and its gradient. */
 interface Seen {
   readonly log: Tensor;
   readonly pull: Tensor;
 }
 
-/** Steps towards the maximum, the step sizes tried in each, and the longest step in units of d. */
+/**
+ * The number of steps towards the maximum, the step sizes tried in each, and the longest step in
+ * units of d.
+ */
 const STEPS = 4;
 const SHARES = [1, 1 / 3, 1 / 9, 1 / 27];
 const LONGEST = 3;

@@ -1,18 +1,18 @@
 /**
- * Processes made from processes: the drift scaled, the clock run faster, the distribution
- * tilted. Each has two forms: a motion of y, and the motion of x that φ maps to it.
+ * Modified processes: a scaled drift, a faster clock, a tilted distribution. Each has two forms: a
+ * motion of y, and the motion of x that φ maps to it.
  *
  *   scaleDrift   dY = w f̂ dt + G̃ dW           a = w f̄ + (w − 1) J⁻¹(∂ₜφ ∓ ½ Tr[GᵀHG])
  *   dilateTime   dY = c f̂ dt + √c G̃ dW        a = c f̄ + (c − 1) J⁻¹∂ₜφ,   √c G
  *   tilt         score s + δ instead of s      a = f̄ − G Gᵀ δ
  *
- * with a the drift in x, and the upper sign in reverse, where f̂ = ∂ₜφ + J f̄ − ½ Tr[GᵀHG];
- * forward, f̂ and f̄ are f̃ and f. Proof of the first: by Itô's lemma φ of dX = a dt + G dW has the
- * drift ∂ₜφ + J a ∓ ½ Tr[GᵀHG]; set it equal to w f̂ and solve for a. So scaling the drift of *y*
- * (sec:chess_diffusion) is not scaling that of x. The second is the same with c f̂ and the Itô term
- * of √c G, which is c times that of G. The probability flow goes with the drift, less the Itô term.
- * Where φ embeds into a space of more dimensions, J⁻¹ is J⁺: only the part of the drift along the
- * image is scaled.
+ * where a is the drift in x; the upper sign is for reverse processes, where f̂ = ∂ₜφ + J f̄ − ½
+ * Tr[GᵀHG]; for forward processes, f̂ and f̄ are f̃ and f. Proof of the first: by Itô's lemma φ of
+ * dX = a dt + G dW has the drift ∂ₜφ + J a ∓ ½ Tr[GᵀHG]; set it equal to w f̂ and solve for a. So
+ * scaling the drift of *y* (sec:chess_diffusion) differs from scaling that of x. The second is the
+ * same with c f̂ and the Itô term of √c G, which is c times that of G. The probability flow changes
+ * like the drift, without the Itô term. For an embedding, J⁻¹ is J⁺: only the part of the drift
+ * along the image is scaled.
  */
 import { eventOf } from "../bijector/event.ts";
 import {
@@ -28,8 +28,8 @@ import { inChart, type Process, type ReverseProcess, withMotion } from "./proces
 import { timesOf } from "./score.ts";
 
 /**
- * A number w of a graph, with w − 1 as a separate input: in float32 the difference would keep only
- * five digits.
+ * A factor w in a graph, with w − 1 as a separate input, because in float32 the difference would
+ * have only five digits.
  */
 export interface Factor {
   readonly value: Tensor;
@@ -41,13 +41,13 @@ const factorOf = (w: number | Factor): { readonly value: Operand; readonly exces
 
 export type Field = (x: Tensor, t: Tensor) => Tensor;
 
-/** The fields of a motion times `by`, with `more` added: that of the drift, or of the flow. */
+/** The drift and the flow of a motion times `by`, plus `more`. */
 const scaledField = (field: Field, by: Operand, more: readonly Field[] = []): Field =>
   more.length === 0
     ? (x, t) => mul(field(x, t), by)
     : (x, t) => more.reduce((sum, term) => add(sum, term(x, t)), mul(field(x, t), by));
 
-/** w f̂: the drift, and the probability flow, in the process's own coordinates times w. */
+/** Multiplies the drift and the probability flow of a process, in its own coordinates y, by w. */
 export function scaleDrift<P extends Process>(process: P, w: number | Factor): P {
   if (typeof w === "number" && !Number.isFinite(w))
     fail("usage", `driftScale is ${w}`, "give a finite number; 1 leaves the process as it is");
@@ -82,8 +82,8 @@ const mulOperand = (a: Operand, by: number): Operand =>
   typeof a === "number" ? a * by : mul(a, by);
 
 /**
- * c f̂ and √c G̃: drift and noise together, as a clock that runs c times as fast while the score's
- * does not.
+ * Multiplies the drift of a process by c and its noise by √c: a clock that is c times as fast,
+ * while the time of the score is unchanged.
  */
 export function dilateTime<P extends Process>(
   process: P,
@@ -116,8 +116,8 @@ export function dilateTime<P extends Process>(
 }
 
 /**
- * The process whose score is s + δ, for a δ(x, t) in x: its drift loses G Gᵀδ, its flow the half of
- * that.
+ * The process with the score s + δ, for a δ(x, t) in x: G Gᵀδ is subtracted from its drift, and
+ * half of it from its flow.
  */
 export function tilt(process: ReverseProcess, delta: Field): ReverseProcess {
   const { score, drift, diffusion, velocity, chart, eventRank } = process;

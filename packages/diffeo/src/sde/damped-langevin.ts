@@ -5,16 +5,17 @@
  *
  *   dx = β v/M dt,   dv = −β x dt − β Γ v/M dt + √(2Γβ) dW,   Γ = 2√M
  *
- * Its transition is Gaussian with 2 × 2 matrices: with τ = βt, λ = 1/√M and
- * A = [0, 1/M; −1, −Γ/M], which has the double eigenvalue −λ, so that (A + λI)² = 0,
+ * Its transition is Gaussian with 2 × 2 matrices: with τ = βt, λ = 1/√M and A = [0, 1/M; −1, −Γ/M],
+ * which has the double eigenvalue −λ, so (A + λI)² = 0,
  *
  *   E(τ) = e^{Aτ} = e^{−λτ} [1 + λτ, τ/M; −τ, 1 − λτ]
  *   Σ(τ) = S − E (S − Σ₀) Eᵀ,   S = diag(1, M)
  *
- * Proof of Σ: both sides are Σ₀ at 0, and S is stationary, A S + S Aᵀ + 2Γ diag(0, 1) = 0, so that the
- * right side follows Σ˙ = AΣ + ΣAᵀ + 2Γ diag(0, 1).
+ * Proof of Σ: both sides are Σ₀ at 0, and S is stationary, A S + S Aᵀ + 2Γ diag(0, 1) = 0, so the
+ * right side satisfies Σ˙ = AΣ + ΣAᵀ + 2Γ diag(0, 1).
  *
- * Given x₀ alone, with v₀ ~ N(0, γM I), Σ₀ = diag(0, γM): that is the target of hybrid score matching.
+ * Given x₀ alone, with v₀ ~ N(0, γM I), Σ₀ = diag(0, γM); this gives the target of hybrid score
+ * matching.
  */
 import {
   add,
@@ -42,30 +43,32 @@ import type { Sde } from "./sde.ts";
 export interface DampedLangevinOptions {
   /** M, the mass. Default 1/4. */
   readonly mass?: number;
-  /** β. Default 4. */
+  /** β, the rate. Default 4. */
   readonly rate?: number;
-  /** γ: velocities begin as N(0, γM I). Default 0.04. */
+  /** γ: initial velocities are N(0, γM I). Default 0.04. */
   readonly initial?: number;
-  /** T. Default 1. */
+  /** T, the horizon. Default 1. */
   readonly horizon?: number;
 }
 
-/** A 2 × 2 covariance of a position and its velocity, the same for all n. */
+/** The 2 × 2 covariance of a position and its velocity, the same for all n pairs. */
 export interface PhaseCovariance {
   readonly xx: Tensor;
   readonly xv: Tensor;
   readonly vv: Tensor;
 }
 
-/** Critically damped Langevin diffusion: its process and its transition. */
+/** The result of `dampedLangevin`: the process and its transition. */
 export interface DampedLangevin {
   /** The process of (x, v), with its prior N(0, diag(1, M)). */
   readonly sde: Sde;
-  /** E[(x_t, v_t) | x₀, v₀ = 0], of positions x₀. */
+  /** E[(x_t, v_t) | x₀, v₀ = 0] for positions x₀. */
   readonly mean: (x0: Tensor, t: Tensor) => Tensor;
-  /** The covariance of (x_t, v_t) given x₀; with `variance`, that of data N(0, variance). */
+  /**
+   * The covariance of (x_t, v_t) given x₀, or, with `variance`, that for data from N(0, variance).
+   */
   readonly covariance: (t: Tensor, variance?: number) => PhaseCovariance;
-  /** ∇ log p_{0t}((x, v) | x₀), the target of hybrid score matching in its last n numbers. */
+  /** ∇ log p_{0t}((x, v) | x₀); its last n numbers are the target of hybrid score matching. */
   readonly transitionScore: (z: Tensor, x0: Tensor, t: Tensor, variance?: number) => Tensor;
   /** log p_{0t}((x, v) | x₀), one number per event. */
   readonly logTransition: (z: Tensor, x0: Tensor, t: Tensor, variance?: number) => Tensor;
@@ -75,7 +78,7 @@ export interface DampedLangevin {
 function halves(z: Tensor): readonly [Tensor, Tensor] {
   const size = z.shape.at(-1) as number;
   if (size % 2 !== 0)
-    fail("shape", `an event of ${size} numbers is not (x, v)`, "give positions, then velocities");
+    fail("shape", `dampedLangevin: an event has ${size} numbers`, "give n positions, then n velocities");
   const part = (from: number): Tensor =>
     slice(z, ...z.shape.slice(0, -1).map((d): [number, number] => [0, d]), [from, from + size / 2]);
   return [part(0), part(size / 2)];
@@ -95,7 +98,7 @@ function momentsOf({
   initial,
 }: Constants): Pick<DampedLangevin, "mean" | "covariance"> {
   const lambda = 1 / Math.sqrt(mass);
-  /** E(τ) by its entries. */
+  /** The entries of E(τ). */
   const propagator = (t: Tensor) => {
     const tau = mul(t, rate);
     const decay = exp(mul(tau, -lambda));
@@ -145,7 +148,7 @@ const priorOf = (mass: number): Prior => ({
 /** The process of (x, v). */
 function processOf({ mass, rate, horizon }: Constants): Sde {
   const friction = 2 * Math.sqrt(mass);
-  /** 0 for positions, 1 for velocities. */
+  /** A vector with 0 for positions and 1 for velocities. */
   const noisy = (z: Tensor): number[] => {
     const size = z.shape.at(-1) as number;
     return Array.from({ length: size }, (_, i) => (2 * i < size ? 0 : 1));
@@ -168,16 +171,16 @@ function processOf({ mass, rate, horizon }: Constants): Sde {
 }
 
 /**
- * Critically damped Langevin diffusion of (x, v).
+ * Critically damped Langevin diffusion of events (x, v), positions and velocities. Noise enters the
+ * velocities only.
  *
- * @throws DiffeoError of kind `usage` where a number is not positive
+ * @throws DiffeoError of kind `usage` if an option is not a positive number
  * @example
  * import { key } from "diffeo/random";
  *
- * const { sde } = dampedLangevin();
- * // In place of the product: a network of z = (x, v) and t. Two positions, two velocities.
- * const process = reverse(sde, (z) => mul(z, -1));
- * await sample(process, { shape: [4], count: 100, key: key(1) });
+ * const { sde } = dampedLangevin(); // Replace the product by a network of z = (x, v) and t. Two
+ * positions, two velocities. const process = reverse(sde, (z) => mul(z, -1)); await sample(process,
+ * { shape: [4], count: 100, key: key(1) });
  */
 export function dampedLangevin(options: DampedLangevinOptions = {}): DampedLangevin {
   const { mass = 0.25, rate = 4, initial = 0.04, horizon = 1 } = options;
@@ -186,7 +189,7 @@ export function dampedLangevin(options: DampedLangevinOptions = {}): DampedLange
     if (!(value > 0 && value < Infinity))
       fail("usage", `dampedLangevin: ${name} is ${value}`, "use a positive number");
   const { mean, covariance } = momentsOf(constants);
-  /** z − mean by halves, Σ along the event, and det Σ. */
+  /** z − mean as positions and velocities, Σ along the event, and det Σ. */
   const centred = (z: Tensor, x0: Tensor, t: Tensor, variance?: number) => {
     const [dx, dv] = halves(sub(z, mean(x0, t)));
     const of = covariance(t, variance);

@@ -1,10 +1,11 @@
 /**
- * A diffusion coefficient G acting on noise and on scores: G w, Gᵀ u, G Gᵀ u, and the divergence
+ * Products of a diffusion coefficient G with noise and scores: G w, Gᵀ u, G Gᵀ u, and the
+ * divergence
  *
- *   ∇·(G Gᵀ) = Σⱼ ∂ⱼ(G Gᵀ eⱼ),   a vector: the term of eq:reverse_drift that vanishes when G does not depend on x.
+ *   ∇·(G Gᵀ) = Σⱼ ∂ⱼ(G Gᵀ eⱼ),   a vector: the term of eq:reverse_drift that is 0 if G does not depend on x.
  *
- * G̃ = J G of a process seen through a map is kept as it is, J and G apart: on a board of 64
- * simplices its matrix would have 768² entries, its product with noise costs one J v.
+ * G̃ = J G of a process under a map is not multiplied out: on a board of 64 simplices its matrix
+ * would have 768² entries, while its product with noise costs one J v.
  */
 import { applyPlainDiffusion, applyPlainTransposed, units } from "../bijector/coefficient.ts";
 import { eventOf } from "../bijector/event.ts";
@@ -36,20 +37,20 @@ export interface PushedDiffusion {
   readonly phi: Bijector;
   readonly x: Tensor;
   readonly t: Tensor;
-  /** G, as a function of x at this t. */
+  /** G as a function of x at this t. */
   readonly inner: (x: Tensor) => Diffusion;
 }
 
-/** The diffusion of a process: a `Diffusion`, or the image of one. */
+/** The diffusion coefficient of a process: a `Diffusion`, or J G not multiplied out. */
 export type ProcessDiffusion = Diffusion | PushedDiffusion;
 
-/** G multiplied out. */
+/** G as a `Diffusion`, multiplied out. */
 export const multipliedOut = (g: ProcessDiffusion): Diffusion =>
   g.kind === "pushed" ? pushDiffusion(g.phi, g.x, g.inner(g.x), g.t) : g;
 
 const innerEvent = ({ phi, x }: PushedDiffusion): Shape => eventOf(x, phi.eventRank);
 
-/** G w, an event: the noise of all columns added up. `w` has one number per column. */
+/** G w, the sum of the noise of all columns, as an event. `w` has one number per column. */
 export const applyDiffusion = (g: ProcessDiffusion, w: Tensor, event: Shape): Tensor =>
   g.kind === "pushed"
     ? pushVector(g.phi, g.x, applyPlainDiffusion(g.inner(g.x), w, innerEvent(g)), g.t)
@@ -65,20 +66,20 @@ export const applyTransposed = (g: ProcessDiffusion, u: Tensor, event: Shape): T
 export const applyCovariance = (g: ProcessDiffusion, u: Tensor, event: Shape): Tensor =>
   applyDiffusion(g, applyTransposed(g, u, event), event);
 
-/** `by` G, for a number. */
+/** G times a number. */
 export function scaledDiffusion(g: ProcessDiffusion, by: Operand): ProcessDiffusion {
   if (g.kind !== "pushed") return { ...g, value: mul(g.value, by) };
   const { inner } = g;
   return { ...g, inner: (x) => scaledDiffusion(inner(x), by) as Diffusion };
 }
 
-/** The shape of one event's noise: the event's own, or the number of columns of a matrix. */
+/** The shape of the noise of one event: that of the event, or the number of columns of a matrix. */
 export function noiseShape(g: ProcessDiffusion, event: Shape): Shape {
   if (g.kind === "pushed") return noiseShape(g.inner(g.x), innerEvent(g));
   return g.kind === "matrix" ? [g.value.shape.at(-1) as number] : event;
 }
 
-/** Whether a tensor is computed from another. */
+/** Whether a tensor depends on another. */
 export function dependsOn(result: Tensor, on: Tensor): boolean {
   const seen = new Set<Tensor>();
   const open = [result];
@@ -91,10 +92,7 @@ export function dependsOn(result: Tensor, on: Tensor): boolean {
   return false;
 }
 
-/**
- * Whether G changes with x; where it does not, its derivatives are left out rather than computed as
- * zeros.
- */
+/** Whether G depends on x. If not, its derivatives are left out of the graph. */
 export function dependsOnState(diffusion: (x: Tensor) => ProcessDiffusion, x: Tensor): boolean {
   const probe = input("x", x.shape, x.dtype);
   const g = diffusion(probe);
@@ -103,7 +101,7 @@ export function dependsOnState(diffusion: (x: Tensor) => ProcessDiffusion, x: Te
   );
 }
 
-/** ∇·(G Gᵀ) at x. */
+/** The divergence ∇·(G Gᵀ) at x. */
 export function covarianceDivergence(
   diffusion: (x: Tensor) => Diffusion,
   x: Tensor,

@@ -10,14 +10,14 @@ import type { GaussianSde } from "./sde.ts";
 
 /** Options of `edm`. */
 export interface EdmOptions {
-  /** σ_max, the last time. Default 80. */
+  /** σ_max, the horizon. Default 80. */
   readonly sigmaMax?: number;
-  /** How many trailing axes make one event. Default 1. */
+  /** The number of trailing axes of one event. Default 1. */
   readonly eventRank?: number;
 }
 
 /**
- * Noise without drift, with t as its standard deviation.
+ * The process of EDM: noise without drift, whose standard deviation is the time t.
  *
  * @example
  * import { key } from "diffeo/random";

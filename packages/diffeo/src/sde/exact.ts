@@ -1,6 +1,6 @@
 /**
- * SDEs whose transition is known and is not N(m(t) x₀, σ(t)² I), by name: one row each. Those of
- * `sdes` have such a transition.
+ * SDEs by name whose transition is known and is not N(m(t) x₀, σ(t)² I). Those of `sdes` have such
+ * a Gaussian transition.
  */
 import type { Tensor } from "../graph/index.ts";
 import { dampedLangevin } from "./damped-langevin.ts";
@@ -8,7 +8,7 @@ import { jacobi } from "./jacobi.ts";
 import { reflected } from "./reflected.ts";
 import type { Sde } from "./sde.ts";
 
-/** An SDE with its transition from points x₀. */
+/** An SDE with the density of its transition from points x₀. */
 export interface ExactSde {
   readonly sde: Sde;
   /** log p_{0t}(x | x₀), one number per event. */
@@ -17,7 +17,10 @@ export interface ExactSde {
   readonly transitionScore: (x: Tensor, x0: Tensor, t: Tensor) => Tensor;
 }
 
-/** Every property of `test/sde/exact.test.ts` runs over them. */
+/**
+ * SDEs by name whose transition is known and is not N(m(t) x₀, σ(t)² I). All properties in
+ * `test/sde/exact.test.ts` are tested for them.
+ */
 export const exactSdes = {
   reflected,
   dampedLangevin,

@@ -1,5 +1,5 @@
 /**
- * The SDE of a transition X_t | x₀ ~ N(m(t) x₀, σ(t)² I), for any m and σ with σ/m rising:
+ * The SDE of a transition X_t | x₀ ~ N(m(t) x₀, σ(t)² I), for any m and σ for which σ/m increases:
  *
  *   dX = (log m)˙ X dt + g dW,   g² = 2σ²(log σ/m)˙
  *
@@ -11,19 +11,19 @@ import { jvp, log, mul, onesLike, sqrt, sub, type Tensor } from "../graph/index.
 import { gaussianPrior } from "./prior.ts";
 import type { GaussianSde, Transition } from "./sde.ts";
 
-/** What `fromTransition` needs. */
+/** Options of `fromTransition`. */
 export interface TransitionOptions extends Transition {
   readonly name: string;
-  /** T. The prior is N(0, σ(T)² I). */
+  /** T, the horizon. The prior is N(0, σ(T)² I). */
   readonly horizon: number;
   /** σ(T), the standard deviation of the prior. */
   readonly priorStd: number;
-  /** How many trailing axes make one event. Default 1. */
+  /** The number of trailing axes of one event. Default 1. */
   readonly eventRank?: number;
 }
 
 /**
- * An SDE from the mean factor and standard deviation of its transition.
+ * Makes an SDE from the mean factor and the standard deviation of its transition.
  *
  * @example
  * // m = cos t, σ = sin t

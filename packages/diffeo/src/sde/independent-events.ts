@@ -1,7 +1,7 @@
 /**
- * Whether a function of events mixes them: `host/independent-rows.ts` moves some and has a look at the others.
- * Here the function is computed by the evaluator, while the graphs that need it are traced and
- * before any is compiled.
+ * Checks that a function of events does not mix them: some events are changed, and the values of
+ * the others must stay the same (`host/independent-rows.ts`). The function is computed by the
+ * evaluator, before any graph is compiled.
  */
 import {
   add,
@@ -18,10 +18,10 @@ import {
 } from "../graph/index.ts";
 import { moveOtherRows, requireIndependentRows } from "../host/index.ts";
 
-/** The most numbers that are computed to look. */
+/** The most numbers that a check computes. */
 const MOST = 2_000_000;
 
-/** Events to look at and their times: three, or a batch. */
+/** Events for the check, with their times: three, or a batch. */
 export const fewEvents = (
   event: Shape,
   dtype: DType,
@@ -32,9 +32,9 @@ export const fewEvents = (
 ];
 
 /**
- * Refuses a function of `fewEvents` that mixes them. Its other inputs are given numbers that mean
- * nothing; what calls a function outside, or is large, is left as it is.
- * @param name what errors call it
+ * Throws if a function of `fewEvents` mixes them. Other inputs get arbitrary numbers. Functions
+ * that call code outside the graph and large functions are not checked.
+ * @param name the function's name in errors
  */
 export function requireOwnEvents(
   value: Tensor,
@@ -63,10 +63,10 @@ export function requireOwnEvents(
 }
 
 /**
- * Looks at a function once for each shape of an event: on three of them, or on a batch as it is
- * where f is made for so many.
- * @param seen what was looked at, by name and shape: shared where the same functions are in several
- * graphs
+ * Checks a function once per shape of an event, with three events, or with a batch if f accepts
+ * only its size.
+ * @param seen the functions checked so far, by name and shape; graphs that use the same functions
+ * share it
  */
 export function checkIndependence(
   f: (x: Tensor, t: Tensor) => Tensor,
@@ -89,7 +89,7 @@ export function checkIndependence(
   };
 }
 
-/** What f gives, or where that does not fit in shape, what g does. */
+/** The result of f, or that of g if f throws an error of shape. */
 function otherwise<T>(f: () => T, g: () => T): T {
   try {
     return f();
@@ -99,6 +99,6 @@ function otherwise<T>(f: () => T, g: () => T): T {
   }
 }
 
-/** Numbers between −1 and 1 without a pattern. */
+/** Irregular numbers between −1 and 1. */
 const numbers = (shape: Shape): Float64Array =>
   Float64Array.from({ length: sizeOf(shape) }, (_, i) => Math.sin(1 + 2.3 * i));

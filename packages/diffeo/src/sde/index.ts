@@ -1,4 +1,4 @@
-/** diffeo/sde: diffusion processes, their reversal, and both seen through a map. */
+/** diffeo/sde: diffusion processes, their time reversal, and their transformation by maps. */
 export { type SdeSpec, sdes } from "./catalogue.ts";
 export { type CarriedScore, carry, clock, rescaling } from "./clock.ts";
 export { type ConditionOptions, condition } from "./condition.ts";

@@ -3,11 +3,10 @@
  *
  *   dX = −X/(1 − t) dt + √(2t/(1 − t)) dW,   X_t | x₀ ~ N((1 − t) x₀, t² I)
  *
- * From a transition to its SDE: f = (log m)˙ x and g² = (σ²)˙ − 2 (log m)˙ σ². With m = 1 − t and
- * σ = t, (log m)˙ = −1/(1 − t) and g² = 2t + 2t²/(1 − t) = 2t/(1 − t). Both grow without bound as
- * t → 1, so the process is used up to a horizon before it. Its probability flow is the ordinary
- * differential equation of flow matching, v = E[ε − x₀ | x_t] (Y. Lipman et al., ICLR 2023; X. Liu
- * et al., ICLR 2023).
+ * The SDE of a transition has f = (log m)˙ x and g² = (σ²)˙ − 2 (log m)˙ σ². With m = 1 − t and σ =
+ * t, (log m)˙ = −1/(1 − t) and g² = 2t + 2t²/(1 − t) = 2t/(1 − t). Both diverge as t → 1, so the
+ * horizon is less than 1. The probability flow is the ordinary differential equation of flow
+ * matching, v = E[ε − x₀ | x_t] (Y. Lipman et al., ICLR 2023; X. Liu et al., ICLR 2023).
  */
 import { alignToEvent } from "../bijector/index.ts";
 import { add, div, fail, mul, neg, sqrt, sub } from "../graph/index.ts";
@@ -18,12 +17,13 @@ import type { GaussianSde } from "./sde.ts";
 export interface InterpolantOptions {
   /** T < 1, the time at which sampling starts. Default 0.999. */
   readonly horizon?: number;
-  /** How many trailing axes make one event. Default 1. */
+  /** The number of trailing axes of one event. Default 1. */
   readonly eventRank?: number;
 }
 
 /**
- * The SDE whose marginals are those of flow matching's x_t = (1 − t) x₀ + t ε: t = 0 is data.
+ * The SDE with the marginals of the linear interpolant of flow matching, x_t = (1 − t) x₀ + t ε.
+ * The data are at t = 0.
  *
  * @example
  * import { key } from "diffeo/random";
@@ -38,8 +38,7 @@ export function interpolant({
   if (!(horizon > 0 && horizon < 1))
     fail(
       "usage",
-      `interpolant: horizon is ${horizon}`,
-      "use a number between 0 and 1: at 1 the drift is infinite",
+      `interpolant: \`horizon\` is ${horizon}`, "use a number between 0 and 1; at 1 the drift is infinite",
     );
   return {
     name: "interpolant",

@@ -1,13 +1,12 @@
 /**
- * Itô's lemma: a process seen through y = φ(x, t), forward in time. With J and H of φ at x = φ⁻¹(y,
- * t), and all right-hand sides at (x, t):
+ * Itô's lemma for y = φ(x, t), forward in time. With J and H of φ at x = φ⁻¹(y, t), and all
+ * right-hand sides at (x, t):
  *
  *   f̃ = ∂ₜφ + J f + ½ Tr[GᵀHG]       eq:transformed_drift
  *   G̃ = J G                          eq:transformed_diffusion
  *
- * Read from y to x: f = J⁻¹(f̃ − ∂ₜφ) − ½ J⁻¹Tr[GᵀHG]. These are functions of x, the point whose
- * image is meant: a caller who steps in x never inverts φ. Backwards in time the Itô term has the
- * other sign: reverse-time-ito.ts.
+ * From y to x: f = J⁻¹(f̃ − ∂ₜφ) − ½ J⁻¹Tr[GᵀHG]. All functions take x, so a caller who steps in x
+ * never inverts φ. Backwards in time the Itô term has the other sign (reverse-time-ito.ts).
  */
 import {
   type Bijector,
@@ -26,23 +25,23 @@ import { pullVelocity, pushVelocity } from "./probability-flow.ts";
 import type { Sde } from "./sde.ts";
 import { reversalOf } from "./time-reversal.ts";
 
-/** The drift at y = φ(x, t) of a process that has drift f and diffusion G at x. */
+/** The drift in y at φ(x, t), for drift f and diffusion G in x at x. */
 export const pushDrift = (phi: Bijector, x: Tensor, f: Tensor, g: Diffusion, t: Tensor): Tensor =>
   add(pushVelocity(phi, x, f, t), mul(itoTrace(phi, x, g, t), 0.5));
 
-/** The drift at x of a process that has drift f̃ at φ(x, t), and diffusion G at x. */
+/** The drift in x at x, for drift f̃ in y at φ(x, t) and diffusion G in x at x. */
 export const pullDrift = (phi: Bijector, x: Tensor, f: Tensor, g: Diffusion, t: Tensor): Tensor =>
   sub(pullVelocity(phi, x, f, t), mul(pullItoTrace(phi, x, g, t), 0.5));
 
-/** f̃ at y = φ(x, t) */
+/** The drift f̃ of φ(X, t), at y = φ(x, t). */
 export const pushedDrift = (sde: Sde, phi: Bijector, x: Tensor, t: Tensor): Tensor =>
   pushDrift(phi, x, sde.drift(x, t), sde.diffusion(x, t), t);
 
-/** G̃ at y = φ(x, t), multiplied out. */
+/** The diffusion coefficient G̃ = J G of φ(X, t), at y = φ(x, t), multiplied out. */
 export const pushedDiffusion = (sde: Sde, phi: Bijector, x: Tensor, t: Tensor): Diffusion =>
   pushDiffusion(phi, x, sde.diffusion(x, t), t);
 
-/** The SDE of Y = φ(X, t), forward in time: itself an SDE that can be reversed, or pushed again. */
+/** The SDE of Y = φ(X, t), forward in time, by Itô's lemma. It can be reversed, or pushed again. */
 export function push(sde: Sde, phi: Bijector): Sde {
   requireSameEvent(sde, phi);
   return {
@@ -52,8 +51,8 @@ export function push(sde: Sde, phi: Bijector): Sde {
     drift: (y, t) => pushedDrift(sde, phi, phi.inverse(y, t), t),
     diffusion: (y, t) => pushedDiffusion(sde, phi, phi.inverse(y, t), t),
     // Claim: G̃G̃ᵀs_y + ∇_y·(G̃G̃ᵀ) = Tr[GᵀHG] + J(GGᵀs_x + ∇ₓ·(GGᵀ)) with s_x = Jᵀs_y + ∇ₓℓ
-    // (theorem 1, pulled back), by the claim of `pushedCovarianceDivergence`. Autodiff through φ⁻¹
-    // would lose what y has no room for near a boundary.
+    // (Theorem 1, pulled back), by the claim of `pushedCovarianceDivergence`. Automatic
+    // differentiation through φ⁻¹ would lose digits near a boundary.
     reversal: (y, score, t) => {
       const x = phi.inverse(y, t);
       const inX = reversalOf(sde, x, pullScore(phi, x, score, t), t);
@@ -83,7 +82,7 @@ export function requireSameEvent(sde: Sde, phi: Bijector): void {
   if (sde.eventRank !== phi.eventRank)
     fail(
       "usage",
-      `${sde.name} has events of rank ${sde.eventRank}, ${phi.name} of rank ${phi.eventRank}`,
+      `${sde.name} has eventRank ${sde.eventRank}, ${phi.name} has ${phi.eventRank}`,
       "build both with the same eventRank",
     );
 }

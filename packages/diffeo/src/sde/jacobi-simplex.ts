@@ -1,7 +1,6 @@
 /**
- * The product of Jacobi diffusions on the simplex by breaking a stick (P. Avdeyev et al., ICML
- * 2023): sticks Zᵢ with aᵢ = αᵢ and bᵢ = Σⱼ>ᵢ αⱼ, broken one after the other, are Dirichlet(α) at
- * the end.
+ * Jacobi diffusions on the simplex by stick-breaking (P. Avdeyev et al., ICML 2023): stick-breaking
+ * of stationary Zᵢ with aᵢ = αᵢ and bᵢ = Σⱼ>ᵢ αⱼ gives Dirichlet(α).
  */
 import { type Bijector, bijector, chain } from "../bijector/index.ts";
 import { cumsum, div, exp, fail, log1p, mul, neg, sub, sum, type Tensor } from "../graph/index.ts";
@@ -22,35 +21,39 @@ function brokenSticks(): Bijector {
 
 /** Options of `jacobiSimplex`. */
 export interface JacobiSimplexOptions extends Pick<JacobiOptions, "horizon" | "terms"> {
-  /** Of the stationary Dirichlet distribution, n + 1 numbers for n coordinates of y. */
+  /** α of the stationary Dirichlet distribution: n + 1 positive numbers for n coordinates of y. */
   readonly alpha: readonly number[];
 }
 
-/** Jacobi diffusions of sticks, and the maps from sticks and from angles to the simplex. */
+/**
+ * The result of `jacobiSimplex`: Jacobi diffusions of the sticks, and the maps from sticks and
+ * angles to the simplex.
+ */
 export interface JacobiSimplex extends Jacobi {
-  /** y = sticks(z), the simplex without its last coordinate. */
+  /** The map y = sticks(z) onto {y > 0, Σy < 1}, the simplex without its last coordinate. */
   readonly sticks: Bijector;
-  /** y of angles: the chart that samplers step in. */
+  /** The map from angles to y; samplers step in angles. */
   readonly phi: Bijector;
 }
 
 /**
- * The product of Jacobi diffusions on the simplex, by breaking a stick, with the stationary
- * distribution Dirichlet(α). `sde`, `logTransition` and `transitionScore` are those of the sticks z.
+ * The diffusion on the simplex by stick-breaking of Jacobi diffusions, with the stationary
+ * distribution Dirichlet(α). `sde`, `logTransition` and `transitionScore` are those of the sticks
+ * z.
  *
- * @throws DiffeoError of kind `usage` where α has fewer than two numbers, or one is not positive
+ * @throws DiffeoError of kind `usage` if α has fewer than two numbers, or one is not positive
  * @example
  * import { key } from "diffeo/random";
  * import { pulledScore } from "diffeo/score";
  *
- * const { angle, phi } = jacobiSimplex({ alpha: [1, 1, 1] });
- * // In place of the product, the score of the uniform distribution: a network of y and t.
- * const process = reversePush(angle, phi, pulledScore(phi, (y) => mul(y, 0)));
- * await sample(process, { shape: [2], count: 100, key: key(1), solver: "domainPreserving" });
+ * const { angle, phi } = jacobiSimplex({ alpha: [1, 1, 1] }); // The product is the score of the
+ * uniform distribution; replace it by a network of y and t. const process = reversePush(angle, phi,
+ * pulledScore(phi, (y) => mul(y, 0))); await sample(process, { shape: [2], count: 100, key: key(1),
+ * solver: "domainPreserving" });
  */
 export function jacobiSimplex({ alpha, ...options }: JacobiSimplexOptions): JacobiSimplex {
   if (alpha.length < 2)
-    fail("usage", `jacobiSimplex: alpha has ${alpha.length} numbers`, "give at least two");
+    fail("usage", `jacobiSimplex: \`alpha\` has ${alpha.length} numbers`, "give at least two");
   const a = alpha.slice(0, -1);
   const b = a.map((_, i) => alpha.slice(i + 1).reduce((x, y) => x + y, 0));
   const process = jacobi({ ...options, a, b });

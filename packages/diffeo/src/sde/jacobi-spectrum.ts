@@ -3,9 +3,9 @@
  *
  *   p_t(z | z₀) = Beta(z; a, b) Σₙ e^{−λₙ s t} pₙ(z) pₙ(z₀),   λₙ = n(n − 1 + a + b)/2
  *
- * with pₙ the Jacobi polynomials that are orthonormal under Beta(a, b). Proof: the generator
- * ½ s z(1 − z)∂² + (s/2)(a(1 − z) − bz)∂ is symmetric under Beta(a, b) and takes polynomials of
- * degree n to such, with −λₙ s before zⁿ, so the pₙ are its eigenfunctions.
+ * where pₙ are the Jacobi polynomials, orthonormal under Beta(a, b). Proof: the generator ½ s z(1 −
+ * z)∂² + (s/2)(a(1 − z) − bz)∂ is symmetric under Beta(a, b) and maps polynomials of degree n to
+ * such, with the factor −λₙ s of zⁿ, so the pₙ are its eigenfunctions.
  */
 import { alignToEvent } from "../bijector/index.ts";
 import {
@@ -24,7 +24,7 @@ import {
   zerosLike,
 } from "../graph/index.ts";
 
-/** A number for all coordinates, or one per coordinate. */
+/** One number for all coordinates, or one per coordinate. */
 type PerCoordinate = number | readonly number[];
 
 /** Options of `jacobi`. */
@@ -32,9 +32,9 @@ export interface JacobiOptions {
   /** The stationary distribution is Beta(a, b). Default 1 and 1, the uniform distribution. */
   readonly a?: PerCoordinate;
   readonly b?: PerCoordinate;
-  /** s. Default 2/(a + b), with which every mean decays as e^{−t}. */
+  /** The rate s. Default 2/(a + b), for which every mean decays as e^{−t}. */
   readonly rate?: PerCoordinate;
-  /** T. Default 6. */
+  /** T, the horizon. Default 6. */
   readonly horizon?: number;
   /** Terms of the spectral sum. Default 80. */
   readonly terms?: number;
@@ -57,7 +57,7 @@ function centre(n: number, { a, b }: Coordinate): number {
   return (1 + (n === 0 ? (B - A) / (m + 2) : (B * B - A * A) / (m * (m + 2)))) / 2;
 }
 
-/** βₙ of the same, n ≥ 1. */
+/** βₙ of the same recurrence, n ≥ 1. */
 function coupling(n: number, { a, b }: Coordinate): number {
   const [A, B] = [b - 1, a - 1];
   const m = 2 * n + A + B;
@@ -76,12 +76,11 @@ export function coordinatesOf({ a = 1, b = 1, rate }: JacobiOptions): readonly C
     if (list.length > 1 && list.length !== n)
       fail(
         "usage",
-        `jacobi: ${name} has ${list.length} numbers of ${n}`,
-        "give one per coordinate",
+        `jacobi: \`${name}\` has ${list.length} numbers for ${n} coordinates`, "give one number, or one per coordinate",
       );
     for (const value of list)
       if (!(value > 0 && value < Infinity))
-        fail("usage", `jacobi: ${name} is ${value}`, "use positive numbers");
+        fail("usage", `jacobi: \`${name}\` is ${value}`, "use positive numbers");
   }
   const at = (list: readonly number[], i: number): number => list[list.length === 1 ? 0 : i];
   return Array.from({ length: n }, (_, i) => {
@@ -90,13 +89,16 @@ export function coordinatesOf({ a = 1, b = 1, rate }: JacobiOptions): readonly C
   });
 }
 
-/** What densities are made of: parameters as tensors, the spectral sum, and the stationary part. */
+/**
+ * The parts of the transition density: parameters as tensors, the spectral sum, and the stationary
+ * density.
+ */
 export function spectrumOf(all: readonly Coordinate[], terms: number) {
   /** One number per coordinate, which broadcasts against events. */
   const each = ({ dtype }: Tensor, of: (c: Coordinate) => number): Tensor =>
     constant(all.map(of), dtype);
 
-  /** Σₙ e^{−λₙst} pₙ(z)pₙ(z₀), and its derivative by z. */
+  /** Σₙ e^{−λₙst} pₙ(z)pₙ(z₀), and its derivative with respect to z. */
   const series = (z: Tensor, z0: Tensor, time: Tensor): { sum: Tensor; slope: Tensor } => {
     const t = alignToEvent(time, 1);
     let [p, pBefore, q, qBefore] = [onesLike(z), zerosLike(z), onesLike(z0), zerosLike(z0)];
@@ -126,7 +128,7 @@ export function spectrumOf(all: readonly Coordinate[], terms: number) {
     }
     return { sum: total, slope };
   };
-  /** log Beta(z; a, b), by coordinate. */
+  /** log Beta(z; a, b) per coordinate. */
   const logBeta = (z: Tensor): Tensor => {
     const [a, b] = [each(z, (c) => c.a), each(z, (c) => c.b)];
     const height = sub(logGamma(add(a, b)), add(logGamma(a), logGamma(b)));

@@ -1,18 +1,17 @@
 /**
- * The Jacobi diffusion on (0, 1), each coordinate by itself
- * (P. Avdeyev et al., "Dirichlet diffusion score model for biological sequence generation", ICML
- * 2023):
+ * The Jacobi diffusion on (0, 1), with independent coordinates (P. Avdeyev et al., "Dirichlet
+ * diffusion score model for biological sequence generation", ICML 2023):
  *
  *   dZ = (s/2)(a(1 − Z) − bZ) dt + √(s Z(1 − Z)) dW,   stationary Beta(a, b)
  *
  * Its transition is a spectral sum (jacobi-spectrum.ts).
  *
- * An angle has noise of one size: for z = sin²(θ/2),
+ * An angle has constant noise: for z = sin²(θ/2),
  *
  *   dθ = (s/2)((a − ½) cot(θ/2) − (b − ½) tan(θ/2)) dt + √s dW
  *
- * by Itô's lemma. Both are even around 0 and π, so a step of θ on R never leaves the domain. With
- * a = b = ½, θ is Brownian motion that is reflected at 0 and π.
+ * by Itô's lemma. The process is symmetric around 0 and π, so a step of θ in R never leaves the
+ * domain. With a = b = ½, θ is Brownian motion reflected at 0 and π.
  */
 import { type Bijector, coordinatewise, sumEvent } from "../bijector/index.ts";
 import { betaVariate, binomialVariate } from "../distribution/variates.ts";
@@ -44,28 +43,30 @@ import {
 import type { Prior } from "./prior.ts";
 import type { Sde } from "./sde.ts";
 
-/** A Jacobi diffusion: its process, its transition and exact samples. */
+/** The result of `jacobi`: the process, its transition and exact samples. */
 export interface Jacobi {
   /** The process of z on (0, 1)ⁿ, with its prior Beta(a, b). */
   readonly sde: Sde;
-  /** z = sin²(θ/2), from (0, π)ⁿ. */
+  /** The map z = sin²(θ/2) from (0, π)ⁿ. */
   readonly phi: Bijector;
-  /** The process of θ, which samplers step: `reversePush(angle, phi, pulledScore(phi, score))`. */
+  /**
+   * The process of θ, in which samplers step: `reversePush(angle, phi, pulledScore(phi, score))`.
+   */
   readonly angle: Sde;
-  /** The time from which on the terms that are left out are below 10⁻¹⁰. */
+  /** From this time on the omitted terms of the spectral sum are below 10⁻¹⁰. */
   readonly firstTime: number;
   /** log p_{0t}(z | z₀), one number per event. */
   readonly logTransition: (z: Tensor, z0: Tensor, t: Tensor) => Tensor;
   /** ∇ log p_{0t}(z | z₀), the target of denoising score matching. */
   readonly transitionScore: (z: Tensor, z0: Tensor, t: Tensor) => Tensor;
-  /** A sample of Z_t for each row of z₀, [rows, n], at any time. */
+  /** Samples Z_t for each row of z₀, [rows, n], exactly and at any time. */
   readonly sampleTransition: (keys: Keys, z0: FloatArray, t: number) => FloatArray;
 }
 
-/** How many lines of descent are left after a time, of infinitely many. */
+/** The number of lines of descent that remain after a time, of infinitely many. */
 function linesLeft(random: Sequence, theta: number, time: number): number {
-  // k lines last for Exp(k(k − 1 + θ)/2). Those above `most` last for 2/(most + θ/2) on average,
-  // with a standard deviation of 1.2/most^{3/2}, below 3·10⁻⁴, which is left out.
+  // k lines last for Exp(k(k − 1 + θ)/2). Those above `most` last for 2/(most + θ/2) on average;
+  // the standard deviation 1.2/most^{3/2}, below 3·10⁻⁴, is neglected.
   const most = Math.max(256, Math.ceil(16 / time));
   let left = time - 2 / (most + theta / 2);
   for (let k = most; k > 0; k--) {
@@ -86,14 +87,14 @@ const squaredSine = (): Bijector =>
     logSlopeDerivative: (theta) => div(cos(theta), sin(theta)),
   });
 
-/** What the parts of a Jacobi diffusion share: its coordinates and their spectral sums. */
+/** What the parts of a Jacobi diffusion share: the coordinates and their spectral sums. */
 interface Parts extends ReturnType<typeof spectrumOf> {
   readonly all: readonly Coordinate[];
   readonly phi: Bijector;
   readonly horizon: number;
 }
 
-/** Samples of Beta(a, b) by coordinate. */
+/** Samples of Beta(a, b) per coordinate. */
 const sampleBeta =
   (all: readonly Coordinate[]): Prior["sample"] =>
   (keys, event, dtype) => {
@@ -123,7 +124,7 @@ const processOf = ({ all, each, logBeta, horizon }: Parts): Sde => ({
     const rate = each(z, (c) => c.s);
     return { kind: "diagonal", value: sqrt(mul(mul(z, sub(1, z)), rate)) };
   },
-  // g² = s z(1 − z), (g²)′ = s(1 − 2z): autodiff of the root would divide by it.
+  // g² = s z(1 − z), (g²)′ = s(1 − 2z): differentiating the root would divide by it.
   reversal: (z, score) => {
     const rate = each(z, (c) => c.s);
     return mul(add(mul(mul(z, sub(1, z)), score), sub(1, mul(z, 2))), rate);
@@ -181,8 +182,8 @@ const transitionOf = ({
 });
 
 /**
- * Of m lines that are left, Binomial(m, z₀) are of the first kind, and
- * Z_t ~ Beta(a + L, b + m − L) (R. Griffiths and D. Spanò, 2010).
+ * Of m remaining lines, L ~ Binomial(m, z₀) are of the first kind, and Z_t ~ Beta(a + L, b + m − L)
+ * (R. Griffiths and D. Spanò, 2010).
  */
 const sampleTransitionOf =
   (all: readonly Coordinate[]): Jacobi["sampleTransition"] =>
@@ -202,28 +203,28 @@ const sampleTransitionOf =
   };
 
 /**
- * The Jacobi diffusion of vectors in (0, 1)ⁿ, one by coordinate.
+ * The Jacobi diffusion of vectors in (0, 1)ⁿ, with independent coordinates. It is stationary under
+ * Beta(a, b).
  *
- * Train in z by `transitionScore`, or in θ with `pulledScore`. Sample in θ, where steps do not leave
- * the domain; where a or b is below ½, θ reaches 0 or π and steps near it are biased.
+ * Train in z by `transitionScore`, or in θ with `pulledScore`. Sample in θ, where steps do not
+ * leave the domain. If a or b is below ½, θ reaches 0 or π, and steps near it are biased.
  *
- * @throws DiffeoError of kind `usage` where a parameter is not positive
+ * @throws DiffeoError of kind `usage` if a parameter is not positive
  * @example
  * import { key } from "diffeo/random";
  * import { pulledScore } from "diffeo/score";
  *
- * const { angle, phi } = jacobi({ a: 2, b: 3 });
- * // In place of the quotient, the score of Beta(2, 3): a network of z and t.
- * const score = (z: Tensor) => sub(div(1, z), div(2, sub(1, z)));
- * const process = reversePush(angle, phi, pulledScore(phi, score));
- * await sample(process, { shape: [2], count: 100, key: key(1), solver: "domainPreserving" });
+ * const { angle, phi } = jacobi({ a: 2, b: 3 }); // This is the score of Beta(2, 3); replace it by
+ * a network of z and t. const score = (z: Tensor) => sub(div(1, z), div(2, sub(1, z))); const
+ * process = reversePush(angle, phi, pulledScore(phi, score)); await sample(process, { shape: [2],
+ * count: 100, key: key(1), solver: "domainPreserving" });
  */
 export function jacobi(options: JacobiOptions = {}): Jacobi {
   const { horizon = 6, terms = 80 } = options;
   if (!(horizon > 0 && horizon < Infinity))
-    fail("usage", `jacobi: horizon is ${horizon}`, "use a positive number");
+    fail("usage", `jacobi: \`horizon\` is ${horizon}`, "use a positive number");
   if (!Number.isInteger(terms) || terms < 2)
-    fail("usage", `jacobi: terms is ${terms}`, "use an integer above 1");
+    fail("usage", `jacobi: \`terms\` is ${terms}`, "use an integer of at least 2");
   const all = coordinatesOf(options);
   const phi = squaredSine();
   const parts: Parts = { ...spectrumOf(all, terms), all, phi, horizon };

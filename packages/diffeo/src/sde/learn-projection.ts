@@ -1,11 +1,11 @@
 /**
- * The process that has the marginals of Y = v(X), v one number, where no closed form is known:
+ * The process with the marginals of Y = v(X) for a scalar v without a closed form:
  *
  *   b(y, t) = E[Lv | Y = y],   a(y, t) = E[∇vᵀ G Gᵀ ∇v | Y = y]
  *
- * by regression of what Itô's lemma gives at points of X_t on v(X_t): at each of some times, weighted
- * means around knots, linear between knots and between times. The weights are the hat functions of
- * the knots, so a is a mean of numbers that are not negative, and is not negative either.
+ * estimated by regression of the terms of Itô's lemma at points of X_t on v(X_t): weighted means
+ * around knots at each of several times, linear between knots and between times. The weights are
+ * the hat functions of the knots, so a, a mean of nonnegative numbers, is not negative.
  */
 import { compile } from "../engine/index.ts";
 import {
@@ -30,13 +30,18 @@ import type { Sde } from "./sde.ts";
 
 /** Options of `learnProjection`. */
 export interface LearnProjectionOptions {
-  /** Times of the states, rising; outside, the first and the last hold. */
+  /**
+   * Increasing times of the states. Before the first and after the last one, drift and noise are
+   * constant in time.
+   */
   readonly times: readonly number[];
-  /** Knots in y, at quantiles of all states. Default 40. */
+  /** Number of knots in y, at quantiles of all states. Default 40. */
   readonly knots?: number;
 }
 
-/** The weights of knots at numbers [...], [..., knots]: linear between, constant outside. */
+/**
+ * The weights [..., knots] of the knots at numbers [...]: linear between knots, constant outside.
+ */
 function hats(u: Tensor, knots: readonly number[]): Tensor {
   const wide = expandDims(u, -1);
   const like = (values: readonly number[]): Tensor => constant(values, u.dtype);
@@ -62,12 +67,13 @@ function knotsOf(values: readonly number[], count: number): number[] {
 }
 
 /**
- * The SDE with the marginals of v(X), learned from states of X at some times: for maps v without a
+ * Learns an SDE with the marginals of v(X) from states of X at several times, for maps v without a
  * closed form in `project`. Its paths are not those of v(X) (docs/explanation/projection.md).
  *
- * @param v one number per event, [..., 1] from [..., n]
+ * @param v a function with one number per event, from [..., n] to [..., 1]
  * @param states points of X_t for each of the times, [rows, n]
- * @throws DiffeoError of kind `usage` where there is not one array of states per time
+ * @throws DiffeoError of kind `usage` if there is not one array of states per time, or `knots` is
+ * not an integer of at least 2
  * @example
  * import { key, normal } from "diffeo/random";
  *
@@ -88,7 +94,7 @@ export async function learnProjection(
       "give one array of states per time",
     );
   if (!Number.isInteger(count) || count < 2)
-    fail("usage", `learnProjection: knots is ${count}`, "use an integer of at least 2");
+    fail("usage", `learnProjection: \`knots\` is ${count}`, "use an integer of at least 2");
   const engine = { device: "wasm", type: "float64" } as const;
   const found: { y: number[]; drift: number[]; square: number[] }[] = [];
   for (const [i, points] of states.entries()) {
@@ -112,7 +118,7 @@ export async function learnProjection(
   );
   const tables = found.map(({ y, drift, square }) => means(y, [drift, square], knots));
   const [drifts, squares] = [0, 1].map((k) => tables.map((table) => table[k]));
-  /** The table at points: hats of t, [..., 1, times], times the table, times hats of y. */
+  /** Interpolates the table: hats of t, [..., 1, times], times the table, times hats of y. */
   const value = (table: readonly number[][], y: Tensor, t: Tensor): Tensor => {
     const byTime = matmul(expandDims(hats(t, times), -2), constant(table as number[][], y.dtype));
     return sum(mul(squeeze(byTime, -2), squeeze(hats(y, knots), -2)), -1, { keepDims: true });
@@ -126,7 +132,9 @@ export async function learnProjection(
   };
 }
 
-/** Weighted means of columns around each knot; where a knot has no points, that of its neighbour. */
+/**
+ * Weighted means of columns around each knot; a knot without points has the mean of its neighbour.
+ */
 function means(
   y: readonly number[],
   columns: readonly (readonly number[])[],

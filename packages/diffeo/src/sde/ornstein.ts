@@ -3,28 +3,29 @@
  *
  *   dX = −θ X dt + σ dW,   X_t | x₀ ~ N(e^{−θt} x₀, σ²(1 − e^{−2θt})/2θ)
  *
- * The limit t → ∞ of its transition is its prior. A process that returns to another centre is this
- * one under a shift: `push` it through an affine map.
+ * The prior is the limit t → ∞ of the transition. For a process around another centre, `push` this
+ * one through an affine map.
  */
 import { div, exp, expm1, fail, fill, log1p, mul, neg, sqrt, square } from "../graph/index.ts";
 import { gaussianPrior } from "./prior.ts";
 import type { GaussianSde } from "./sde.ts";
 
-/** Rate, noise and horizon of an Ornstein–Uhlenbeck process. */
+/** Options of `ornsteinUhlenbeck`. */
 export interface OrnsteinUhlenbeckOptions {
-  /** θ, the rate of return to zero. */
+  /** θ, the rate of return to 0. Default 1. */
   readonly rate?: number;
-  /** σ, the strength of the noise. */
+  /** σ, the strength of the noise. Default √2. */
   readonly noise?: number;
+    /** T, the horizon. Default 5. */
   readonly horizon?: number;
-  /** How many trailing axes make one event. Default 1. */
+  /** The number of trailing axes of one event. Default 1. */
   readonly eventRank?: number;
 }
 
 /**
- * The Ornstein–Uhlenbeck process dx = −θx dt + σ dw.
+ * The Ornstein–Uhlenbeck process dX = −θX dt + σ dW.
  *
- * @throws DiffeoError of kind `usage` where rate, noise or horizon is not positive
+ * @throws DiffeoError of kind `usage` if rate, noise or horizon is not positive
  */
 export function ornsteinUhlenbeck({
   rate = 1,
@@ -35,7 +36,7 @@ export function ornsteinUhlenbeck({
   if (!(rate > 0 && noise > 0 && horizon > 0))
     fail(
       "usage",
-      `Ornstein–Uhlenbeck: rate ${rate}, noise ${noise}, horizon ${horizon} must be positive`,
+      `ornsteinUhlenbeck: \`rate\` is ${rate}, \`noise\` ${noise}, \`horizon\` ${horizon}; all must be positive`,
       "use positive numbers",
     );
   const stationary = noise / Math.sqrt(2 * rate);

@@ -1,19 +1,19 @@
-/** The start of the reverse process: the distribution of X_T. */
+/** Priors: the distribution of X_T, from which reverse processes start. */
 import { eventOf } from "../bijector/event.ts";
 import { sumEvent } from "../bijector/index.ts";
 import { add, type FloatType, mul, type Shape, square, type Tensor } from "../graph/index.ts";
 import { sizeOf } from "../graph/ndarray.ts";
 import { type FloatArray, type Keys, normal } from "../random/index.ts";
 
-/** The distribution at the horizon, from which reverse processes start. */
+/** The distribution of X_T, from which reverse processes start. */
 export interface Prior {
-  /** One event per key. */
+  /** Samples one event per key. */
   readonly sample: (keys: Keys, event: Shape, dtype: FloatType) => FloatArray;
   /** log p_T(x), one number per event. */
   readonly logDensity: (x: Tensor) => Tensor;
 }
 
-/** N(0, std² I) */
+/** The prior N(0, std² I). */
 export function gaussianPrior(std: number, eventRank: number): Prior {
   return {
     sample: (keys, event, dtype) => {

@@ -1,9 +1,9 @@
 /**
- * The probability flow, an ordinary equation dx = v dt that carries p_t along:
+ * The probability flow, an ordinary differential equation dx = v dt with the marginals p_t:
  *
  *   v = f − ½ G Gᵀ s − ½ ∇·(G Gᵀ),      through y = φ(x, t)   v̂ = ∂ₜφ + J v
  *
- * the chain rule, with no Itô term. Read from y to x it is v = J⁻¹(v̂ − ∂ₜφ).
+ * by the chain rule, without an Itô term. From y to x: v = J⁻¹(v̂ − ∂ₜφ).
  */
 import { type Bijector, pullVector, pushVector, timeDerivative } from "../bijector/index.ts";
 import { add, mul, sub, type Tensor } from "../graph/index.ts";
@@ -11,21 +11,21 @@ import { type MarginalScore, scoreAt } from "./score.ts";
 import type { Sde } from "./sde.ts";
 import { reversalOf } from "./time-reversal.ts";
 
-/** v(x, t) */
+/** The velocity v(x, t) of the probability flow of an SDE with the given score. */
 export const flowVelocity = (sde: Sde, score: MarginalScore, x: Tensor, t: Tensor): Tensor =>
   sub(sde.drift(x, t), mul(reversalOf(sde, x, scoreAt(score, x, t, sde.eventRank), t), 0.5));
 
-/** J v + ∂ₜφ: how y moves when x moves along v. */
+/** The velocity J v + ∂ₜφ of y = φ(x, t), for the velocity v of x. */
 export const pushVelocity = (phi: Bijector, x: Tensor, v: Tensor, t: Tensor): Tensor => {
   const moved = pushVector(phi, x, v, t);
   return phi.timeDependent ? add(moved, timeDerivative(phi, x, t)) : moved;
 };
 
-/** J⁻¹(v̂ − ∂ₜφ): how x moves when y = φ(x, t) moves along v̂. */
+/** The velocity J⁻¹(v̂ − ∂ₜφ) of x, for the velocity v̂ of y = φ(x, t). */
 export const pullVelocity = (phi: Bijector, x: Tensor, v: Tensor, t: Tensor): Tensor =>
   pullVector(phi, x, phi.timeDependent ? sub(v, timeDerivative(phi, x, t)) : v, t);
 
-/** v̂ at y = φ(x, t) */
+/** The velocity v̂ of the probability flow in y, at y = φ(x, t). */
 export const pushedVelocity = (
   sde: Sde,
   phi: Bijector,

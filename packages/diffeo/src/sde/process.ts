@@ -1,17 +1,17 @@
 /**
- * What a sampler integrates: a drift, a diffusion and, if it is known, the probability flow, in the
- * coordinates y of the process.
+ * Processes that a sampler integrates: a drift, a diffusion and, if known, the probability flow, in
+ * the coordinates y of the process.
  *
- *   forward       dX = f dt + G dW          t rises from 0
- *   reverse       dX̄ = f̄ dt + G dW̄         t falls from T
- *   reversePush   dȲ = f̂ dt + G̃ dW̄         the same, seen in y (eq:reverse_sde_Y_final)
+ *   forward       dX = f dt + G dW          t increases from 0
+ *   reverse       dX̄ = f̄ dt + G dW̄         t decreases from T
+ *   reversePush   dȲ = f̂ dt + G̃ dW̄         the same, in y (eq:reverse_sde_Y_final)
  *
- * A process made by a map also has a chart: the same motion in the coordinates x that the map came
- * from. A sampler may step there and map, and so never leave the domain. What it steps is always
- * the process as it is: a drift, diffusion or velocity that is no longer the one the chart was made
- * for is pulled back through φ by Itô's lemma, so that `{ ...process, drift }` runs that drift
- * whichever coordinates a method steps in. Dropping the chart instead would let a method leave the
- * domain that promised not to; keeping it would run another drift than the one that was given.
+ * A process made by a map also has a chart: the same motion in the coordinates x. A sampler may
+ * step in x and map the result, so that it never leaves the domain. A drift, diffusion or velocity
+ * that was replaced after the chart was made is pulled back through φ by Itô's lemma. So `{
+ * ...process, drift }` has that drift in whichever coordinates a method steps. Without the chart, a
+ * domain-preserving method could leave the domain; with the old chart, it would ignore the new
+ * drift.
  */
 import { type Bijector, type Diffusion, pullDiffusion } from "../bijector/index.ts";
 import type { Tensor } from "../graph/index.ts";
@@ -24,49 +24,52 @@ import type { MarginalScore } from "./score.ts";
 import type { Sde, Transition } from "./sde.ts";
 import { reverseDrift } from "./time-reversal.ts";
 
-/** dX = drift dt + diffusion dW, in some coordinates. */
+/** A motion dX = drift dt + diffusion dW in some coordinates. */
 export interface Motion {
   readonly drift: (x: Tensor, t: Tensor) => Tensor;
   readonly diffusion: (x: Tensor, t: Tensor) => ProcessDiffusion;
-  /** The probability flow, dx = velocity dt; only where the score is known. */
+  /** The probability flow dx = velocity dt; only if the score is known. */
   readonly velocity?: (x: Tensor, t: Tensor) => Tensor;
 }
 
-/** A process that samplers integrate: drift, diffusion, velocity and prior in its own space. */
+/**
+ * A process that samplers integrate: its drift, diffusion and velocity in its own coordinates y,
+ * and what is known of it.
+ */
 export interface Process extends Motion {
   readonly name: string;
   readonly eventRank: number;
-  /** T */
+  /** T, the horizon. */
   readonly horizon: number;
-  /** Whether t falls. */
+  /** Whether the process runs backwards in time. */
   readonly reversed: boolean;
-  /** The same in other coordinates x, and the map from there. Absent: x is y. */
+  /** The same motion in other coordinates x, with the map y = φ(x, t). Absent if x is y. */
   readonly chart?: Chart;
 
-  // What is known of X, in x. Steps are taken without it; starting, denoising, conditioning and
-  // correcting need it.
-  /** ∇ₓ log p_t */
+  // What is known of X, in x. Steps do not need it; starting, denoising, conditioning and
+  // correctors do.
+  /** The score ∇ₓ log p_t. */
   readonly score?: MarginalScore;
   readonly transition?: Transition;
   /** The distribution of X_T. */
   readonly prior?: Prior;
 }
 
-/** A process in coordinates x, of which its own are y = φ(x, t). */
+/** The motion of a process in coordinates x, where its own coordinates are y = φ(x, t). */
 export interface Chart extends Motion {
   readonly phi: Bijector;
   readonly diffusion: (x: Tensor, t: Tensor) => Diffusion;
-  /** The motion in y that this is the chart of. */
+  /** The motion in y to which this chart belongs. */
   readonly of: Motion;
 }
 
-/** A process whose score is known. */
+/** A process that runs backwards in time, with its score and prior. */
 export interface ReverseProcess extends Process {
   readonly score: MarginalScore;
   readonly velocity: (y: Tensor, t: Tensor) => Tensor;
 }
 
-/** The process in x: its chart, and what is not the chart's pulled back. */
+/** The process in x: its chart, where replaced members are pulled back. */
 export function inChart(process: Process): Motion {
   const { chart, reversed } = process;
   if (!chart) return process;
@@ -93,7 +96,7 @@ export function inChart(process: Process): Motion {
   };
 }
 
-/** A process that moves in this way in y, and in that way in x. */
+/** A process with the given motions in y and in x. */
 export const withMotion = <P extends Process>(
   process: P,
   inY: Motion,
@@ -104,7 +107,7 @@ export const withMotion = <P extends Process>(
   ...(process.chart && { chart: { ...inX, phi: process.chart.phi, of: inY } }),
 });
 
-/** G̃ = J G at y, J and G apart. */
+/** G̃ = J G at y, not multiplied out. */
 const pushedAt =
   (sde: Sde, phi: Bijector) =>
   (y: Tensor, t: Tensor): ProcessDiffusion => ({
@@ -115,7 +118,7 @@ const pushedAt =
     inner: (x) => sde.diffusion(x, t),
   });
 
-/** X, or φ(X, t), as time rises. */
+/** The process of an SDE forward in time, or of its image φ(X, t). */
 export function forward(sde: Sde, phi?: Bijector): Process {
   const { eventRank, horizon, transition, drift, diffusion } = sde;
   const shared = { eventRank, horizon, reversed: false, transition };
@@ -133,7 +136,7 @@ export function forward(sde: Sde, phi?: Bijector): Process {
   };
 }
 
-/** X run backwards from T, given ∇ₓ log p_t. */
+/** The time reversal of an SDE from T to 0, given its score ∇ₓ log p_t. */
 export const reverse = (sde: Sde, score: MarginalScore): ReverseProcess => ({
   name: `reverse of ${sde.name}`,
   eventRank: sde.eventRank,
@@ -148,8 +151,8 @@ export const reverse = (sde: Sde, score: MarginalScore): ReverseProcess => ({
 });
 
 /**
- * φ(X, t) run backwards from T, given ∇ₓ log p_t: the score is trained in x, the process lives in
- * y.
+ * The time reversal of φ(X, t) from T to 0, given the score ∇ₓ log p_t of X: the score is trained
+ * in x, and samples are in the domain of y.
  */
 export function reversePush(sde: Sde, phi: Bijector, score: MarginalScore): ReverseProcess {
   requireSameEvent(sde, phi);

@@ -1,6 +1,6 @@
 /**
- * Processes seen through a map v that is not invertible. For Y = v(X) with dX = f dt + G dW, Itô's
- * lemma gives
+ * Processes under a map v that is not invertible. For Y = v(X) with dX = f dt + G dW, Itô's lemma
+ * gives
  *
  *   dY = Lv dt + ∇vᵀG dW,   Lvⱼ = ∇vⱼᵀf + ½ Σₖ Gₖᵀ Hⱼ Gₖ
  *
@@ -8,14 +8,14 @@
  *
  *   b(y, t) = E[Lv | Y = y],   a(y, t) = E[∇vᵀ G Gᵀ ∇v | Y = y]
  *
- * has the same marginals as Y (I. Gyöngy, 1986): for a test function h,
- * d/dt E h(Y) = E[∇hᵀLv + ½ Tr(∇²h ∇vᵀGGᵀ∇v)], and conditioning on Y leaves b and a. So its reversal
+ * has the same marginals as Y (I. Gyöngy, 1986): for a test function h, d/dt E h(Y) = E[∇hᵀLv + ½
+ * Tr(∇²h ∇vᵀGGᵀ∇v)], and conditioning on Y gives b and a. So its reversal
  *
  *   b̄ = b − a ∇log q − ∇·a
  *
- * runs back to the distribution of v(X₀), with ∇log q from the corollary Rⁿ → R or trained in y. If
- * Lv and ∇vᵀGGᵀ∇v are functions of y, as in statistic.ts, it is Y itself, and paths agree too.
- * Otherwise only the marginals at each time agree.
+ * has the distribution of v(X₀) at t = 0, with ∇log q from the corollary Rⁿ → R or trained in y. If
+ * Lv and ∇vᵀGGᵀ∇v are functions of y, as in statistic.ts, the process is Y itself, and paths agree
+ * too. Otherwise only the marginals at each time agree.
  */
 import { columnsOf } from "../bijector/coefficient.ts";
 import {
@@ -35,8 +35,8 @@ import type { GaussianSde, Sde } from "./sde.ts";
 import type { Rates, Statistic } from "./statistic.ts";
 
 /**
- * The SDE of Y = v(X), for an SDE whose drift is linear and whose noise is the same in all
- * directions, as those of the catalogue are.
+ * The SDE of Y = v(X), for an SDE whose drift is linear and whose noise is isotropic, as those of
+ * `sdes`.
  *
  * The result has no prior: start a reverse process from v of samples of X's prior.
  *
@@ -61,7 +61,7 @@ export function project(
   };
 }
 
-/** Drift and covariance of v(X) at points of x, by Itô's lemma. */
+/** The result of `projectAt`: drift and covariance of v(X) at points x. */
 export interface Projected {
   /** Lv, [..., k] */
   readonly drift: Tensor;
@@ -70,9 +70,9 @@ export interface Projected {
 }
 
 /**
- * Drift and covariance of v(X) at points x of events that are vectors, for any SDE and any smooth v
- * from [..., n] to [..., k]. Their means given v(x) = y are those of the process that `project`
- * returns in closed form; elsewhere they are regressed on v(x).
+ * The drift and the covariance of v(X) at points x by Itô's lemma, for any SDE on vectors and any
+ * smooth v from [..., n] to [..., k]. Their conditional means given v(x) = y define the process
+ * that `project` returns in closed form and `learnProjection` estimates.
  */
 export function projectAt(sde: Sde, v: (x: Tensor) => Tensor, x: Tensor, t: Tensor): Projected {
   const columns = columnsOf(sde.diffusion(x, t), x, 1);

@@ -1,7 +1,7 @@
 /**
  * Brownian motion reflected at the faces of a box (A. Lou, S. Ermon, "Reflected diffusion models",
- * ICML 2023), as the image of free Brownian motion under a map that is not invertible: the triangle
- * wave `fold` of period 2L, which folds Rⁿ onto the box.
+ * ICML 2023), as the image of free Brownian motion under the triangle wave `fold` of period 2L,
+ * which folds Rⁿ onto the box and is not invertible.
  *
  *   X_t = fold(x₀ + σ(t) ε)
  *   p(x | x₀) = Πᵢ Σₖ [φ_σ(xᵢ − x₀ᵢ + 2kL) + φ_σ(xᵢ + x₀ᵢ − 2 low + 2kL)]
@@ -10,9 +10,9 @@
  * identifies, so fold(B) is a Markov process with Brownian generator inside and ∂ₙ = 0 on the
  * faces; its transition is the sum over all points that fold to x.
  *
- * The same reverses it: with s̃(z) = fold′(z) s(fold(z)), the gradient of the symmetric log-density
- * on Rⁿ, the reverse process of free Brownian motion folds to the reversed reflected one. So every
- * sampler of this folder runs it: step without faces, and fold the samples at the end.
+ * Reversal works in the same way: with s̃(z) = fold′(z) s(fold(z)), the gradient of the symmetric
+ * log-density on Rⁿ, the reverse process of free Brownian motion folds to the reversed reflected
+ * one. So every sampler can run it: step without faces, and fold the samples at the end.
  */
 import { alignToEvent, sumEvent } from "../bijector/index.ts";
 import {
@@ -47,34 +47,35 @@ import type { Sde } from "./sde.ts";
 
 /** Options of `reflected`. */
 export interface ReflectedOptions {
-  /** The faces of the box, the same for all coordinates. Default 0 and 1. */
+  /** The faces of the box, for all coordinates. Default 0 and 1. */
   readonly low?: number;
   readonly high?: number;
-  /** σ in units of the box's length, at time 0+ and at 1. Default 0.01 and 1.5. */
+  /** σ in units of the box's length, at the times 0+ and 1. Default 0.01 and 1.5. */
   readonly sigmaMin?: number;
   readonly sigmaMax?: number;
-  /** How many trailing axes make one event. Default 1. */
+  /** The number of trailing axes of one event. Default 1. */
   readonly eventRank?: number;
 }
 
-/** Reflected Brownian motion: its process, its transition and its fold. */
+/** The result of `reflected`: the process, its transition and its fold. */
 export interface Reflected {
   /** Free Brownian motion on Rⁿ, whose prior is the uniform distribution on the box. */
   readonly sde: Sde;
-  /** The point of the box that a point of Rⁿ folds to. */
+  /** Folds points of Rⁿ onto the box. */
   readonly fold: (z: Tensor) => Tensor;
-  /** σ(t): X_t is fold(x₀ + σ(t) ε). */
+  /** σ(t), where X_t = fold(x₀ + σ(t) ε). */
   readonly std: (t: Tensor) => Tensor;
   /** log p_{0t}(x | x₀), one number per event. */
   readonly logTransition: (x: Tensor, x0: Tensor, t: Tensor) => Tensor;
   /** ∇ₓ log p_{0t}(x | x₀), the target of denoising score matching. */
   readonly transitionScore: (x: Tensor, x0: Tensor, t: Tensor) => Tensor;
-  /** s̃, the score on Rⁿ of a score on the box: what `reverse` takes. */
+  /** Extends a score on the box to s̃ on Rⁿ, for `reverse`. */
   readonly extend: (score: MarginalScore) => MarginalScore;
 }
 
 /**
- * Images on each side. With σ ≤ 2L the first that is left out is 14L away, 7σ: less than 10⁻¹⁰.
+ * The number of images on each side. With σ ≤ 2L the first omitted image is 14L = 7σ away and
+ * contributes less than 10⁻¹⁰.
  */
 const IMAGES = 7;
 
@@ -121,19 +122,19 @@ function transitionOf({
 }
 
 /**
- * Reflected Brownian motion on a box. Its noise grows geometrically, as that of `ve` does, until
- * X is uniform to e^{−½π²σ²}, 10⁻⁵ at σ = 1.5.
+ * Reflected Brownian motion on a box. Its noise grows geometrically, as in `ve`, until X is uniform
+ * up to e^{−½π²σ²}, which is 10⁻⁵ at σ = 1.5.
  *
- * @throws DiffeoError of kind `usage` where the box is empty or σ does not grow, or is above 2
+ * @throws DiffeoError of kind `usage` if the box is empty, or unless 0 < `sigmaMin` < `sigmaMax` ≤
+ * 2
  * @example
  * import { compile } from "diffeo/engine";
  * import { key } from "diffeo/random";
  *
- * const { sde, extend, fold } = reflected();
- * // In place of the product: a network of x and t, on the box.
- * const process = reverse(sde, extend((x) => mul(x, 0)));
- * const { samples } = await sample(process, { shape: [2], count: 100, key: key(1) });
- * const inside = await compile(fold, [[100, 2]])(samples);
+ * const { sde, extend, fold } = reflected(); // Replace the product by a network of x and t, on the
+ * box. const process = reverse(sde, extend((x) => mul(x, 0))); const { samples } = await
+ * sample(process, { shape: [2], count: 100, key: key(1) }); const inside = await compile(fold,
+ * [[100, 2]])(samples);
  */
 export function reflected({
   low = 0,
@@ -144,11 +145,11 @@ export function reflected({
 }: ReflectedOptions = {}): Reflected {
   const length = high - low;
   if (!(length > 0 && length < Infinity))
-    fail("usage", `reflected: the box from ${low} to ${high}`, "give low < high");
+    fail("usage", `reflected: \`low\` is ${low} and \`high\` is ${high}`, "give finite numbers with low < high");
   if (!(sigmaMin > 0 && sigmaMax > sigmaMin && sigmaMax <= 2))
     fail(
       "usage",
-      `reflected: noise cannot grow from ${sigmaMin} to ${sigmaMax} lengths of the box`,
+      `reflected: \`sigmaMin\` is ${sigmaMin} and \`sigmaMax\` is ${sigmaMax}`,
       "use 0 < sigmaMin < sigmaMax ≤ 2",
     );
   const logRatio = Math.log(sigmaMax / sigmaMin);

@@ -4,9 +4,9 @@
  *
  *   dW̄ = dW + h dt,   hₖ = (1/p) ∇·(p Gₖ) = Gₖᵀ∇log p + ∇·Gₖ      eq:dw_tilde_x
  *
- * with Gₖ the columns of G. The same W̄ drives φ(X): hₖ is the divergence of the vector field Gₖ
- * with respect to the measure p dx, which does not depend on coordinates. In y the field is J Gₖ
- * and the measure q dy, so (1/q) ∇·(q J Gₖ) at y = φ(x, t) equals hₖ at x.
+ * where Gₖ are the columns of G. The same W̄ drives φ(X), because hₖ is the divergence of the
+ * vector field Gₖ with respect to the measure p dx, which does not depend on coordinates. In y the
+ * field is J Gₖ and the measure q dy, so (1/q) ∇·(q J Gₖ) at y = φ(x, t) equals hₖ at x.
  */
 import { columnsOf, units } from "../bijector/coefficient.ts";
 import { batchOf, eventOf } from "../bijector/event.ts";
@@ -17,8 +17,8 @@ import { type MarginalScore, scoreAt } from "./score.ts";
 import type { Sde } from "./sde.ts";
 
 /**
- * h(x, t), one number per column of G, by which the increments of the reverse-time Wiener process
- * differ from those of the forward one.
+ * The shift h(x, t) between the increments of the reverse-time Wiener process and the forward one,
+ * dW̄ = dW + h dt: one number per column of G.
  *
  * @param score ∇ₓ log p_t
  */

@@ -1,14 +1,13 @@
 /**
- * The reverse-time Itô lemma (thm:Reverse_Time_Ito_Lemma): a process that runs backwards, dX̄ = f̄
- * dt + G dW̄ with t falling from T, seen through y = φ(x, t), is dȲ = f̂ dt + G̃ dW̄ with G̃ = J G
- * and
+ * The reverse-time Itô lemma (thm:Reverse_Time_Ito_Lemma): if dX̄ = f̄ dt + G dW̄ runs backwards
+ * from T, then y = φ(x, t) has dȲ = f̂ dt + G̃ dW̄ with G̃ = J G and
  *
  *   f̂ = ∂ₜφ + J f̄ − ½ Tr[GᵀHG]       eq:transformed_reverse_drift
  *
- * at x = φ⁻¹(y, t). It is Itô's lemma with the sign of its last term turned: that term comes with
- * d⟨W̄⟩ = |dt|, which is −dt in reverse. Nothing in it asks where f̄ comes from; with f̄ = f − GGᵀs
- * − ∇·(GGᵀ) it is the reverse of φ(X), by Reverse(φ(X)) ≡ φ(Reverse(X)). Read from y to x it is f̄
- * = J⁻¹(f̂ − ∂ₜφ) + ½ J⁻¹Tr[GᵀHG].
+ * at x = φ⁻¹(y, t). It is Itô's lemma with the opposite sign of its last term: that term comes with
+ * d⟨W̄⟩ = |dt|, which is −dt in reverse. It holds for any f̄; with f̄ = f − GGᵀs − ∇·(GGᵀ) it is
+ * the reverse of φ(X), by Reverse(φ(X)) ≡ φ(Reverse(X)). From y to x: f̄ = J⁻¹(f̂ − ∂ₜφ) + ½
+ * J⁻¹Tr[GᵀHG].
  */
 import { type Bijector, type Diffusion, itoTrace, pullItoTrace } from "../bijector/index.ts";
 import { add, mul, sub, type Tensor } from "../graph/index.ts";
@@ -17,7 +16,10 @@ import type { MarginalScore } from "./score.ts";
 import type { Sde } from "./sde.ts";
 import { reverseDrift } from "./time-reversal.ts";
 
-/** The drift at y = φ(x, t) of a process that runs backwards with drift f̄ and diffusion G at x. */
+/**
+ * The reverse-time Itô lemma: the drift in y at φ(x, t) of a process that runs backwards with drift
+ * f̄ and diffusion G in x at x.
+ */
 export const pushReverseDrift = (
   phi: Bijector,
   x: Tensor,
@@ -27,7 +29,8 @@ export const pushReverseDrift = (
 ): Tensor => sub(pushVelocity(phi, x, f, t), mul(itoTrace(phi, x, g, t), 0.5));
 
 /**
- * The drift at x of a process that runs backwards with drift f̂ at φ(x, t), and diffusion G at x.
+ * The drift in x at x of a process that runs backwards with drift f̂ in y at φ(x, t) and diffusion
+ * G in x at x.
  */
 export const pullReverseDrift = (
   phi: Bijector,
@@ -37,7 +40,7 @@ export const pullReverseDrift = (
   t: Tensor,
 ): Tensor => add(pullVelocity(phi, x, f, t), mul(pullItoTrace(phi, x, g, t), 0.5));
 
-/** f̂ at y = φ(x, t), of an SDE whose score is known in x. */
+/** The reverse drift f̂ of φ(X, t), at y = φ(x, t), for an SDE whose score is known in x. */
 export const pushedReverseDrift = (
   sde: Sde,
   phi: Bijector,

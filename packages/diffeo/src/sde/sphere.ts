@@ -1,6 +1,6 @@
 /**
- * Brownian motion on the sphere Sⁿ in two stereographic charts, which together cover it. A state
- * is (x, c): x in Rⁿ and c = ±1, the chart, with
+ * Brownian motion on the sphere Sⁿ in two stereographic charts, which together cover it. A state is
+ * (x, c) with x in Rⁿ and the chart c = ±1:
  *
  *   y = (2x/s, c(1 − 2/s)),   s = 1 + ‖x‖²
  *
@@ -11,14 +11,14 @@
  *
  * Proof: the generator is (r/2)λ⁻ⁿ Σ∂ᵢ(λⁿ⁻²∂ᵢ) = (r/2)(λ⁻²Δ + (n − 2)λ⁻³∇λ·∇) with ∇λ = −4x/s².
  *
- * Steps are the same in both charts, and `change` takes a point with ‖x‖ > 1 to the other one. By the
- * reverse-time Itô lemma the process in one chart is the image of that in the other, so changing
- * charts is exact, and ‖x‖ never gets large. A score with respect to area on the sphere is pulled
- * back to either chart by theorem 1.
+ * Steps are the same in both charts, and `change` moves a point with ‖x‖ > 1 to the other chart. By
+ * the reverse-time Itô lemma the process in one chart is the image of that in the other, so
+ * changing charts is exact, and ‖x‖ stays small. A score with respect to area on the sphere is
+ * pulled back to either chart by Theorem 1.
  *
  *   p_t(y | y₀) = Σ_l e^{−l(l + n − 1)rt/2} (2l + n − 1)/(n − 1) C_l^{(n − 1)/2}(y·y₀)/|Sⁿ|
  *
- * with Gegenbauer's polynomials: zonal harmonics are eigenfunctions of the Laplacian.
+ * with Gegenbauer polynomials C_l, because zonal harmonics are eigenfunctions of the Laplacian.
  */
 
 import { stereographic } from "../bijector/index.ts";
@@ -49,17 +49,17 @@ import type { Sde } from "./sde.ts";
 
 /** Options of `sphereBrownian`. */
 export interface SphereOptions {
-  /** n of Sⁿ, at least 2: unit vectors of n + 1 numbers. */
+  /** n of Sⁿ, at least 2. Unit vectors have n + 1 numbers. */
   readonly dimension: number;
-  /** r. Default 1. */
+  /** r, the rate. Default 1. */
   readonly rate?: number;
-  /** T. Default 10/n, at which means have decayed to e^{−5r}. */
+  /** T, the horizon. Default 10/n, at which means have decayed to e^{−5r}. */
   readonly horizon?: number;
   /** Terms of the heat kernel. Default 60. */
   readonly terms?: number;
 }
 
-/** Brownian motion on a sphere by its two charts. */
+/** The result of `sphereBrownian`: Brownian motion on a sphere in two charts. */
 export interface SphereBrownian {
   /** The process of states (x, c), n + 1 numbers, with a uniform prior on the sphere. */
   readonly sde: Sde;
@@ -67,9 +67,9 @@ export interface SphereBrownian {
   readonly toSphere: (z: Tensor) => Tensor;
   /** The state of a unit vector, in the chart where ‖x‖ ≤ 1. */
   readonly toChart: (y: Tensor) => Tensor;
-  /** The same unit vector in the chart where ‖x‖ ≤ 1: what `changingCharts` does after each step. */
+  /** Moves a state to the chart where ‖x‖ ≤ 1; `changingCharts` does this after each step. */
   readonly change: (z: Tensor) => Tensor;
-  /** The score of states from one of unit vectors, a gradient along the sphere. */
+  /** The score of states from a score of unit vectors, which is a gradient along the sphere. */
   readonly inCharts: (score: MarginalScore) => MarginalScore;
   /** log p_{0t}(y | y₀) with respect to area, one number per event. */
   readonly logTransition: (y: Tensor, y0: Tensor, t: Tensor) => Tensor;
@@ -77,7 +77,7 @@ export interface SphereBrownian {
   readonly transitionScore: (y: Tensor, y0: Tensor, t: Tensor) => Tensor;
 }
 
-/** All but the last number of events, and the last one, which keeps its axis. */
+/** All numbers of events but the last, and the last one with its axis. */
 function parts(z: Tensor): readonly [Tensor, Tensor] {
   const last = (z.shape.at(-1) as number) - 1;
   const whole = z.shape.slice(0, -1).map(() => null);
@@ -92,7 +92,7 @@ const logArea = (n: number): number =>
       ? Math.log(2 * Math.PI)
       : logArea(n - 2) + Math.log((2 * Math.PI) / (n - 1));
 
-/** Σ_l e^{−λ_l rt} (2l + n − 1)/(n − 1) C_l(u), and its derivative by u. */
+/** Σ_l e^{−λ_l rt} (2l + n − 1)/(n − 1) C_l(u), and its derivative with respect to u. */
 function heatKernel(u: Tensor, t: Tensor, n: number, rate: number, terms: number) {
   const alpha = (n - 1) / 2;
   let [c, before, d, dBefore] = [onesLike(u), zerosLike(u), zerosLike(u), zerosLike(u)];
@@ -154,20 +154,20 @@ const inCharts =
 const cosine = (y: Tensor, y0: Tensor): Tensor => sum(mul(y, y0), -1);
 
 /**
- * Brownian motion on the sphere Sⁿ, in two charts that are changed on the way: for unit vectors, and
- * for rotations as unit quaternions (n = 3).
+ * Brownian motion on the sphere Sⁿ in two charts, for unit vectors, and for rotations as unit
+ * quaternions (n = 3).
  *
  * Run it with the solver `changingCharts`, and map the samples with `toSphere`.
  *
- * @throws DiffeoError of kind `usage` where the dimension is below 2 or a number is not positive
+ * @throws DiffeoError of kind `usage` if the dimension is not an integer of at least 2, or another
+ * option is not positive
  * @example
  * import { key } from "diffeo/random";
  *
- * const { sde, inCharts, change, toSphere } = sphereBrownian({ dimension: 2 });
- * // In place of the product, the score of the uniform distribution: a network of y and t.
- * const process = reverse(sde, inCharts((y) => mul(y, 0)));
- * const solver = changingCharts(change);
- * const { samples } = await sample(process, { shape: [3], count: 100, key: key(1), solver });
+ * const { sde, inCharts, change, toSphere } = sphereBrownian({ dimension: 2 }); // The product is
+ * the score of the uniform distribution; replace it by a network of y and t. const process =
+ * reverse(sde, inCharts((y) => mul(y, 0))); const solver = changingCharts(change); const { samples
+ * } = await sample(process, { shape: [3], count: 100, key: key(1), solver });
  */
 export function sphereBrownian({
   dimension: n,
@@ -176,7 +176,7 @@ export function sphereBrownian({
   terms = 60,
 }: SphereOptions): SphereBrownian {
   if (!Number.isInteger(n) || n < 2)
-    fail("usage", `sphereBrownian: dimension is ${n}`, "use an integer of at least 2");
+    fail("usage", `sphereBrownian: \`dimension\` is ${n}`, "use an integer of at least 2");
   for (const [name, value] of Object.entries({ rate, horizon, terms }))
     if (!(value > 0 && value < Infinity))
       fail("usage", `sphereBrownian: ${name} is ${value}`, "use a positive number");
@@ -220,7 +220,7 @@ export function sphereBrownian({
   };
 }
 
-/** The state of the direction of n + 1 numbers, in place of them. */
+/** Replaces n + 1 numbers by the state of their direction. */
 function toState({ data }: FloatArray, at: number, n: number): void {
   const y = data.subarray(at, at + n + 1);
   const length = Math.hypot(...y);

@@ -1,7 +1,7 @@
 /**
- * Maps y = v(x) that are not invertible: fewer numbers than x, or one y for several x. For
- * dX = c(t) X dt + g(t) dW in n dimensions, the drift Lv and the covariance ∇vᵀ∇v g² of these depend
- * on x through v(x) alone:
+ * Maps y = v(x) that are not invertible: y has fewer numbers than x, or several x have the same y.
+ * For dX = c(t) X dt + g(t) dW in n dimensions, the drift Lv and the covariance ∇vᵀ∇v g² of the
+ * following depend on x through v(x) alone:
  *
  *   |x|²      2c y + n g²            4 g² y
  *   |x|       c y + (n − 1)g²/2y     g²
@@ -11,7 +11,7 @@
  *
  * Proof: ∇|x|² = 2x and Δ|x|² = 2n; ∇|x| = x/|x| and Δ|x| = (n − 1)/|x|; A x is linear. The last
  * two are quotients by groups of isometries (changes of sign, permutations): between the mirrors v
- * is one of these, and a linear drift is the same after each.
+ * is one of the isometries, which preserve a linear drift.
  */
 import { alignToEvent, type Diffusion } from "../bijector/index.ts";
 import {
@@ -34,35 +34,36 @@ import {
   transpose,
 } from "../graph/index.ts";
 
-/** c(t) and g(t) of dX = c X dt + g dW, of the shape of t. */
+/** c(t) and g(t) of dX = c X dt + g dW, in the shape of t. */
 export interface Rates {
   readonly c: Tensor;
   readonly g: Tensor;
 }
 
-/** A map v that is not invertible, and the process v(X). */
+/** A map v that is not invertible, with the drift and diffusion of v(X); see `project`. */
 export interface Statistic {
   readonly name: string;
-  /** v(x): [..., k] from [..., n]. */
+  /** v(x), from [..., n] to [..., k]. */
   readonly value: (x: Tensor) => Tensor;
   /** The drift of v(X) at y. */
   readonly drift: (y: Tensor, rates: Rates) => Tensor;
   /** The diffusion of v(X) at y. */
   readonly diffusion: (y: Tensor, rates: Rates) => Diffusion;
   /**
-   * The score at x of an X whose distribution is invariant under the group, from the score of v(X).
-   * Absent if v is not a quotient by a finite group.
+   * The score of X at x from the score of v(X), if the distribution of X is invariant under the
+   * group. Absent if v is not a quotient by a finite group.
    */
   readonly lift?: (score: (y: Tensor) => Tensor, x: Tensor) => Tensor;
 }
 
 function requireDimension(n: number, name: string): void {
   if (!(Number.isInteger(n) && n >= 1))
-    fail("usage", `${name}: the dimension is ${n}`, "give the number of coordinates of x");
+    fail("usage", `${name}: \`n\` is ${n}`, "give the number of coordinates of x");
 }
 
 /**
- * |x|² of n coordinates. Of an Ornstein–Uhlenbeck process it is a Cox–Ingersoll–Ross process.
+ * The statistic |x|² of n coordinates. For an Ornstein–Uhlenbeck process it is a Cox–Ingersoll–Ross
+ * process.
  *
  * @example
  * const squared = project(ornsteinUhlenbeck(), squaredRadius(3));
@@ -81,7 +82,7 @@ export function squaredRadius(n: number): Statistic {
   };
 }
 
-/** |x| of n coordinates. Of Brownian motion it is a Bessel process. */
+/** The statistic |x| of n coordinates. For Brownian motion it is a Bessel process. */
 export function radius(n: number): Statistic {
   requireDimension(n, "radius");
   return {
@@ -93,7 +94,10 @@ export function radius(n: number): Statistic {
   };
 }
 
-/** A x, for a matrix of k independent rows and n columns: sums, means, projections. */
+/**
+ * The statistic A x for a matrix of k independent rows and n columns, such as sums, means and
+ * projections.
+ */
 export const linearStatistic = (rows: readonly (readonly number[])[]): Statistic => ({
   name: "A x",
   value: (x) => matvec(constant(rows, x.dtype), x),
@@ -109,7 +113,7 @@ const flat = {
   diffusion: (_: Tensor, { g }: Rates): Diffusion => ({ kind: "scalar", value: g }),
 };
 
-/** (|x₁|, …, |xₙ|). */
+/** The statistic (|x₁|, …, |xₙ|). */
 export const absoluteValues = (): Statistic => ({
   ...flat,
   name: "absolute values",
@@ -117,11 +121,11 @@ export const absoluteValues = (): Statistic => ({
   lift: (score, x) => mul(sign(x), score(abs(x))),
 });
 
-/** x in ascending order. */
+/** The statistic x in ascending order. */
 export const orderStatistics = (): Statistic => ({
   ...flat,
   name: "order statistics",
   value: (x) => sort(x),
-  // Each number gets the component of its rank: ranks are the inverse of the sorting permutation.
+  // Each number gets the component of its rank; ranks are the inverse of the sorting permutation.
   lift: (score, x) => takeAlong(score(sort(x)), argsort(argsort(x)), -1),
 });

@@ -1,15 +1,14 @@
 /**
- * One mechanism for all observations and guidance: a function ψ_t(x) > 0 that stands for
- * p(observation | X_t = x). The distribution p_t ψ_t has the score s + ∇ₓ log ψ_t, with which the
- * process is run.
+ * Twisted processes, for observations and guidance: ψ_t(x) > 0 approximates p(observation | X_t =
+ * x). The distribution p_t ψ_t has the score s + ∇ₓ log ψ_t, which the twisted process uses.
  *
- *   guide        log ψ = −E(φ(x, t), t)                     an energy of where the process is now
+ *   guide        log ψ = −E(φ(x, t), t)                     an energy of the current state
  *   condition    log ψ ≈ log E[e^{ℓ(y)} | x]                an observation of the data y (condition.ts)
- *   likelihood   log ψ = log p(known | x)                   the coordinates that a sampler knows
+ *   likelihood   log ψ = log p(known | x)                   coordinates that are known
  *
  * With the exact ψ, ψ_t(X_t) is a martingale, and Doob's transform of the process by it samples the
- * posterior. Any other ψ is an approximation. Its error per step is known, and `particles`
- * (diffeo/sampler) corrects it by weights.
+ * posterior. Any other ψ is an approximation, whose error `particles` (diffeo/sampler) corrects by
+ * weights.
  */
 
 import { batchOf } from "../bijector/event.ts";
@@ -29,10 +28,10 @@ export interface Twist {
   /** The term added to the score: ∇ₓ log ψ, or an approximation of it. */
   readonly delta: Field;
   /**
-   * The log-weight of a final point y: the log-likelihood itself. Absent: log ψ at the last time.
+   * The log-weight of a final point y, such as its log-likelihood. Default: log ψ at the last time.
    */
   readonly end?: (y: Tensor) => Tensor;
-  /** The drift of the twisted process, to detect whether the process was changed afterwards. */
+  /** The drift of the twisted process, to detect later changes of the process. */
   readonly drift: Field;
 }
 
@@ -48,7 +47,10 @@ const twistOf = (process: ReverseProcess): Twist | undefined =>
 export const untwisted = (process: ReverseProcess): ReverseProcess =>
   twistOf(process)?.of ?? process;
 
-/** The process of p_t ψ_t. Twists of a process accumulate. */
+/**
+ * Twists a process by ψ, so that it has the distributions p_t ψ_t. Several twists of a process
+ * accumulate.
+ */
 export function twist(
   process: ReverseProcess,
   log: Field,
@@ -75,7 +77,7 @@ export function twist(
   };
 }
 
-/** log ψ of a final point as a function of y, at t = 0. */
+/** log ψ at t = 0, as a function of y. */
 const lastTime =
   ({ chart, eventRank }: ReverseProcess, log: Field) =>
   (y: Tensor): Tensor => {
@@ -84,7 +86,7 @@ const lastTime =
     return log(x, timesOf(x, t, eventRank));
   };
 
-/** Throws if the drift of a process is not the one that its twist made. */
+/** Throws if the drift of a process is not the one of its twist. */
 export function requireUnchanged({ drift, name }: ReverseProcess, { drift: made }: Twist): void {
   if (drift !== made)
     fail(
@@ -95,8 +97,8 @@ export function requireUnchanged({ drift, name }: ReverseProcess, { drift: made 
 }
 
 /**
- * ∇ₓ of a function with one number per event, checked to depend on that event only. Errors call it
- * `name`; functions whose names are in `seen` are not checked again.
+ * The gradient ∇ₓ of a function with one number per event, after a check that events are not mixed.
+ * `name` is its name in errors; functions whose names are in `seen` are not checked again.
  */
 export function climbing(f: Field, eventRank: number, name: string, seen?: Set<string>): Field {
   const look = checkIndependence(f, eventRank, name, seen);
@@ -107,7 +109,7 @@ export function climbing(f: Field, eventRank: number, name: string, seen?: Set<s
   };
 }
 
-/** The value, or an error if it does not have one number per event. */
+/** Throws if a value does not have one number per event. */
 export function oneEach(value: Tensor, x: Tensor, eventRank: number, name: string): Tensor {
   const batch = batchOf(x, eventRank);
   if (!sameShape(value.shape, batch))
@@ -125,10 +127,9 @@ export function oneEach(value: Tensor, x: Tensor, eventRank: number, name: strin
  *
  *   ∇ᵧ log(q e^{−E}) = ∇ᵧ log q − ∇ᵧE,   and in x, by the chain rule,   s(x, t) − ∇ₓ E(φ(x, t), t)
  *
- * Log-determinants cancel in the difference, so in x guidance is the gradient of E∘φ for any map. To
- * get exactly the tilted distribution at t = 0, E(·, t) must be −log E[e^{−E₀} | Y_t = y]; an energy
- * that does not depend on t is the usual approximation. E receives one time per event, as a score
- * does.
+ * Log-determinants cancel, so in x guidance is the gradient of E∘φ for any map. For exactly the
+ * tilted distribution at t = 0, E(·, t) must be −log E[e^{−E₀} | Y_t = y]; an energy that does not
+ * depend on t is the usual approximation. E gets one time per event, like a score.
  */
 export function guide(
   process: ReverseProcess,

@@ -4,8 +4,8 @@
  *   dX = s(t) √(2 log r) dW,   s(t) = σ_min rᵗ,  r = σ_max/σ_min,  0 ≤ t ≤ 1
  *
  * Its variance is ∫₀ᵗ 2 log r · σ_min² r^{2u} du = σ_min² (r^{2t} − 1), so X_t | x₀ ~ N(x₀, s(t)² −
- * σ_min²): zero at
- * t = 0, where the literature often writes s(t)², the distribution of data that already carry noise σ_min.
+ * σ_min²): zero at t = 0. The literature often writes s(t)² instead, which is the variance for data
+ * that already have noise σ_min.
  */
 import {
   div,
@@ -22,23 +22,25 @@ import {
 import { gaussianPrior } from "./prior.ts";
 import type { GaussianSde } from "./sde.ts";
 
-/** The noise levels of the VE process, and the axes of an event. */
+/** Options of `ve`. */
 export interface VeOptions {
+    /** σ_min. Default 0.01. */
   readonly sigmaMin?: number;
+    /** σ_max. Default 50. */
   readonly sigmaMax?: number;
-  /** How many trailing axes make one event. Default 1. */
+  /** The number of trailing axes of one event. Default 1. */
   readonly eventRank?: number;
 }
 
 /**
- * The variance-exploding process: data with noise of growing size σ(t), geometric between σ_min
- * and σ_max.
+ * The variance-exploding process (VE): no drift, and noise that grows geometrically from σ_min to
+ * σ_max.
  */
 export function ve({ sigmaMin = 0.01, sigmaMax = 50, eventRank = 1 }: VeOptions = {}): GaussianSde {
   if (!(sigmaMin > 0 && sigmaMax > sigmaMin && sigmaMax < Infinity))
     fail(
       "usage",
-      `VE: noise cannot grow from ${sigmaMin} to ${sigmaMax}`,
+      `ve: \`sigmaMin\` is ${sigmaMin} and \`sigmaMax\` is ${sigmaMax}`,
       "use 0 < sigmaMin < sigmaMax",
     );
   const logRatio = Math.log(sigmaMax / sigmaMin);

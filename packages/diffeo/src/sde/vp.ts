@@ -27,22 +27,24 @@ import {
 import { gaussianPrior } from "./prior.ts";
 import type { GaussianSde } from "./sde.ts";
 
-/** A noise rate with what follows from it, each in a form that loses no digits near t = 0. */
+/**
+ * A noise schedule: the rate β(t) and functions derived from it, without cancellation near t = 0.
+ */
 export interface NoiseSchedule {
   readonly name: string;
-  /** The last time at which the rate is used. */
+  /** T, the last time of the schedule. */
   readonly horizon: number;
-  /** β(t) */
+  /** The noise rate β(t). */
   readonly rate: (t: Tensor) => Tensor;
-  /** m(t) */
+  /** The mean factor m(t). */
   readonly meanFactor: (t: Tensor) => Tensor;
-  /** 1 − m(t)² */
+  /** The variance 1 − m(t)². */
   readonly variance: (t: Tensor) => Tensor;
-  /** The time at which B(t) has a value, where there is a closed form. */
+  /** The time at which B(t) has a given value, if there is a closed form. */
   readonly timeAt?: (integral: Tensor) => Tensor;
 }
 
-/** β from `min` at t = 0 to `max` at t = 1. */
+/** The linear schedule: β increases from `min` at t = 0 to `max` at t = 1. Default 0.1 and 20. */
 export function linearSchedule({
   min = 0.1,
   max = 20,
@@ -51,7 +53,7 @@ export function linearSchedule({
   max?: number;
 } = {}): NoiseSchedule {
   if (!(min > 0 && max >= min && max < Infinity))
-    fail("usage", `linear schedule: the rate cannot go from ${min} to ${max}`, "use 0 < min ≤ max");
+    fail("usage", `linearSchedule: \`min\` is ${min} and \`max\` is ${max}`, "use 0 < min ≤ max");
   const integral = (t: Tensor): Tensor => mul(t, add(mul(t, (max - min) / 2), min));
   return {
     name: "linear",
@@ -65,12 +67,11 @@ export function linearSchedule({
 }
 
 /**
- * m(t) = cos a(t) / cos a(0),  a(t) = (t + s)/(1 + s) · π/2  (A. Nichol and P. Dhariwal, ICML
- * 2021).
+ * The cosine schedule: m(t) = cos a(t) / cos a(0), a(t) = (t + s)/(1 + s) · π/2 (A. Nichol and P.
+ * Dhariwal, ICML 2021).
  *
- * β = −2 (log m)′ = 2 a′ tan a grows without bound as t → 1, so the process is used up to a horizon
- * before it.
- * 1 − m² = (cos² a₀ − cos² a)/cos² a₀ = sin(a − a₀) sin(a + a₀)/cos² a₀, without cancellation.
+ * β = −2 (log m)′ = 2 a′ tan a diverges as t → 1, so the horizon is less than 1. 1 − m² = (cos² a₀
+ * − cos² a)/cos² a₀ = sin(a − a₀) sin(a + a₀)/cos² a₀, without cancellation.
  */
 export function cosineSchedule({
   offset: s = 0.008,
@@ -82,8 +83,8 @@ export function cosineSchedule({
   if (!(s >= 0 && horizon > 0 && horizon < 1))
     fail(
       "usage",
-      `cosine schedule: offset ${s} and horizon ${horizon} do not make one`,
-      "use offset ≥ 0 and 0 < horizon < 1: at 1 the rate is infinite",
+      `cosineSchedule: \`offset\` is ${s} and \`horizon\` is ${horizon}`,
+      "use offset ≥ 0 and 0 < horizon < 1; at 1 the rate is infinite",
     );
   const speed = Math.PI / 2 / (1 + s);
   const start = s * speed;
@@ -99,15 +100,15 @@ export function cosineSchedule({
   };
 }
 
-/** The noise schedule of the VP process, and the axes of an event. */
+/** Options of `vp` and `subVp`. */
 export interface VpOptions {
-  /** Default: `linearSchedule()`. */
+  /** The noise schedule. Default `linearSchedule()`. */
   readonly schedule?: NoiseSchedule;
-  /** How many trailing axes make one event. Default 1. */
+  /** The number of trailing axes of one event. Default 1. */
   readonly eventRank?: number;
 }
 
-/** The variance-preserving process dx = −½β(t) x dt + √β(t) dw. */
+/** The variance-preserving process (VP), dX = −½β(t) X dt + √β(t) dW. */
 export function vp({ schedule = linearSchedule(), eventRank = 1 }: VpOptions = {}): GaussianSde {
   const { timeAt } = schedule;
   return {
@@ -126,7 +127,11 @@ export function vp({ schedule = linearSchedule(), eventRank = 1 }: VpOptions = {
   };
 }
 
-/** 1 − e^{−2B} = (1 − m²)(1 + m²). */
+/**
+ * The sub-VP process, dX = −½β(t) X dt + √(β(t) (1 − e^{−2B(t)})) dW, with less variance than VP.
+ *
+ * 1 − e^{−2B} = (1 − m²)(1 + m²).
+ */
 export function subVp({ schedule = linearSchedule(), eventRank = 1 }: VpOptions = {}): GaussianSde {
   const { timeAt } = schedule;
   const noise = (t: Tensor): Tensor =>
