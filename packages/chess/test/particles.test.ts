@@ -42,7 +42,7 @@ describe("completeByParticles", () => {
     expect(second).toEqual(
       await completeByParticles(model, other, { ...options, key: key(4), steps: 3 }),
     );
-    await expect(complete(board, call)).rejects.toThrow("these particles were disposed");
+    await expect(complete(board, call)).rejects.toThrow("this particle sampler is disposed");
   });
 
   it("moves boards by the guidance and the drift scale that are set", async () => {

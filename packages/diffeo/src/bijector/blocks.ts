@@ -32,7 +32,8 @@ function cut(v: Tensor, sizes: readonly number[], axis = -1): Tensor[] {
   if (v.shape[a] !== total)
     fail(
       "shape",
-      `blocks: ${showShape(v.shape)} has ${v.shape[a]} coordinates, the blocks have ` + `${sizes.join(" + ")}`,
+      `blocks: ${showShape(v.shape)} has ${v.shape[a]} coordinates, the blocks have ` +
+        `${sizes.join(" + ")}`,
       `give ${total} coordinates`,
     );
   let start = 0;

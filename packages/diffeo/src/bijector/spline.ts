@@ -91,7 +91,12 @@ function locate(
   const vertical = binsOf(heights, bound, value);
   const { starts } = axis === "x" ? horizontal : vertical;
   const k = starts.shape.at(-1) as number;
-  if (k < 2) fail("shape", `spline: ${k} ${k === 1 ? "bin" : "bins"}`, "give `widths` and `heights` of at least 2 bins");
+  if (k < 2)
+    fail(
+      "shape",
+      `spline: ${k} ${k === 1 ? "bin" : "bins"}`,
+      "give `widths` and `heights` of at least 2 bins",
+    );
   const at = expandDims(value, -1);
   // One-hot by differences of steps. The first bin has no lower end, the last bin no upper end.
   const reached = cast(

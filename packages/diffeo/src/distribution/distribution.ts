@@ -122,7 +122,11 @@ export function distribution(definition: Definition): Distribution {
   return {
     score: (x) =>
       discrete
-        ? fail("usage", `${name}: a distribution of integers has no score`, "use a continuous distribution")
+        ? fail(
+            "usage",
+            `${name}: a distribution of integers has no score`,
+            "use a continuous distribution",
+          )
         : grad((z: Tensor) => sum(logDensity(z)))(x),
     ...definition,
     dimension: sizeOf(batch) * sizeOf(event),

@@ -28,7 +28,7 @@ import { type MultivariateNormal, multivariateNormal, whiten } from "./multivari
 export interface GaussianProcessOptions {
   /** Points, [n] or [n, d]. */
   readonly x: Operand;
-    /** The covariance function. */
+  /** The covariance function. */
   readonly kernel: Kernel;
   /** The mean at the points, or one number. Default 0. */
   readonly mean?: Operand;

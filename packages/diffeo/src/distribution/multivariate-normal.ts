@@ -215,7 +215,11 @@ export function multivariateStudentT(options: MultivariateStudentOptions): Distr
   const { degrees, mean = 0, shape, cholesky: factor } = options;
   const matrix = shape ?? factor;
   if (matrix === undefined || (shape !== undefined && factor !== undefined))
-    fail("usage", `multivariateStudentT: ${matrix === undefined ? "neither" : "both"} of \`shape\` and \`cholesky\` given`, "give exactly one of them");
+    fail(
+      "usage",
+      `multivariateStudentT: ${matrix === undefined ? "neither" : "both"} of \`shape\` and \`cholesky\` given`,
+      "give exactly one of them",
+    );
   return vectorDistribution(shape === undefined ? studentByFactor : studentByShape, [
     degrees,
     meanOf(mean, matrix as Operand),

@@ -37,7 +37,11 @@ function supportOf({ support }: Distribution, size: number): Distribution["suppo
  */
 export function independent(base: Distribution, axes = base.batch.length): Distribution {
   if (!(Number.isInteger(axes) && axes >= 0 && axes <= base.batch.length))
-    fail("usage", `independent: \`axes\` is ${axes}, the batch has ${base.batch.length}`, "give at most that many");
+    fail(
+      "usage",
+      `independent: \`axes\` is ${axes}, the batch has ${base.batch.length}`,
+      "give at most that many",
+    );
   const { batch: all, event, mean, variance } = base;
   const kept = all.slice(0, all.length - axes);
   const own = all.slice(kept.length);

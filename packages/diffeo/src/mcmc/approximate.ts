@@ -38,7 +38,7 @@ export interface Approximation extends Start, Gaussian {
   readonly covariance: Float64Array;
   /** The evidence lower bound E_q[log p − log q] ≤ log ∫ p, estimated from the draws. */
   readonly evidence: number;
-    /** The standard error of `evidence`. */
+  /** The standard error of `evidence`. */
   readonly evidenceError: number;
   /** k̂, the Pareto shape of the ratios p/q. Above 0.7 the draws are not reliable. */
   readonly khat: number;

@@ -48,9 +48,9 @@ export interface Ranks {
 /** The result of `calibrate`. */
 export interface Calibration {
   readonly datasets: number;
-    /** By parameter element, such as `theta[3]`. */
+  /** By parameter element, such as `theta[3]`. */
   readonly ranks: Readonly<Record<string, Ranks>>;
-    /** Transitions that diverged, over all datasets. */
+  /** Transitions that diverged, over all datasets. */
   readonly diverged: number;
 }
 

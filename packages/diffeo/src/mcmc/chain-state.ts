@@ -14,12 +14,8 @@ import { type LearnedState, metricLearner } from "./warmup.ts";
 export interface Chain {
   /** [draws, n] */
   readonly x: Float64Array;
-  
-  
-  
-  
-  
-    /** log p of each draw, up to a constant. */
+
+  /** log p of each draw, up to a constant. */
   readonly value: Float64Array;
   /** The Hamiltonian H of each draw. */
   readonly energy: Float64Array;
@@ -42,7 +38,7 @@ export interface Chain {
   readonly divergedInWarmup: number;
   /** How often log p or its gradient was NaN after the warm-up. */
   readonly undefinedCount: number;
-    /** The first point, in free coordinates, where log p or its gradient was NaN. */
+  /** The first point, in free coordinates, where log p or its gradient was NaN. */
   readonly undefinedAt?: Float64Array;
   /** Set if the chain was moved to another chain's position in the warm-up (restart.ts). */
   readonly restart?: Restart;
@@ -58,7 +54,7 @@ export interface ChainState extends Omit<Chain, "undefinedAt" | "stepSize" | "re
   readonly restart: Restart | null;
   /** Whether it was compared with the others (restart.ts). */
   readonly compared: boolean;
-    /** Statistics of its region for that comparison. */
+  /** Statistics of its region for that comparison. */
   readonly region: RegionState;
   /** Completed transitions, including the warm-up. */
   readonly done: number;

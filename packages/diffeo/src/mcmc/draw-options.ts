@@ -25,9 +25,9 @@ export interface DrawChainsOptions {
   readonly inputs?: ChainInputs;
   /** Called after every transition. */
   readonly onDraw?: (chain: number, done: number, of: number) => void;
-    /** Where the state of the chains is saved during the run. */
+  /** Where the state of the chains is saved during the run. */
   readonly store?: ChainStore;
-    /** Stops the run; the chains are saved before. */
+  /** Stops the run; the chains are saved before. */
   readonly signal?: AbortSignal;
 }
 

@@ -190,11 +190,7 @@ function partOf(name: string, parameter: Parameter): Part {
     ...number[],
   ];
   if (shape.some((n) => !(Number.isInteger(n) && n >= 1)))
-    fail(
-      "usage",
-      `parameter "${name}" has shape ${showShape(shape)}`,
-      "give sizes of at least 1",
-    );
+    fail("usage", `parameter "${name}" has shape ${showShape(shape)}`, "give sizes of at least 1");
   if (typeof of !== "object" || of === null)
     fail(
       "usage",

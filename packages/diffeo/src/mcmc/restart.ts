@@ -31,7 +31,7 @@ export interface Restart {
   readonly from: number;
   /** Mean log-density, in free coordinates, where the chain was. */
   readonly logDensity: number;
-    /** Mean log-density, in free coordinates, where the other chain was. */
+  /** Mean log-density, in free coordinates, where the other chain was. */
   readonly logDensityThere: number;
 }
 

@@ -33,8 +33,7 @@ import { warningsOf } from "./warnings.ts";
 
 /** Options of a call of a posterior sampler. */
 export interface CallOptions extends Omit<DrawChainsOptions, "first" | "inputs"> {
-  
-    /** Data of the model by name. Default none. */
+  /** Data of the model by name. Default none. */
   readonly data?: Data;
   /** Where chains start. Default: free coordinates sampled uniformly between −2 and 2. */
   readonly start?: Start;
@@ -53,7 +52,7 @@ export interface SamplePosteriorOptions extends PosteriorSamplerOptions, CallOpt
 export interface Posterior<Name extends string = string> {
   /** Draws of parameters and derived quantities by name, [chains, draws, …]. */
   readonly draws: Readonly<Record<Name, PosteriorDraws>>;
-    /** The chains in free coordinates, with the statistics of their transitions. */
+  /** The chains in free coordinates, with the statistics of their transitions. */
   readonly chains: readonly Chain[];
   /** The settings of the chains, with their defaults. */
   readonly settings: ChainSettings;
@@ -159,7 +158,11 @@ async function describePosterior(
 
 const countOf = ({ chains = 4 }: PosteriorSamplerOptions): number => {
   if (!(Number.isSafeInteger(chains) && chains >= 1))
-    fail("usage", `\`chains\` is ${chains}`, "give an integer of at least 1; R̂ needs several, such as 4");
+    fail(
+      "usage",
+      `\`chains\` is ${chains}`,
+      "give an integer of at least 1; R̂ needs several, such as 4",
+    );
   return chains;
 };
 

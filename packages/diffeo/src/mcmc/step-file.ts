@@ -60,7 +60,7 @@ export interface StepDrawOptions extends ChainOptions {
   readonly key: Key;
   /** The number of the first chain, a multiple of the block. */
   readonly first: number;
-    /** How many chains are sampled, at most a block. */
+  /** How many chains are sampled, at most a block. */
   readonly count: number;
   readonly threads?: number;
   readonly onDraw?: (chain: number, done: number, of: number) => void;
@@ -146,7 +146,11 @@ export async function drawChainsFromStep(
         "write it with the same metric",
       );
     if (count > rows)
-      fail("usage", `${count} chains requested, the file has blocks of ${rows}`, "sample one block per call");
+      fail(
+        "usage",
+        `${count} chains requested, the file has blocks of ${rows}`,
+        "sample one block per call",
+      );
     const start = await startingPoints(chains, {
       n,
       first,

@@ -1,11 +1,10 @@
 /**
- * Steps as long as a tolerance allows: a step of error ratio e is kept if e ≤ 1, and the next is
- * tried with
+ * Adaptive steps: a step with error ratio e is accepted if e ≤ 1, and the next one is tried with
  *
  *   dt ← dt · min(5, max(⅕, 0.9 e^{−1/5}))
  *
- * A step that meets NaN, or that leaves the domain, is refused like one that is too long. All
- * samples of a batch share the steps of the most demanding one.
+ * A step that gives NaN or leaves the domain is rejected like one that is too long. All samples of
+ * a batch share the steps of the most demanding sample.
  */
 import { add, constant, fail, less, type NdArray, type Tensor, where } from "../graph/index.ts";
 import { type Build, byIndex, type NamedTensors } from "./compiler.ts";
@@ -15,7 +14,7 @@ import { dormandPrince, errorRatio, type State, type StateField } from "./rungek
 
 export interface FlowProblem {
   readonly build: Build;
-  /** Tells its graphs from those of another field. */
+  /** Distinguishes its graphs from those of another field. */
   readonly name?: string;
   readonly field: StateField;
   readonly start: readonly NdArray[];
@@ -24,13 +23,13 @@ export interface FlowProblem {
   readonly from: number;
   readonly to: number;
   readonly tolerance: number;
-  /** The most steps to try, kept or not. Default 10,000. */
+  /** The most steps, accepted or rejected. Default 10,000. */
   readonly mostSteps?: number;
-  /** How many samples of a state lie outside the domain. */
+  /** The number of samples of a state outside the domain. */
   readonly outside?: (state: State, t: Tensor) => Tensor;
   readonly signal?: AbortSignal;
   readonly onAccept?: (state: readonly NdArray[], step: number, t: number) => void | Promise<void>;
-  /** Called where no step, however short, succeeds: may raise an error that says why. */
+  /** Called if no step succeeds, however short; may throw an error that explains why. */
   readonly onStuck?: (state: readonly NdArray[], stretch: TimeStep) => Promise<void>;
 }
 
@@ -38,13 +37,13 @@ export interface Arrival {
   readonly state: readonly NdArray[];
   readonly times: readonly number[];
   readonly rejected: number;
-  /** How often a refused step took a sample out of the domain. */
+  /** How often a rejected step took a sample out of the domain. */
   readonly exits: number;
 }
 
 /**
- * The slope of a state, and a step from it with its error ratio; `fixed` is what both are given
- * last.
+ * The derivative of a state, and a step from it with its error ratio. `fixed` is the last argument
+ * of both.
  */
 function graphsOf(problem: FlowProblem) {
   const { build, name: variant = "", tolerance, outside } = problem;
@@ -81,11 +80,11 @@ function graphsOf(problem: FlowProblem) {
   return { slopeAt, move, fixed };
 }
 
-/** From `from` to `to` along the field. */
+/** Integrates the field from `from` to `to`. */
 export async function followFlow(problem: FlowProblem): Promise<Arrival> {
   const { from, to, tolerance, mostSteps = 10_000, signal } = problem;
   if (!(tolerance > 0 && tolerance < 1))
-    fail("usage", `the tolerance is ${tolerance}`, "give a number between 0 and 1, such as 1e-5");
+    fail("usage", `\`tolerance\` is ${tolerance}`, "give a number between 0 and 1, such as 1e-5");
   const { slopeAt, move, fixed } = graphsOf(problem);
   let state = problem.start;
   let slope = (await slopeAt(state, from, fixed)) as readonly NdArray[];
@@ -99,15 +98,14 @@ export async function followFlow(problem: FlowProblem): Promise<Arrival> {
     if (times.length - 1 + rejected >= mostSteps)
       fail(
         "numerical",
-        `${mostSteps} steps for the tolerance ${tolerance} lead from t = ${from} to ${t}, ` +
-          `not to ${to}`,
-        "allow a larger error, end at another time, or compute in float64",
+        `after ${mostSteps} steps with the tolerance ${tolerance} from t = ${from} the time is ${t}, ` + `not ${to}`,
+        "increase the tolerance, end at another time, or compute in float64",
       );
     const last = Math.abs(dt) >= Math.abs(to - t) * (1 - 1e-9);
     const reach = last ? to : t + dt;
     const tried = reach - t;
     const result = await move(state, slope, t, tried, fixed);
-    // A runtime's maximum may pass over NaN, so the state is looked at too.
+    // The maximum of a runtime may ignore NaN, so the state is checked too.
     const whole = result.next.every((part) => firstNotFinite(part) === undefined);
     const ratio = whole ? Number(result.ratio.data[0]) : Number.NaN;
     const factor = Number.isFinite(ratio) ? Math.min(5, Math.max(0.2, 0.9 * ratio ** -0.2)) : 0.2;
@@ -124,9 +122,8 @@ export async function followFlow(problem: FlowProblem): Promise<Arrival> {
         await problem.onStuck?.(state, { step: times.length - 1, from: t, to: reach });
         fail(
           "numerical",
-          `no step is short enough for the tolerance ${tolerance} at t = ${t}: one of ` +
-            `${tried} has error ratio ${ratio}`,
-          "allow a larger error, end at another time, or compute in float64",
+          `no step is short enough for the tolerance ${tolerance} at t = ${t}: a step of ` + `${tried} has the error ratio ${ratio}`,
+          "increase the tolerance, end at another time, or compute in float64",
         );
       }
     }

@@ -1,17 +1,17 @@
 /**
- * A solver that changes coordinates after each step: for a process in several charts, whose state
- * says in which one it is.
+ * A solver for processes in several charts: it may change the chart after each step. The state
+ * contains the chart.
  */
 import type { Tensor } from "../graph/index.ts";
 import type { Solver } from "./solver.ts";
 import { eulerMaruyama } from "./stochastic.ts";
 
 /**
- * Steps, and then changes the chart where `change` says so, such as that of `sphereBrownian`. By
- * the (reverse-time) Itô lemma the process goes on in the new chart as it would have in the old
- * one.
+ * A solver that applies `change` after each step of another solver, such as `change` of
+ * `sphereBrownian`, which moves a state to another chart. By the (reverse-time) Itô lemma the
+ * process in the new chart is the same process.
  *
- * @param base a solver that does not remember earlier steps. Default Euler–Maruyama.
+ * @param base a solver without memory of earlier steps. Default Euler–Maruyama
  */
 export const changingCharts = (
   change: (z: Tensor) => Tensor,

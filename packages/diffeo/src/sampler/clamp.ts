@@ -1,12 +1,11 @@
 /**
- * What steps in y need on a simplex and steps in x do not: an `onExit` that puts points back
- * inside.
+ * An `onExit` for steps in y on a simplex that moves points back inside. Steps in x do not need it.
  */
 import { div, maximum, sum, type Tensor } from "../graph/index.ts";
 
 /**
- * Every coordinate at least `floor`, then all scaled down where fewer than `floor` are left for the
- * one left out.
+ * Sets every coordinate to at least `floor`, then scales all down if less than `floor` remains for
+ * the omitted one.
  */
 export const clampToSimplex =
   (floor: number) =>

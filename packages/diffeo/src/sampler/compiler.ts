@@ -1,14 +1,14 @@
 /**
- * The graphs of an open sampler: each compiled when it is first needed, kept between calls, freed
- * at the end.
+ * The graphs of an open sampler. Each is compiled when it is first needed, kept between calls, and
+ * freed at the end.
  */
 import { type Compiled, type CompileOptions, compile, type OpenSpecs } from "../engine/index.ts";
 import type { FloatType, Tensor } from "../graph/index.ts";
 import type { StepGraph, StepsSession } from "./steps-session.ts";
 
 /**
- * `compile` for one device and type. A name is compiled once, and again only for batches of another
- * size: the function must depend on the name alone, and leave the batch's axis open in its specs.
+ * `compile` for one device and type. A name is compiled once per batch size. The function must
+ * depend on the name alone, and leave the axis of the batch open in its specs.
  */
 export type Build = <X extends readonly unknown[], Y>(
   name: string,
@@ -16,10 +16,7 @@ export type Build = <X extends readonly unknown[], Y>(
   specs: { readonly [I in keyof X]: OpenSpecs<X[I]> },
 ) => Compiled<X, Y>;
 
-/**
- * A module of steps for a batch of this size, opened once; undefined where steps are to be taken
- * one by one.
- */
+/** A module of steps for a batch size, opened once; undefined if steps are run one by one. */
 export type BuildSteps = (
   name: string,
   count: number,
@@ -75,6 +72,6 @@ export const floatType = ({ type, device }: CompileOptions): FloatType =>
 /** Tensors by name, as an argument of a graph. */
 export type NamedTensors = Readonly<Record<string, Tensor>>;
 
-/** A list as a record: as a spec, an empty list would read as the shape of a single number. */
+/** A list as a record, because an empty list as a spec would mean the shape of a number. */
 export const byIndex = <T>(list: readonly T[]): Readonly<Record<string, T>> =>
   Object.fromEntries(list.map((value, i) => [i, value]));

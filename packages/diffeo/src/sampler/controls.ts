@@ -1,7 +1,6 @@
 /**
- * What a call may change of the process: w, c, the strengths of guidance. They are numbers that
- * graphs are fed; which of them a graph has is part of its name, so that a process run as it is
- * pays for none.
+ * The controls of a call: w, c and the strengths of guidance. They are inputs of graphs. The
+ * controls in use are part of a graph's name, so a process without controls has no extra cost.
  */
 import { fail, mul, type Tensor } from "../graph/index.ts";
 import {
@@ -18,20 +17,20 @@ import type { NamedTensors } from "./compiler.ts";
 import type { DrawOptions, KnownPoints, OpenOptions } from "./options.ts";
 import type { Solver } from "./solver.ts";
 
-/** What of an open sampler may lead it somewhere. */
+/** The guidance options of an open sampler. */
 export type Leads = Pick<OpenOptions, "energy" | "likelihood" | "given" | "aim">;
 
 export interface Controls {
-  /** The numbers by name. */
+  /** The controls by name. */
   readonly values: Readonly<Record<string, number>>;
-  /** Tells graphs with these controls from others. */
+  /** Distinguishes graphs with these controls from others. */
   readonly name: string;
 }
 
-/** Before the names of aims: they are the caller's. */
+/** The prefix of aims, whose names are chosen by the caller. */
 const AIM = "aim ";
 
-/** The numbers of a call, checked. */
+/** Checks the controls of a call. */
 export function controlsOf(
   options: DrawOptions,
   { energy, likelihood, aim }: Leads,
@@ -40,32 +39,30 @@ export function controlsOf(
   const { driftScale: w = 1, timeDilation: c = 1, guidance = 1, known, aims = {} } = options;
   const strength = known?.strength ?? 1;
   if (!Number.isFinite(w))
-    fail("usage", `driftScale is ${w}`, "give a finite number; 1 leaves the process as it is");
+    fail("usage", `\`driftScale\` is ${w}`, "give a finite number; 1 leaves the process as it is");
   if (!(c > 0 && c < Infinity))
-    fail("usage", `timeDilation is ${c}`, "give a positive number; 1 leaves the process as it is");
+    fail("usage", `\`timeDilation\` is ${c}`, "give a positive number; 1 leaves the process as it is");
   if (!scalable && (w !== 1 || c !== 1))
     fail(
       "usage",
-      `${name}: the corrector would undo driftScale and timeDilation`,
+      `${name}: the corrector would undo \`driftScale\` and \`timeDilation\``,
       "use domainPreserving with them, or leave them at 1",
     );
   if (!Number.isFinite(guidance))
-    fail("usage", `guidance is ${guidance}`, "give a finite number; 0 leaves it out");
+    fail("usage", `\`guidance\` is ${guidance}`, "give a finite number; 0 turns it off");
   if (options.guidance !== undefined && !energy)
     fail(
       "usage",
-      "guidance is set, but the sampler has no energy",
-      "open the sampler with an energy",
+      "`guidance` is set, but the sampler has no energy", "open the sampler with `energy`",
     );
   if (!Number.isFinite(strength))
     fail(
       "usage",
-      `known: strength is ${strength}`,
-      "give a finite number; 0 leaves the likelihood out",
+      `known: \`strength\` is ${strength}`, "give a finite number; 0 turns the likelihood off",
     );
   const wanted = Object.entries(aims);
   if (wanted.length > 0 && !aim)
-    fail("usage", "aims are set, but the sampler has no aim", "open the sampler with an aim");
+    fail("usage", "`aims` are set, but the sampler has no aim", "open the sampler with `aim`");
   for (const [what, number] of wanted)
     if (!Number.isFinite(number))
       fail("usage", `aims: ${what} is ${number}`, "give a finite number");
@@ -85,8 +82,8 @@ export function controlsOf(
 }
 
 /**
- * The process under its controls, as in a graph: guided, conditioned on known values, with scaled
- * time and drift. Graphs of one run share `seen`, so that each guide is checked once.
+ * Applies the controls to a process in a graph: guidance, known values, and scaled time and drift.
+ * Graphs of one run share `seen`, so that each function is checked once.
  */
 export function applyControls(
   process: Process,

@@ -1,38 +1,36 @@
 /**
- * Predictor–corrector: an Euler–Maruyama step of the reverse SDE, then Langevin steps at the time
- * it arrives at,
+ * Predictor–corrector: an Euler–Maruyama step of the reverse SDE, then Langevin steps at its end
+ * time,
  *
  *   x ← x + ε s(x, t) + √(2ε) z,   ε = 2 (r σ(t))²
  *
- * which leave p_t unchanged as ε → 0 and so correct errors of the predictor; at a fixed ratio r
- * they widen a distribution of variance v by about r²σ²/v of it, so a smaller r belongs with
- * smaller steps. Song et al. (ICLR 2021) take ε = 2 (r ‖z‖/‖s‖)² with norms averaged over the
- * batch; ‖s‖ ≈ ‖z‖/σ(t), so this is the same ε without making one sample depend on the others. All
- * steps are in x: the image of Langevin dynamics there is Langevin dynamics in y under the metric
- * that φ carries over.
+ * which leave p_t invariant as ε → 0 and so correct errors of the predictor. At a fixed ratio r
+ * they increase a variance v by about r²σ², so use a smaller r with smaller steps. Song et al.
+ * (ICLR 2021) take ε = 2 (r ‖z‖/‖s‖)² with norms averaged over the batch; As ‖s‖ ≈ ‖z‖/σ(t), this
+ * is the same ε, but samples do not depend on each other. All steps are in x; their image is
+ * Langevin dynamics in y under the metric induced by φ.
  */
 import { add, fail, mul, sqrt, square } from "../graph/index.ts";
 import { type MarginalScore, type Process, scoreAt, type Transition } from "../sde/index.ts";
 import { drawnShape, type Solver } from "./solver.ts";
 import { eulerStep } from "./stochastic.ts";
 
-/** How many Langevin steps correct each step, and how large they are. */
+/** Options of `predictorCorrector`. */
 export interface CorrectorOptions {
   /** Langevin steps after each step. Default 1. */
   readonly steps?: number;
-  /** r. Default 0.16. */
+  /** r, the size of a Langevin step relative to the noise σ(t). Default 0.16. */
   readonly ratio?: number;
 }
 
 /**
- * Euler–Maruyama steps of the reverse SDE, each corrected by Langevin steps at the time it
- * reaches.
+ * Predictor–corrector: Euler–Maruyama steps of the reverse SDE, each followed by Langevin steps.
  */
 export function predictorCorrector({ steps = 1, ratio = 0.16 }: CorrectorOptions = {}): Solver {
   if (!(Number.isInteger(steps) && steps >= 0 && ratio > 0))
     fail(
       "usage",
-      `predictorCorrector: ${steps} steps of ratio ${ratio}`,
+      `predictorCorrector: \`steps\` is ${steps} and \`ratio\` is ${ratio}`,
       "use steps ≥ 0 and ratio > 0",
     );
   return {
@@ -72,6 +70,6 @@ function langevinOf({ score, transition, name }: Process): {
   transition: Transition;
 } {
   if (!score || !transition)
-    fail("usage", `predictorCorrector: ${name} has no score or no σ(t)`, "use another solver");
+    fail("usage", `predictorCorrector: ${name} has no score or no Gaussian transition`, "use another solver");
   return { score, transition };
 }

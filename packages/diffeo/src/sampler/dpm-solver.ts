@@ -6,21 +6,21 @@
  *   flow       v = (log σ)˙ x + m λ̇ D         d(x/σ) = e^λ D dλ
  *   reverse    f̄ = (log σ²/m)˙ x + 2 m λ̇ D    d(x m/σ²) = 2 e^{2λ} D dλ + (m/σ²) g dW̄
  *
- * with g² = −2σ²λ̇, since s = (m D − x)/σ². The stiff part, linear in x, is integrated exactly, and
- * D is a line in λ through its values here and at the last step. From t to t′, with h = λ(t′) −
- * λ(t), h₀ = λ(t) − λ(last) and D* = D + ½ (h/h₀)(D − D_last):
+ * with g² = −2σ²λ̇, since s = (m D − x)/σ². The stiff part, which is linear in x, is integrated
+ * exactly, and D is approximated by a line in λ through its values at this and the previous step.
+ * From t to t′, with h = λ(t′) − λ(t), h₀ = λ(t) − λ(last) and D* = D + ½ (h/h₀)(D − D_last):
  *
  *   flow       x′ = (σ′/σ) x + m′(1 − e^{−h}) D*
  *   reverse    x′ = (σ′/σ) e^{−h} x + m′(1 − e^{−2h}) D* + σ′√(1 − e^{−2h}) z
  *
  * With D* = D throughout, of first order, the reverse step is the ancestral one of DDPM (J. Ho et
- * al., 2020): x′ is sampled as if x₀ were D. D is a martingale, so no earlier prediction says where
- * it goes, and of the paths of the process this is the nearest with its steps (fitted.ts); a line
- * through two values has the better mean, the order of the distribution.
+ * al., 2020): x′ is sampled as if x₀ were D. D is a martingale, so earlier predictions do not tell
+ * its direction, and these steps are closest to the paths of the process (fitted.ts). A line
+ * through two values has a better mean, and so a higher weak order.
  *
- * D* = D also in the first step, which has no last one, and, as in the paper, in the last of fewer
- * than 15 steps. The reverse step is exact in distribution for any h where D does not depend on x:
- * for data that are a single point.
+ * D* = D also in the first step, which has no previous one, and, as in the paper, in the last of
+ * fewer than 15 steps. The reverse step is exact in distribution for any h if D does not depend on
+ * x, as for data of a single point.
  */
 import { eventOf } from "../bijector/event.ts";
 import {
@@ -43,7 +43,7 @@ import {
 import { applyDiffusion, type Process, type Transition } from "../sde/index.ts";
 import { drawnShape, type Solver, type StepInputs, velocityOf } from "./solver.ts";
 
-/** Steps below which the last one is of first order. */
+/** With fewer steps the last one is of first order. */
 const FEW = 15;
 
 const shared = {
@@ -56,7 +56,10 @@ const shared = {
 
 const remembers = (k: number, steps: number): boolean => k > 0 && !(k === steps - 1 && steps < FEW);
 
-/** The probability flow, second order. */
+/**
+ * DPM-Solver++(2M): second-order exponential steps of the probability flow. Its grid is `logSnr` by
+ * default.
+ */
 export const dpmSolver2M = (): Solver => ({
   ...shared,
   remembers,
@@ -79,10 +82,13 @@ export const dpmSolver2M = (): Solver => ({
   },
 });
 
-/** The reverse SDE, with fresh noise in every step. */
+/**
+ * SDE-DPM-Solver++(2M): second-order exponential steps of the reverse SDE. Its grid is `logSnr` by
+ * default.
+ */
 export const dpmSolver2MSde = (): Solver => ({ ...ancestral(), name: "dpmSolver2MSde", remembers });
 
-/** The reverse SDE with D held still over each step. */
+/** The ancestral sampler of DDPM: first-order exponential steps of the reverse SDE. */
 export const ancestral = (): Solver => ({
   ...shared,
   name: "ancestral",
@@ -91,7 +97,7 @@ export const ancestral = (): Solver => ({
     if (!process.reversed)
       fail(
         "usage",
-        `exponential steps: ${process.name} runs forward`,
+        `exponential steps need a reverse process, ${process.name} runs forward`,
         "use eulerMaruyama, or a reverse process",
       );
   },
@@ -122,12 +128,12 @@ function transitionOf({ transition, name }: Process, solver: string): Transition
     fail(
       "usage",
       `${solver}: ${name} has no Gaussian transition`,
-      "use another solver, or give its SDE a transition",
+      "use another solver, or give the SDE a `transition`",
     )
   );
 }
 
-/** m, σ and λ at both ends of a step, their rates (log m)˙, (log σ)˙ and λ̇ at its start. */
+/** m, σ and λ at both ends of a step, and their rates (log m)˙, (log σ)˙ and λ̇ at its start. */
 function levels({ meanFactor, std }: Transition, t: Tensor, dt: Tensor) {
   const rate = (f: (t: Tensor) => Tensor): Tensor =>
     jvp((s: Tensor) => log(f(s)), t, onesLike(t))[1];
@@ -147,7 +153,7 @@ function levels({ meanFactor, std }: Transition, t: Tensor, dt: Tensor) {
   };
 }
 
-/** Scales at both ends of a step of the flow, and its length h in λ = log m/σ. */
+/** σ and m of a step of the flow, and its length h in λ = log m/σ. */
 export interface StepLevels {
   readonly sigma: Tensor;
   readonly sigmaNext: Tensor;
@@ -155,15 +161,13 @@ export interface StepLevels {
   readonly h: Tensor;
 }
 
-/**
- * What the step of the flow scales x and D* by: σ′/σ and m′(1 − e^{−h}).
- */
+/** The factors of x and D* in a step of the flow: σ′/σ and m′(1 − e^{−h}). */
 export const flowWeights = ({ sigma, sigmaNext, mNext, h }: StepLevels) => ({
   kept: div(sigmaNext, sigma),
   gained: mul(mNext, neg(expm1(neg(h)))),
 });
 
-/** D*, or D where there is no last step, or none that is remembered. */
+/** D*, or D if there is no previous step or no memory of it. */
 function extrapolated(
   data: Tensor,
   { t, memory }: StepInputs,

@@ -1,7 +1,6 @@
 /**
- * Points inside and outside: where a run starts and ends, what happens to a step that leaves the
- * domain, and the errors for NaN and infinity. Nothing is clipped unless the caller requests it,
- * and then it is counted.
+ * Start and end points of a run, steps that leave the domain, and the errors for NaN and infinity.
+ * Points are clipped only if the caller requests it, and clips are counted.
  */
 import { alignToEvent, contains, sumEvent } from "../bijector/index.ts";
 import {
@@ -27,15 +26,15 @@ import type { Batch, OpenedSampler } from "./batch.ts";
 import type { DrawOptions } from "./options.ts";
 import type { Solver, StepIn } from "./solver.ts";
 
-/** The x of a point of the space steps are taken in. */
+/** Maps a point of the space of the steps to x. */
 const toX = ({ chart }: Process, stepIn: StepIn, point: Tensor, t: Tensor): Tensor =>
   chart && stepIn === "y" ? chart.phi.inverse(point, t) : point;
 
-/** The point of the process. */
+/** Maps a point of the space of the steps to the space of the process. */
 export const toProcess = ({ chart }: Process, stepIn: StepIn, point: Tensor, t: Tensor): Tensor =>
   chart && stepIn === "x" ? chart.phi.forward(point, t) : point;
 
-/** `start`, or draws from the prior, as points of the space steps are taken in. */
+/** `start`, or samples of the prior, as points of the space of the steps. */
 export async function startingPoints(batch: Batch, t: number): Promise<NdArray> {
   const { process, options, type, event, build, solver } = batch;
   const { prior, name } = process;
@@ -50,7 +49,7 @@ export async function startingPoints(batch: Batch, t: number): Promise<NdArray> 
     if (bad !== undefined)
       fail(
         "usage",
-        `start holds ${start.data[bad]} at flat position ${bad}`,
+        `\`start\` has ${start.data[bad]} at the flat index ${bad}`,
         "give finite numbers",
       );
     if (!phi) return start;
@@ -64,8 +63,7 @@ export async function startingPoints(batch: Batch, t: number): Promise<NdArray> 
     if (outside >= 0)
       fail(
         "usage",
-        `start: point ${batch.first + outside} of ${inside.data.length} lies outside the ` +
-          `domain of ${phi.name}`,
+        `\`start\`: point ${batch.first + outside} of ${inside.data.length} is outside the ` + `domain of ${phi.name}`,
         "give points in the image of the map",
       );
     return solver.stepIn === "y" ? start : x;
@@ -74,7 +72,7 @@ export async function startingPoints(batch: Batch, t: number): Promise<NdArray> 
     fail(
       "usage",
       `${name} has no prior to start from`,
-      "give start, or reverse an SDE with a prior",
+      "give `start`, or reverse an SDE with a prior",
     );
   const keys = sampleKeys(fold(options.key, "start"), batch.count, batch.first);
   const x = prior.sample(keys, event, type);
@@ -85,15 +83,12 @@ export async function startingPoints(batch: Batch, t: number): Promise<NdArray> 
   ])(x, t);
 }
 
-/**
- * The time that the last points belong to: 0 if they are estimates of x₀, the end of the steps
- * otherwise.
- */
+/** The time of the last points: 0 if they are estimates of x₀, else the end of the steps. */
 export const finalTime = ({ denoise }: OpenedSampler, tEnd: number): number => (denoise ? 0 : tEnd);
 
 /**
- * The last points, in the space of the process: denoised if asked, known coordinates settled,
- * mapped.
+ * The last points in the space of the process: denoised if requested, with known coordinates set to
+ * their values.
  */
 export function finalPoints(
   { denoise, solver: { stepIn } }: OpenedSampler,
@@ -105,7 +100,7 @@ export function finalPoints(
   const { transition, score, name, chart, eventRank } = process;
   if (!denoise) return toProcess(process, stepIn, settle(point), t);
   if (!transition || !score)
-    fail("usage", `denoise: ${name} has no Gaussian transition, or no score`, "leave denoise out");
+    fail("usage", `\`denoise\`: ${name} has no Gaussian transition or no score`, "leave denoise out");
   const { meanFactor, std } = transition;
   // Tweedie: E[x₀ | x] = (x + σ² ∇ log p_t(x)) / m
   const x = toX(process, stepIn, point, t);
@@ -116,9 +111,9 @@ export function finalPoints(
 }
 
 /**
- * What a step landed on and, after `onExit`, where it goes on from; how many events left the
- * domain, were put back, and are outside even then. `landed` is for the loop to look at: whatever
- * `onExit` does, a NaN is a failure and no exit.
+ * The result of a step (`landed`), the point after `onExit` (`next`), and how many events left the
+ * domain, were changed by `onExit`, and are still outside. The loop checks `landed`, because NaN is
+ * an error whatever `onExit` does.
  */
 export function guardExits(
   { eventRank, chart }: Process,
@@ -156,14 +151,14 @@ export function guardExits(
   };
 }
 
-/** Flat position of the first NaN or infinity. */
+/** The flat index of the first NaN or infinity. */
 export function firstNotFinite({ data }: NdArray): number | undefined {
   const values = data as Float64Array;
   for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) return i;
   return undefined;
 }
 
-/** A step: its number from 0 and its ends. */
+/** A step: its number, counted from 0, and its ends. */
 export interface TimeStep {
   readonly step: number;
   readonly from: number;
@@ -173,13 +168,11 @@ export interface TimeStep {
 const stepText = ({ step, from, to }: TimeStep): string =>
   `step ${step + 1}, from t = ${from} to ${to}`;
 
-/**
- * What to do about numbers that were lost: a drift that was scaled is the first thing to look at.
- */
+/** The remedy for numbers that are not finite: if the drift is scaled, check that first. */
 const remedyFor = ({ driftScale: w = 1 }: DrawOptions, otherwise: string): string =>
-  w === 1 ? otherwise : `the drift was scaled by w = ${w}: try one nearer to 1`;
+  w === 1 ? otherwise : `the drift is scaled by \`driftScale\` ${w}: try a number closer to 1`;
 
-/** Throws if the score at these points is NaN at either end of the step. */
+/** Throws if the score at these points is NaN at one end of the step. */
 export async function blameScore(
   { process, options, build, first, count, solver }: Batch,
   points: NdArray,
@@ -201,14 +194,14 @@ export async function blameScore(
       "numerical",
       `${process.name}: the score is ${values.data[bad]} for sample ${sample} at t = ${t} ` +
         `(${stepText(step)})`,
-      remedyFor(options, "check whether the score is defined at that time and at such points"),
+      remedyFor(options, "check that the score is finite at that time and at such points"),
     );
   }
 }
 
 /**
- * Says why a number is none: the score's fault if it is none at the last good points, the step's
- * otherwise.
+ * Throws the error for numbers that are not finite: of the score if it is not finite at the last
+ * finite points, else of the step.
  */
 export async function failNotFinite(
   batch: Batch,
@@ -220,9 +213,8 @@ export async function failNotFinite(
   const sample = batch.first + Math.floor(at / (sizeOf(before.shape) / batch.count));
   fail(
     "numerical",
-    `${batch.process.name}: sample ${sample} is no longer a finite number after ` +
-      `${stepText(step)}, though its score was`,
-    remedyFor(batch.options, "use smaller steps, end at a larger tEnd, or compute in float64"),
+    `${batch.process.name}: sample ${sample} is not finite after ` + `${stepText(step)}, although its score was`,
+    remedyFor(batch.options, "use smaller steps, a larger tEnd, or float64"),
   );
 }
 
@@ -238,7 +230,7 @@ export function failOutside(
       "usage",
       `${name}: onExit left ${left} of ${count} samples outside the domain of ${domain} in ` +
         `${stepText(step)}`,
-      "let it return points strictly inside",
+      "return points strictly inside the domain",
     );
   fail(
     "numerical",

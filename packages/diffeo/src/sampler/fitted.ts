@@ -1,46 +1,45 @@
 /**
- * A time grid fitted to a denoiser, from its own squared error by time.
+ * A time grid fitted to a denoiser, from its squared error as a function of time.
  *
  * With γ = m²/σ², D = E[x₀ | x_t] and e(γ) = E‖x₀ − D‖², an exponential step of the reverse SDE
- * holds D still where the process has it move. By Girsanov the two paths are apart by
+ * keeps D constant, while in the process it changes. By Girsanov's theorem the two path
+ * distributions differ by
  *
  *   KL = ½ Σₖ ∫ E‖D_γ − D_{γₖ}‖² dγ = ½ Σₖ ∫ (e(γₖ) − e(γ)) dγ         over the steps γₖ … γₖ₊₁
  *
- * since D is a martingale as γ rises: what it moves by is what its error loses. (½ ∫ e dγ is the
- * information gained, I-MMSE, and the sum its Riemann sum.) A short step costs ¼ |e′| Δγ², and n of
- * them cost least in all where ∫√|e′| dγ is the same over each:
+ * because D is a martingale as γ increases, so the variance of its change is the decrease of its
+ * error. (½ ∫ e dγ is the information gained (I-MMSE), and the sum is its Riemann sum.) A short
+ * step costs ¼ |e′| Δγ², and the total of n steps is least if ∫√|e′| dγ is the same over each:
  *
  *   Λ(tₖ) = Λ(T) + (k/n)(Λ(tEnd) − Λ(T)),      dΛ = √(−de · dγ)
  *
- * For data N(0, s²): e = s²/(1 + γs²), and Λ = log(1 + γs²) is the optimum for every n, since the
- * sum is that of the ratios of neighbours whose product is given. No steps are spent where nothing
- * is learned, however fast the noise changes there: solvers that step over the linear part of the
- * drift exactly, `dpmSolver2M` and `dpmSolver2MSde`, can use it; others need a finer grid.
+ * For data N(0, s²): e = s²/(1 + γs²), and Λ = log(1 + γs²) is optimal for every n, because the
+ * cost is a sum of ratios of neighbours with a given product. The grid has no steps where the error
+ * does not change, however fast the noise changes there. So it is for solvers that integrate the
+ * linear part of the drift exactly, `dpmSolver2M` and `dpmSolver2MSde`; others need a finer grid.
  */
 import { fail } from "../graph/index.ts";
 import type { Transition } from "../sde/index.ts";
 import { logSnr, spaceTimes, timesAt } from "./grid.ts";
 
-/** E‖x₀ − E[x₀ | x_t]‖² of an event, at times that rise. */
+/** The errors E‖x₀ − E[x₀ | x_t]‖² of a denoiser per event, at increasing times. */
 export interface ErrorByTime {
   readonly times: readonly number[];
   readonly values: readonly number[];
 }
 
-/** Between which times, and in how many steps, a grid is fitted to the errors of a model. */
+/** Options of `fittedGrid`: the ends and the number of steps. */
 export interface FittedGridOptions {
   /**
-   * The first and the last time, both within those of the errors: T and where the process stops.
+   * The first and the last time of the grid, T and `tEnd`. Both must be within the times of the
+   * errors.
    */
   readonly from: number;
   readonly to: number;
   readonly steps: number;
 }
 
-/**
- * Values that do not fall, nearest in squares: means of neighbours that do (pool adjacent
- * violators).
- */
+/** The nondecreasing values closest in least squares, by pooling adjacent violators. */
 export function poolAdjacent(values: readonly number[]): number[] {
   const blocks: { mean: number; count: number }[] = [];
   for (const value of values) {
@@ -55,7 +54,10 @@ export function poolAdjacent(values: readonly number[]): number[] {
   return blocks.flatMap(({ mean, count }) => new Array<number>(count).fill(mean));
 }
 
-/** `steps` + 1 times from `from` down to `to`, between which Λ changes by the same. */
+/**
+ * Fits a time grid to the errors of a denoiser: `steps` + 1 times from `from` down to `to` with
+ * equal changes of Λ. For the solvers `dpmSolver2M` and `dpmSolver2MSde`.
+ */
 export function fittedGrid(
   transition: Transition,
   errors: ErrorByTime,
@@ -64,8 +66,7 @@ export function fittedGrid(
   requireErrors(errors, from, to);
   const lambda = logSnr(transition)(errors.times);
   const error = poolAdjacent(errors.values);
-  // Λ at the measured times, from the last of them down; between them it is taken as linear in log
-  // γ.
+  // Λ at the measured times, from the last one down; between them it is linear in log γ.
   const length = new Array<number>(lambda.length).fill(0);
   for (let i = lambda.length - 2; i >= 0; i--)
     length[i] =
@@ -92,8 +93,7 @@ function requireErrors({ times, values }: ErrorByTime, from: number, to: number)
   if (times.length < 2 || times.length !== values.length)
     fail(
       "usage",
-      `errors at ${times.length} times with ${values.length} values`,
-      "give a value for each, two or more",
+      `\`errors\` has ${times.length} times and ${values.length} values`, "give one value per time, and at least two",
     );
   times.forEach((t, i) => {
     if (
@@ -101,20 +101,18 @@ function requireErrors({ times, values }: ErrorByTime, from: number, to: number)
     )
       fail(
         "usage",
-        `error ${i} is ${values[i]} at t = ${t}`,
-        "give rising times above zero, and errors of at least zero",
+        `error ${i} is ${values[i]} at t = ${t}`, "give increasing times above 0, and errors of at least 0",
       );
   });
   const last = times[times.length - 1];
   if (!(from > to && to >= times[0] && from <= last))
     fail(
       "usage",
-      `a fitted grid from ${from} to ${to}, of errors from ${times[0]} to ${last}`,
-      "stay within them",
+      `the grid is from ${from} to ${to}, the errors are from ${times[0]} to ${last}`, "use times within those of the errors",
     );
 }
 
-/** y at x on the line through points whose x fall, as those of λ and Λ over time do. */
+/** Linear interpolation at x between points whose x decrease. */
 function between(xs: readonly number[], ys: readonly number[], x: number): number {
   let i = xs.findIndex((known) => known <= x);
   if (i <= 0) i = 1;

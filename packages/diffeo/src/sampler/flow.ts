@@ -1,12 +1,12 @@
 /**
- * Integrators of the probability flow dy = v̂ dt, an ordinary equation with the marginals of the
- * SDE:
+ * Integrators of the probability flow dy = v̂ dt, an ordinary differential equation with the
+ * marginals of the SDE:
  *
- *   Heun         order 2, two score evaluations a step
- *   rungeKutta   Dormand–Prince 5(4): steps chosen by a tolerance, or order 5 on a given grid
+ *   Heun         order 2, two score evaluations per step
+ *   rungeKutta   Dormand–Prince 5(4): adaptive steps with a tolerance, or order 5 on a given grid
  *
- * In x by default, then mapped. The flow of y is the image of the flow of x, with no Itô term, so
- * this is the same flow.
+ * Steps are in x by default, and results are mapped. The flow of y is the image of the flow of x,
+ * without an Itô term, so this is the same flow.
  */
 import { add, mul } from "../graph/index.ts";
 import { type ChurnOptions, withChurn } from "./churn.ts";
@@ -33,16 +33,19 @@ const heunSteps = ({ stepIn = "x", onExit = "fail" }: SteppingOptions): Solver =
   },
 });
 
-/** The tolerance of steps that are chosen by their error. */
+/** Options of `rungeKutta`. */
 export interface RungeKuttaOptions extends SteppingOptions {
   /**
-   * Error allowed to a step where neither steps nor a grid are given, relative and absolute.
-   * Default 1e-5.
+   * The relative and absolute error of an adaptive step, used if neither `steps` nor `grid` is
+   * given. Default 1e-5.
    */
   readonly tolerance?: number;
 }
 
-/** With `steps` or a `grid`, order 5 on it; otherwise steps as long as `tolerance` allows. */
+/**
+ * Dormand–Prince 5(4) on the probability flow: adaptive steps with a `tolerance`, or order 5 on the
+ * grid of `steps` or `grid`.
+ */
 export const rungeKutta = ({ tolerance = 1e-5, ...options }: RungeKuttaOptions = {}): Solver => ({
   ...heunSteps(options),
   name: "rungeKutta",

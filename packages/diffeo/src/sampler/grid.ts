@@ -1,10 +1,10 @@
 /**
- * Times at which a sampler stops, from `from` to `to` in `steps` steps, s = i/steps:
+ * Time grids of samplers, from `from` to `to` in `steps` steps, with s = i/steps:
  *
  *   uniform     t = from + s (to − from)
  *   quadratic   √t = √from + s (√to − √from)              finer near t = 0
  *   log-SNR     λ(t) = λ(from) + s (λ(to) − λ(from)),  λ = log m²/σ²
- *   Karras      r^{1/7} as √t in the quadratic grid, r = σ/m     finer where there is little noise
+ *   Karras      r^{1/7} as √t in the quadratic grid, r = σ/m     finer for less noise
  *
  * The last is that of T. Karras et al., "Elucidating the design space of diffusion-based generative
  * models" (NeurIPS 2022), with their ρ = 7.
@@ -12,16 +12,16 @@
 import { div, fail, input, log, mul, reference, type Tensor } from "../graph/index.ts";
 import type { Transition } from "../sde/index.ts";
 
-/** Time grids by name. */
+/** The names of the time grids. */
 export const grids = ["uniform", "quadratic", "logSnr", "karras"] as const;
 /** The name of a time grid. */
 export type GridName = (typeof grids)[number];
 
-/** Times from one to another in equal steps. */
+/** Times from `from` to `to` in equal steps. */
 export const uniformGrid = (from: number, to: number, steps: number): number[] =>
   spaceTimes(steps, (s) => from + s * (to - from), from, to);
 
-/** Times from one to another with equal steps of √t: finer near 0. */
+/** Times from `from` to `to` in equal steps of √t, finer near 0. */
 export const quadraticGrid = (from: number, to: number, steps: number): number[] =>
   spaceTimes(
     steps,
@@ -30,7 +30,10 @@ export const quadraticGrid = (from: number, to: number, steps: number): number[]
     to,
   );
 
-/** Equal steps of the log signal-to-noise ratio. */
+/**
+ * Times from `from` to `to` in equal steps of the log signal-to-noise ratio, for an SDE with a
+ * Gaussian transition.
+ */
 export function logSnrGrid(
   transition: Transition,
   from: number,
@@ -46,7 +49,10 @@ export function logSnrGrid(
 /** ρ of Karras et al. */
 const RHO = 7;
 
-/** Steps that become shorter as the noise falls, by the seventh root of the noise ratio σ/m. */
+/**
+ * Times from `from` to `to` in equal steps of the seventh root of the noise ratio σ/m, finer for
+ * less noise (T. Karras et al., 2022).
+ */
 export function karrasGrid(
   transition: Transition,
   from: number,
@@ -67,13 +73,15 @@ function ratioEnds(transition: Transition, from: number, to: number): number[] {
   if (!(from > 0 && to > 0))
     fail(
       "usage",
-      `at t = ${Math.min(from, to)} there is no noise, and the signal-to-noise ratio is infinite`,
-      "end at a time above zero, or use the uniform or the quadratic grid",
+      `the signal-to-noise ratio is infinite at t = ${Math.min(from, to)}, where the noise is 0`,
+      "end at a time above 0, or use the uniform or the quadratic grid",
     );
   return logSnr(transition)([from, to]);
 }
 
-/** The times between `a` and `b` at which λ has these values, by bisection: λ falls as t rises. */
+/**
+ * The times between `a` and `b` at which λ has the given values, by bisection; λ decreases in t.
+ */
 export function timesAt(
   transition: Transition,
   wanted: readonly number[],
@@ -83,7 +91,7 @@ export function timesAt(
   const lambda = logSnr(transition);
   let low = wanted.map(() => Math.min(a, b));
   let high = wanted.map(() => Math.max(a, b));
-  // 60 halvings leave nothing of the interval that a float64 could tell apart.
+  // 60 bisections reach the resolution of float64.
   for (let i = 0; i < 60; i++) {
     const middle = low.map((t, k) => 0.5 * (t + high[k]));
     const above = lambda(middle).map((l, k) => l > wanted[k]);
@@ -94,8 +102,8 @@ export function timesAt(
 }
 
 /**
- * λ(t) = log m(t)²/σ(t)², on the host. Traced once for so many times: a bisection asks for as many
- * at every halving.
+ * λ(t) = log m(t)²/σ(t)², on the host. Traced once per number of times, which is constant in a
+ * bisection.
  */
 export function logSnr({ meanFactor, std }: Transition): (times: readonly number[]) => number[] {
   const traced = (count: number) => {
@@ -112,7 +120,7 @@ export function logSnr({ meanFactor, std }: Transition): (times: readonly number
 
 const MOST_STEPS = 10_000_000;
 
-/** steps + 1 values whose ends are exactly those given. */
+/** `steps` + 1 values with exactly the given ends. */
 export function spaceTimes(
   steps: number,
   at: (s: number, i: number) => number,
@@ -120,39 +128,36 @@ export function spaceTimes(
   to: number,
 ): number[] {
   if (!(Number.isInteger(steps) && steps >= 1 && steps <= MOST_STEPS))
-    fail("usage", `a grid of ${steps} steps`, `set an integer from 1 to ${MOST_STEPS}`);
+    fail("usage", `\`steps\` is ${steps}`, `set an integer from 1 to ${MOST_STEPS}`);
   return Array.from({ length: steps + 1 }, (_, i) =>
     i === 0 ? from : i === steps ? to : at(i / steps, i),
   );
 }
 
-/** A grid as it must be: finite, and falling (reverse) or rising (forward) throughout. */
+/** Checks that a grid is finite, and decreasing (reverse) or increasing (forward). */
 export function checkedGrid(
   times: readonly number[],
   reversed: boolean,
   horizon: number,
 ): readonly number[] {
-  const direction = reversed ? "fall" : "rise";
+  const direction = reversed ? "decrease" : "increase";
   if (times.length < 2)
     fail(
       "usage",
-      `the time grid has ${times.length} times`,
-      "give at least a first and a last one",
+      `\`grid\` has ${times.length} times`, "give at least a first and a last time",
     );
   times.forEach((t, i) => {
     if (!(t >= 0 && t <= horizon))
       fail(
         "usage",
-        `time ${t} of the grid (index ${i}) is outside 0 … ${horizon}`,
-        "stay within the SDE's horizon",
+        `time ${t} of \`grid\` (index ${i}) is outside 0 … ${horizon}`, "use times up to the SDE's horizon",
       );
     const dt = i === 0 ? (reversed ? -1 : 1) : t - times[i - 1];
     if (!(reversed ? dt < 0 : dt > 0))
       fail(
         "usage",
-        `the step from t = ${times[i - 1]} to t = ${t} (index ${i}) has dt = ${dt}: in this ` +
-          `process time must ${direction}`,
-        reversed ? "give falling times, from T to 0" : "give rising times, from 0 to T",
+        `the step from t = ${times[i - 1]} to t = ${t} (index ${i}) has dt = ${dt}, but in this ` + `process time must ${direction}`,
+        reversed ? "give decreasing times, from T to 0" : "give increasing times, from 0 to T",
       );
   });
   return times;

@@ -1,7 +1,4 @@
-/**
- * diffeo/sampler: integrators of processes, opened once and called often, or called once;
- * likelihood.
- */
+/** diffeo/sampler: samplers of processes, likelihoods, and weighted particles. */
 export { changingCharts } from "./atlas.ts";
 export type { ChurnOptions } from "./churn.ts";
 export { type CorrectorOptions, predictorCorrector } from "./corrector.ts";

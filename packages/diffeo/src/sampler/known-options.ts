@@ -1,4 +1,4 @@
-/** The names of all options, so that an unknown option is refused instead of being ignored. */
+/** The names of all options, so that unknown options are errors and not ignored. */
 import { fail } from "../graph/index.ts";
 import type { DrawOptions, OpenOptions, SampleOptions } from "./options.ts";
 
@@ -36,7 +36,7 @@ const drawNames: Readonly<Record<keyof DrawOptions, true>> = {
   signal: true,
 };
 
-/** Options of solvers, each with a solver that has it. */
+/** Options of solvers, each with an example of a solver that has it. */
 const solverNames: Readonly<Record<string, string>> = {
   tolerance: "rungeKutta({ tolerance })",
   churn: "heun({ churn })",
@@ -59,24 +59,24 @@ function refuse(
         "usage",
         `${where} has no option "${name}"`,
         has(solverNames, name)
-          ? `it belongs to a solver: set solver: ${solverNames[name]}`
+          ? `it is an option of a solver: set solver: ${solverNames[name]}`
           : (elsewhere(name) ?? `use those of ${Object.keys(names).join(", ")}`),
       );
 }
 
-/** Refuses an option that `openSampler` does not have. */
+/** Throws for an option that `openSampler` does not have. */
 export const refuseUnknownOpening = (options: object): void =>
   refuse("openSampler", options, openNames, (name) =>
     has(drawNames, name) ? `pass it to each call: draw({ ${name} })` : undefined,
   );
 
-/** Refuses an option that a call of a sampler does not have. */
+/** Throws for an option that a call of a sampler does not have. */
 export const refuseUnknownDraw = (options: object): void =>
   refuse("a call of a sampler", options, drawNames, (name) =>
     has(openNames, name) ? `pass it to openSampler(process, { ${name} })` : undefined,
   );
 
-/** Refuses an option that `sample` does not have. */
+/** Throws for an option that `sample` does not have. */
 export const refuseUnknownSample = (options: object): void =>
   refuse(
     "sample",

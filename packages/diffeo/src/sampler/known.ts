@@ -1,25 +1,25 @@
 /**
- * Inpainting: coordinates that are known are put, at every time, where the forward process takes
- * them,
+ * Inpainting: at every time, known coordinates are set to a sample of the forward process,
  *
  *   x_known(t) = m(t) x₀ + σ(t) z,
  *
- * and the reverse process fills in the rest. With the score of p_t alone that is not consistent,
- * since the unknown never had a say in the known noise. Two ways to make it so:
+ * and the reverse process samples the others. With the score of p_t alone this is not consistent,
+ * because the noise of the known coordinates does not depend on the unknown ones. There are three
+ * remedies:
  *
  * Likelihood. The score of the conditional distribution is, by Bayes' rule,
  *
  *   ∇ log p_t(x | known) = ∇ log p_t(x) + ∇ log p(known | x_t = x).
  *
- * Given the known x₀ their noise z is independent of all else, p_t(x | known) = p_t(x_unknown |
- * known) q_t(x_known | known), so new z at every step does not change the distribution: the
- * steps are exact if the likelihood is.
+ * Given the known x₀, their noise z is independent of everything else, p_t(x | known) =
+ * p_t(x_unknown | known) q_t(x_known | known), so new z at every step does not change the
+ * distribution. The steps are exact if the likelihood is.
  *
- * Or, for a score that is also a function of the known values (`given`), that of the conditional
- * distribution itself.
+ * Conditional score. A score that is a function of the known values (`given`) is that of the
+ * conditional distribution itself.
  *
- * Repetition, where there is neither: each step is taken several times, forwards again from
- * t₁ to t₀ > t₁ by the transition between the two times,
+ * Repetition, if there is neither. Each step is repeated: the process goes forwards from t₁ to t₀ >
+ * t₁ by the transition between the two times,
  *
  *   x(t₀) = r x(t₁) + √(σ₀² − r² σ₁²) z,   r = m₀/m₁,
  *
@@ -46,19 +46,19 @@ import type { Batch } from "./batch.ts";
 import type { NamedTensors } from "./compiler.ts";
 import type { Known, KnownPoints } from "./options.ts";
 
-/** What inpainting adds to a run; without it, nothing. */
+/** The operations that inpainting adds to a run. */
 export interface Condition {
-  /** How often each step is taken. */
+  /** How often each step is run. */
   readonly repeats: number;
-  /** Further noise of a step, for one event. */
+  /** The shapes of additional noise of a step, for one event. */
   readonly draws: readonly Shape[];
-  /** The known values in x and where they are known, by name: inputs of the graphs below. */
+  /** The known values in x and their mask, by name; inputs of the graphs below. */
   readonly values: Readonly<Record<string, NdArray>>;
-  /** The known coordinates set to their distribution at time t; `z` is the step's last draw. */
+  /** Samples the known coordinates at time t; `z` is the last noise of the step. */
   readonly apply: (x: Tensor, t: Tensor, z: Tensor | undefined, values: NamedTensors) => Tensor;
-  /** The known coordinates set to their values. */
+  /** Sets the known coordinates to their values. */
   readonly settle: (x: Tensor, values: NamedTensors) => Tensor;
-  /** From time t₁ forwards to t₀. */
+  /** Goes forwards from time t₁ to t₀. */
   readonly back: (x: NdArray, t1: number, t0: number, z: NdArray) => Promise<NdArray>;
 }
 
@@ -71,7 +71,7 @@ const unconditioned: Condition = {
   back: async (x) => x,
 };
 
-/** What is known, of the inputs of a graph. */
+/** The known values among the inputs of a graph. */
 export const knownOf = ({ points, mask }: NamedTensors): KnownPoints | undefined =>
   points && { points, mask };
 
@@ -85,16 +85,16 @@ export async function conditioning(batch: Batch, t: number): Promise<Condition> 
     fail(
       "usage",
       `known: ${name} has no Gaussian transition`,
-      "use VP, VE, sub-VP or a custom SDE with one",
+      "use VP, VE, sub-VP or another SDE with a `transition`",
     );
-  if (!reversed) fail("usage", "known: the process runs forward", "use it with a reverse process");
+  if (!reversed) fail("usage", "known: the process runs forward", "use a reverse process");
   if (solver.stepIn !== "x")
-    fail("usage", "known: steps are taken in y", 'take them in x, with stepIn "x"');
+    fail("usage", "known: the solver steps in y", 'step in x, with stepIn "x"');
   const values = await knownPoints(batch, known, t);
   const hears = given !== undefined || (likelihood !== undefined && known.strength !== 0);
   const repeats = known.resample ?? (hears ? 1 : 10);
   if (!Number.isInteger(repeats) || repeats < 1)
-    fail("usage", `known: resample is ${repeats}`, "set an integer, at least 1");
+    fail("usage", `known: \`resample\` is ${repeats}`, "set an integer of at least 1");
 
   const { meanFactor: m, std } = transition;
   const lift = build(
@@ -117,7 +117,8 @@ export async function conditioning(batch: Batch, t: number): Promise<Condition> 
 }
 
 /**
- * The mask, and the known values in x; an error if the map makes a known y depend on an unknown x.
+ * The mask, and the known values in x. Throws if a known coordinate of y depends on an unknown
+ * coordinate of x.
  */
 async function knownPoints(
   batch: Batch,
@@ -125,9 +126,9 @@ async function knownPoints(
   time: number,
 ): Promise<{ readonly mask: NdArray; readonly points: NdArray }> {
   const { process, options, event, type, build } = batch;
-  const given = eventsOf(batch, known.value, "values have");
+  const given = eventsOf(batch, known.value, "value");
   const value = { ...given, dtype: type, data: convert(given.data as Float64Array, type) };
-  const flags = eventsOf(batch, known.mask, "mask has");
+  const flags = eventsOf(batch, known.mask, "mask");
   const mask: NdArray = {
     shape: flags.shape,
     dtype: "bool",
@@ -136,7 +137,8 @@ async function knownPoints(
   const phi = process.chart?.phi;
   if (!phi) return { mask, points: value };
 
-  // Two points that agree where x is known must have images that agree where y is.
+  // Two points with equal known coordinates of x must have images with equal known coordinates of
+  // y.
   const elsewhere = normal(sampleKeys(fold(options.key, "known"), 1), event, { dtype: type });
   const open = [null, ...event];
   const probe = build(
@@ -154,16 +156,14 @@ async function knownPoints(
     if (!Number.isFinite(points.data[i] as number))
       fail(
         "usage",
-        `known: the value ${value.data[i]} at flat position ${i} lies outside the domain of ` +
-          `${phi.name}`,
-        "give points inside it",
+        `known: the value ${value.data[i]} at the flat index ${i} is outside the domain of ` + `${phi.name}`,
+        "give points inside the domain",
       );
     const [want, got] = [Number(value.data[i]), Number(image.data[i])];
     if (Math.abs(got - want) > tolerance * (1 + Math.abs(want)))
       fail(
         "usage",
-        `known: ${phi.name} mixes known and unknown coordinates: the known value ${want} at ` +
-          `flat position ${i} becomes ${got} when unknown ones change`,
+        `known: ${phi.name} mixes known and unknown coordinates: the known value ${want} at ` + `the flat index ${i} becomes ${got} when unknown ones change`,
         "mask whole sites, so that a known coordinate of y depends on known coordinates of x alone",
       );
   }
@@ -171,7 +171,8 @@ async function knownPoints(
 }
 
 /**
- * The events of a batch in an array that has one for all samples or one a sample, as one a sample.
+ * The events of a batch, one per sample, from an array that has one for all samples or one per
+ * sample.
  */
 function eventsOf({ event, first, count, options }: Batch, array: NdArray, what: string): NdArray {
   const { shape, dtype, data } = array;
@@ -180,7 +181,7 @@ function eventsOf({ event, first, count, options }: Batch, array: NdArray, what:
   if (!sameShape(shape.slice(own ? 1 : 0), event) || (own && shape[0] < offset + count))
     fail(
       "shape",
-      `known: the ${what} shape ${showShape(shape)}`,
+      `known: \`${what}\` has shape ${showShape(shape)}`,
       `give ${showShape(event)}, or one event per sample`,
     );
   if (own) return rowsOf(array, offset, count);

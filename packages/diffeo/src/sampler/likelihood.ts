@@ -1,12 +1,12 @@
 /**
- * The density of y under the model, by the probability flow dx = v dt that carries x to the prior:
+ * The density of y under the model, by the probability flow dx = v dt from x to the prior:
  *
  *   log p₀(x) = log p_T(x_T) + ∫₀ᵀ ∇·v(x_t, t) dt
  *   log q(y)  = log p₀(x) − log|det J_φ(x)|,  x = φ⁻¹(y)
  *
- * The divergence is exact, at the cost of one derivative per coordinate, or Hutchinson's estimate
- * eᵀ(∂v/∂x)e, whose mean it is for random signs e. The signs are held along the path, so the
- * equation stays an ordinary one.
+ * The divergence is exact, at the cost of one derivative per coordinate, or Hutchinson's unbiased
+ * estimate eᵀ(∂v/∂x)e with random signs e. The signs are constant along the path, so the equation
+ * remains an ordinary differential equation.
  */
 import { units } from "../bijector/coefficient.ts";
 import { contains, sumEvent } from "../bijector/index.ts";
@@ -38,38 +38,37 @@ import { followFlow } from "./adaptive.ts";
 import { type Build, compiler, floatType } from "./compiler.ts";
 import { type StateField, stagesPerStep } from "./rungekutta.ts";
 
-/** How log q is integrated along the probability flow. */
+/** Options of `logDensity`. */
 export interface DensityOptions extends Omit<CompileOptions, "keep"> {
   /**
-   * `exact`, or how many draws of random signs estimate the divergence at each point. Default
-   * exact.
+   * `exact` (default), or the number of random sign vectors that estimate the divergence at each
+   * point.
    */
   readonly divergence?: "exact" | { readonly probes: number; readonly key: Key };
-  /** The time at which y is data. Default T/1000, where samplers stop. */
+  /** The time of y. Default T/1000, where samplers stop. */
   readonly tStart?: number;
-  /** Error allowed to a step, relative and absolute. Default 1e-5. */
+  /** The relative and absolute error of a step. Default 1e-5. */
   readonly tolerance?: number;
-  /** The most steps to try, kept or not. Default 10,000. */
+  /** The most steps, accepted or rejected. Default 10,000. */
   readonly mostSteps?: number;
-  /** How many points run at once. Default: all. */
+  /** The number of points per batch. Default: all. */
   readonly batch?: number;
   readonly signal?: AbortSignal;
 }
 
-/** Log-densities of points, and how they were computed. */
+/** The result of `logDensity`. */
 export interface DensityResult {
   /** log q(y) in nats, one number per point. */
   readonly logDensity: NdArray;
-  /**
-   * Steps of the flow, and its score evaluations, those inside the divergence not counted; the most
-   * of any batch.
-   */
+  /** Steps of the flow, the most of any batch. */
   readonly steps: number;
+    /** Score evaluations, without those of the divergence; the most of any batch. */
   readonly scoreEvaluations: number;
 }
 
 /**
- * log q(y) of points y, [count, ...event], in the space of the process: an array, or nested
+ * Computes the log-density log q(y) of points y under a reverse process, by its probability flow.
+ * Points are [count, ...event] in the space of the process, as an `NdArray` or nested arrays of
  * numbers.
  */
 export async function logDensity(
@@ -80,15 +79,15 @@ export async function logDensity(
   const y = isNdArray(points) ? points : ndarray(points, "float64");
   const { prior, name, eventRank, horizon } = process;
   const { tStart = horizon / 1000, tolerance = 1e-5, mostSteps, signal } = options;
-  if (!prior) fail("usage", `${name} has no prior, hence no density at T`, "give the SDE a prior");
+  if (!prior) fail("usage", `${name} has no prior, so its density at T is not known`, "give the SDE a `prior`");
   if (y.shape.length !== eventRank + 1)
     fail(
       "shape",
-      `points of shape ${showShape(y.shape)} for events of rank ${eventRank}`,
+      `the points have shape ${showShape(y.shape)}, but the process has eventRank ${eventRank}`,
       "give [count, ...event]",
     );
   if (!(tStart >= 0 && tStart < horizon))
-    fail("usage", `tStart is ${tStart}`, `give a time from 0 to below the horizon, ${horizon}`);
+    fail("usage", `\`tStart\` is ${tStart}`, `give a time of at least 0 and below the horizon ${horizon}`);
   const type = floatType(options);
   const { build, dispose } = compiler(options, type);
   const run = { process, prior, build, type, tStart, tolerance, mostSteps, signal };
@@ -106,7 +105,7 @@ export async function logDensity(
   }
 }
 
-/** What batches of points share. */
+/** The state shared by all batches of points. */
 interface DensityRun extends Pick<DensityOptions, "mostSteps" | "signal"> {
   readonly process: ReverseProcess;
   readonly prior: NonNullable<ReverseProcess["prior"]>;
@@ -181,7 +180,7 @@ async function pointsInX(
   if (outside >= 0)
     fail(
       "usage",
-      `point ${first + outside} lies outside the domain of ${phi.name}, where there is no density`,
+      `point ${first + outside} is outside the domain of ${phi.name}, where the density is 0`,
       "give points in the image of the map",
     );
   return { x, volume };
@@ -202,8 +201,8 @@ function withDivergence(process: ReverseProcess): StateField {
 }
 
 /**
- * Signs [count, probes, ...event] of points `first` …, those of a point a function of its number
- * and the key alone.
+ * Signs [count, probes, ...event] of the points from `first` on. The signs of a point are a
+ * function of its number and the key.
  */
 function probesFor(
   divergence: DensityOptions["divergence"],
@@ -214,7 +213,7 @@ function probesFor(
   if (divergence === undefined || divergence === "exact") return [];
   const { probes, key } = divergence;
   if (!Number.isInteger(probes) || probes < 1)
-    fail("usage", `divergence: ${probes} probes`, "set an integer, at least 1");
+    fail("usage", `\`divergence\` has ${probes} probes`, "set an integer of at least 1");
   const keys = sampleKeys(fold(key, "divergence"), x.shape[0], first);
   return [rademacher(keys, [probes, ...x.shape.slice(1)], { dtype })];
 }

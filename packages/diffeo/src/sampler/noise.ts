@@ -1,9 +1,9 @@
 /**
- * Where a sampler's noise comes from: standard normals z, which a step scales to √|dt| z.
+ * The noise of samplers: standard normals z, which a step scales to √|dt| z.
  *
- * By default sample i at step s draws from a key that is a function of (key, i, s) alone. A
- * Brownian path gives every grid the increments of one and the same W, so that two samplers, or two
- * step sizes, can be compared path by path:
+ * By default the noise of sample i at step s is a function of (key, i, s) alone. A Brownian path
+ * gives every grid the increments of the same W, so that two solvers or step sizes can be compared
+ * path by path:
  *
  *   W(t₁) − W(t₀) = Σ √|δₖ| zₖ   over the intervals δₖ of the finest grid between t₀ and t₁
  */
@@ -12,12 +12,12 @@ import { allocate, sizeOf } from "../graph/ndarray.ts";
 import { fold, type Key, type Keys, normal, sampleKeys } from "../random/index.ts";
 
 /**
- * One draw: standard normals of shape [count, ...shape], row-major, for samples `first`, `first` +
+ * A request for standard normals [count, ...shape], row-major, for the samples `first`, `first` +
  * 1, …
  */
 export interface NoiseRequest {
   readonly step: number;
-  /** A step may draw more than once; 0 is the increment of the Brownian motion. */
+  /** A step may request noise several times; 0 is the increment of the Brownian motion. */
   readonly index: number;
   readonly from: number;
   readonly to: number;
@@ -27,12 +27,10 @@ export interface NoiseRequest {
   readonly dtype: FloatType;
 }
 
-/** Where a sampler's standard normals come from. */
+/** A source of the standard normals of a sampler. */
 export type NoiseSource = (draw: NoiseRequest) => Float32Array | Float64Array;
 
-/**
- * The keys of a batch, which are those of every step: made once as long as the batch is the same.
- */
+/** The keys of a batch, which all steps share; computed once per batch. */
 function keysOfBatch(root: Key): (batch: Pick<NoiseRequest, "first" | "count">) => Keys {
   let last: { readonly first: number; readonly keys: Keys } | undefined;
   return ({ first, count }) => {
@@ -42,10 +40,10 @@ function keysOfBatch(root: Key): (batch: Pick<NoiseRequest, "first" | "count">) 
   };
 }
 
-/** The root of the noise that is fresh for every sample, step and draw. */
+/** The key of the noise that is independent for every sample, step and request. */
 export const noiseRoot = (key: Key): Key => fold(key, "noise");
 
-/** Fresh noise for every sample, step and draw. */
+/** Independent noise for every sample, step and request. */
 export function independentNoise(key: Key): NoiseSource {
   const keysOf = keysOfBatch(noiseRoot(key));
   return ({ step, index, shape, dtype, ...batch }) => {
@@ -55,8 +53,8 @@ export function independentNoise(key: Key): NoiseSource {
 }
 
 /**
- * The increments of one Brownian motion a sample, on the grid `times` and every coarser one made of
- * its times. A step's further draws (index above 0) are independent of it.
+ * The increments of one Brownian motion per sample, on the grid `times` and every coarser grid of
+ * its times. Further requests of a step (index above 0) are independent of it.
  */
 export function brownianPath(key: Key, times: readonly number[]): NoiseSource {
   const keysOf = keysOfBatch(fold(key, "path"));
@@ -69,15 +67,13 @@ export function brownianPath(key: Key, times: readonly number[]): NoiseSource {
         indexOf.get(t) ??
         fail(
           "usage",
-          `Brownian path: t = ${t} is not on its grid`,
-          "use a grid made of the path's times",
+          `brownianPath: t = ${t} is not one of its times`, "use a grid of the path's times",
         ),
     );
     if (a >= b)
       fail(
         "usage",
-        `Brownian path: it runs from t = ${times[0]}, not back from ${draw.from} to ${draw.to}`,
-        "reverse the grid",
+        `brownianPath: its times start at t = ${times[0]} and do not run from ${draw.from} to ${draw.to}`, "reverse the times",
       );
     const keys = keysOf(draw);
     const total = allocate("float64", draw.count * sizeOf(draw.shape)) as Float64Array;

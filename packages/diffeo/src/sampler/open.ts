@@ -1,17 +1,17 @@
 /**
- * A sampler that is opened once and called often:
+ * Samplers that are opened once and called often:
  *
  *     const draw = await openSampler(process, { shape: [2] });
  *     const { samples } = await draw({ key: key(7), count: 100, driftScale: 1.02 });
  *     await draw.dispose();
  *
- * Its graphs, the network included, are compiled at the first call that needs them: one set for
- * each batch size and each set of controls in use (w ≠ 1, c ≠ 1, `known`, a likelihood of known
- * values, the names of aims). Keys, times, and the values of controls and known coordinates are
- * inputs of the graphs, so a slider over them compiles only at its first move. A call of one step
- * to a `tEnd` just before T compiles ahead. A smaller batch is not padded to a size that is already
- * compiled: one sample would cost as much as 64 at every call to save one compilation, and rounding
- * differs with the size. With `batch: b` there are at most b sizes.
+ * The graphs, including the network, are compiled at the first call that needs them: one set per
+ * batch size and per set of controls in use (w ≠ 1, c ≠ 1, `known`, a likelihood of known values,
+ * the names of aims). Keys, times, and the values of controls and known coordinates are inputs of
+ * the graphs, so they can change without compiling again. To compile ahead, make a call of one step
+ * with a `tEnd` just before T. A smaller batch is not padded to a compiled size: one sample would
+ * cost as much as 64 at every call to save one compilation, and rounding depends on the size. With
+ * `batch: b` there are at most b sizes.
  */
 import {
   constant,
@@ -56,7 +56,8 @@ export interface OpenSampler<T extends FloatType = FloatType> extends Closable {
 }
 
 /**
- * Opens a sampler of a process: graphs are compiled at the first call that needs them, and kept.
+ * Opens a sampler of a process. Graphs are compiled at the first call that needs them, and kept
+ * until `dispose`.
  *
  * @example
  * const draw = await openSampler(reverse(vp(), (x) => neg(x)), { shape: [2] });
@@ -81,8 +82,8 @@ export async function openSampler<const O extends OpenOptions>(
   if (event.length !== process.eventRank)
     fail(
       "shape",
-      `an event of shape ${showShape(event)} in a process of events of rank ${process.eventRank}`,
-      "set the shape of one event, without the batch",
+      `\`shape\` is ${showShape(event)}, but the process has eventRank ${process.eventRank}`,
+      "set the shape of one event, without the axis of samples",
     );
   const solver = solverOf(chosen);
   solver.require?.(stageOf(process, solver.stepIn));
@@ -105,7 +106,7 @@ export async function openSampler<const O extends OpenOptions>(
   };
   let open = true;
   const draw = async (call: DrawOptions): Promise<SampleResult> => {
-    if (!open) fail("disposed", "this sampler was disposed", "open it again");
+    if (!open) fail("disposed", "this sampler is disposed", "open a new one");
     refuseUnknownDraw(call);
     return inBatches(opened, call);
   };
@@ -117,11 +118,11 @@ export async function openSampler<const O extends OpenOptions>(
 }
 
 /**
- * Samples of a process, by default with the domain-preserving solver. Opens a sampler for one call;
- * to sample more than once, use `openSampler`.
+ * Samples a process, by default with the domain-preserving solver. Opens a sampler for one call; to
+ * sample more than once, use `openSampler`.
  *
- * @throws DiffeoError of kind `usage` or `shape` where options do not fit, `numerical` where a
- *   sample is no longer a finite number
+ * @throws DiffeoError of kind `usage` or `shape` if options are wrong, of kind `numerical` if a
+ * sample is not finite after a step or leaves the domain
  */
 export async function sample<const O extends SampleOptions>(
   process: Process,
@@ -132,7 +133,7 @@ export async function sample<const O extends SampleOptions>(
   const [opening, call] = splitOptions(all);
   const event = all.shape ?? (call.start && startEvent(process, call.start, floatType(all)));
   if (!event)
-    fail("usage", "the shape of an event is not known", "set shape, as in shape: [2], or start");
+    fail("usage", "the shape of an event is not known", "set `shape`, as in shape: [2], or `start`");
   const draw = await openSampler(process, { ...opening, shape: event });
   return draw(call).finally(() => draw.dispose()) as Promise<SampleResult<TypeOf<O>>>;
 }
@@ -140,25 +141,23 @@ export async function sample<const O extends SampleOptions>(
 /** The most numbers in one array of a result: 2 GB of float32. */
 const MOST_NUMBERS = 2 ** 29;
 
-/** Runs the batches of a call, one after the other. */
+/** Runs the batches of a call. */
 async function inBatches(opened: OpenedSampler, options: DrawOptions): Promise<SampleResult> {
   const { start, first = 0 } = options;
   const { solver, process } = opened;
   const count = options.count ?? start?.shape[0];
-  if (count === undefined) fail("usage", "count is missing", "set the number of samples, or start");
+  if (count === undefined) fail("usage", "`count` is missing", "set the number of samples, or `start`");
   if (start && start.shape[0] !== count)
     fail(
       "shape",
-      `start has ${start.shape[0]} points, count is ${count}`,
-      "leave count out, or make both equal",
+      `\`start\` has ${start.shape[0]} points, \`count\` is ${count}`, "leave `count` out, or make both equal",
     );
   const numbers = count * sizeOf(opened.event);
   if (numbers > MOST_NUMBERS)
     fail(
       "usage",
-      `count is ${count}: samples of shape ${showShape(opened.event)} would be ${numbers} ` +
-        `numbers, more than ${MOST_NUMBERS}`,
-      "request fewer per call; the next call continues with first",
+      `\`count\` is ${count}: samples of shape ${showShape(opened.event)} have ${numbers} ` + `numbers, the limit is ${MOST_NUMBERS}`,
+      "use fewer per call; the next call continues with `first`",
     );
   const controls = controlsOf(options, opened, solver);
   solver.require?.(stageOf(process, solver.stepIn));
@@ -173,13 +172,13 @@ async function inBatches(opened: OpenedSampler, options: DrawOptions): Promise<S
   return joinResults(parts);
 }
 
-/** The shape in x of one of the points in `start`: that of y, unless φ embeds. */
+/** The shape in x of one point of `start`: that of y, unless φ is an embedding. */
 function startEvent({ chart, horizon }: Process, { shape }: NdArray, dtype: FloatType): Shape {
   const y = input("y", [1, ...shape.slice(1)], dtype);
   return (chart ? chart.phi.inverse(y, constant(horizon, y.dtype)) : y).shape.slice(1);
 }
 
-/** Results of batches as one: the most steps of any batch, and the exits and clamps of all. */
+/** Joins the results of batches: the most steps of any batch, and the sums of exits and clamps. */
 export const joinReports = <R extends Omit<SampleResult, "samples">>(
   parts: readonly R[],
 ): Omit<SampleResult, "samples"> => {

@@ -1,6 +1,6 @@
 /**
- * The graphs of a particle sampler (`particles.ts`): what a step reads at each particle, how it
- * moves the particles, and their last weights.
+ * The graphs of a particle sampler (`particles.ts`): the values at each particle, the step of the
+ * particles, and their last weights.
  */
 import { eventOf } from "../bijector/event.ts";
 import { sumEvent } from "../bijector/index.ts";
@@ -29,31 +29,31 @@ import { finalPoints } from "./exits.ts";
 import { independentNoise } from "./noise.ts";
 import { drawnShape, stageOf } from "./solver.ts";
 
-/** Options of the graphs, fixed when a particle sampler is opened. */
+/** Options of `openParticles`. */
 export interface OpenParticleOptions extends Omit<CompileOptions, "keep"> {
   /** The shape of one event in x. */
   readonly shape: Shape;
-  /** Ends with the mean of x₀ given x at the last time. Default false. */
+  /** Whether to return the mean of x₀ given x at the last time. Default false. */
   readonly denoise?: boolean;
   /**
-   * Shapes and types, by name, of the arrays that each call passes as `observed`; they are the same
-   * for all particles. Default none.
+   * Shapes and types, by name, of the arrays that each call passes as `observed`. All particles
+   * share them. Default none.
    */
   readonly observed?: Readonly<Record<string, { readonly shape: Shape; readonly dtype: DType }>>;
 }
 
-/** The part of an open sampler that its calls share. */
+/** The part of an open particle sampler that its calls share. */
 export interface Opened {
   readonly of: (observed: NamedTensors) => TwistedProcess;
-  /** A process for everything that does not depend on the observed arrays. */
+  /** The process for all that does not depend on the observed arrays. */
   readonly probe: TwistedProcess;
   readonly observed: NonNullable<OpenParticleOptions["observed"]>;
   readonly denoise: boolean;
 }
 
 /**
- * `look` gives ψ, drift and δ at each particle, `move` the next particles and their weight ratio,
- * `finish` the points in y with their last weight, and `draw` the noise of a step.
+ * `look` computes ψ, drift and δ at each particle, `move` the next particles and their weight
+ * ratio, `finish` the points in y with their last weight, and `draw` the noise of a step.
  */
 export function graphsOf({ of, probe, observed }: Opened, batch: Batch) {
   const { event, build, type } = batch;

@@ -9,12 +9,12 @@
  *
  *   w′ = w · p(x′ | x)/p̃(x′ | x) · ψ′(x′)/ψ(x),      log p/p̃ = −√h z·a − ½ h |a|²,   a = Gᵀδ
  *
- * since x′ is √h G(z + √h a) away from the mean of p; G need not be invertible. The last ψ is the
- * likelihood of the points that are returned. So for any δ and ψ the weighted particles converge to
- * (the distribution of the sampler's steps) × likelihood as their number grows, and the mean weight
- * to p(observation). Where the effective sample size (Σw)²/Σw² falls below a share of their number
- * the particles are resampled in proportion to their weights, by systematic resampling with a
- * random number that is a function of (key, step).
+ * because x′ is √h G(z + √h a) from the mean of p; G need not be invertible. The last ψ is the
+ * likelihood of the returned points. So for any δ and ψ the weighted particles converge to (the
+ * distribution of the sampler's steps) × likelihood as their number increases, and the mean weight
+ * converges to p(observation). If the effective sample size (Σw)²/Σw² falls below a share of their
+ * number, the particles are resampled in proportion to their weights, by systematic resampling with
+ * a random number that is a function of (key, step).
  */
 import { fail, input, type NdArray } from "../graph/index.ts";
 import {
@@ -38,33 +38,35 @@ import { pauses } from "./pauses.ts";
 import { domainPreserving } from "./stochastic.ts";
 import { aboveZero, Cloud, type Weighed } from "./weights.ts";
 
-/** Options of a call. */
+/** Options of a call of an open particle sampler. */
 export interface ParticleCall
   extends Pick<DrawOptions, "key" | "steps" | "grid" | "tEnd" | "signal"> {
   /** The number of particles. */
   readonly particles: number;
   /**
-   * Particles are resampled where the effective sample size falls below this share of their number;
-   * 0: never. Default ½.
+   * Particles are resampled if the effective sample size falls below this share of their number; 0
+   * means never. Default ½.
    */
   readonly threshold?: number;
-  /** How many run at once. Default: all. It changes memory and speed, not the samples. */
+  /**
+   * The number of particles per batch. Default: all. It affects memory and speed, not the samples.
+   */
   readonly batch?: number;
-  /** The arrays whose shapes were given as `observed` when the sampler was opened. */
+  /** The arrays whose shapes `observed` of `openParticles` declares. */
   readonly observed?: Readonly<Record<string, NdArray>>;
   readonly onStep?: (
     progress: Omit<Progress, "points" | "first" | "count"> & { readonly ess: number },
   ) => void | Promise<void>;
 }
 
-/** Options of `particles`: those of opening and of one call. */
+/** Options of `particles`: those of `openParticles` and of one call. */
 export interface ParticleOptions
   extends Omit<OpenParticleOptions, "observed">,
     Omit<ParticleCall, "observed"> {}
 
-/** Particles with their weights and effective sample sizes. */
+/** The result of a particle sampler: particles with their weights and effective sample sizes. */
 export interface ParticleResult extends Weighed {
-  /** Score evaluations for each particle. */
+  /** Score evaluations per particle. */
   readonly scoreEvaluations: number;
   readonly times: readonly number[];
 }
@@ -72,16 +74,16 @@ export interface ParticleResult extends Weighed {
 /** A sampler of weighted particles, opened once and called often. */
 export interface OpenParticles extends Closable {
   (call: ParticleCall): Promise<ParticleResult>;
-  /** Frees the graphs. Calling it afterwards is an error. */
+  /** Frees the graphs. Calling the sampler afterwards is an error. */
   dispose(): Promise<void>;
 }
 
-/** A conditioned process, or a function that makes it from the observed arrays of a call. */
+/** A twisted process, or a function that makes it from the observed arrays of a call. */
 type Conditioned = TwistedProcess | ((observed: NamedTensors) => TwistedProcess);
 
 /**
- * Opens a sampler of the posterior that `condition`, `guide` or `twist` made of a process. Graphs
- * are compiled at the first call of each batch size. Observed arrays may be passed with each call:
+ * Opens a particle sampler of a process made by `condition`, `guide` or `twist`. Graphs are
+ * compiled at the first call with each batch size. Observed arrays can be passed with each call:
  * `openParticles((observed) => condition(…), { observed })`.
  */
 export function openParticles(process: Conditioned, options: OpenParticleOptions): OpenParticles {
@@ -92,7 +94,7 @@ export function openParticles(process: Conditioned, options: OpenParticleOptions
   if (!probe.twist)
     fail(
       "usage",
-      `particles: ${probe.name} is not conditioned on anything`,
+      `particles: ${probe.name} has no observation or guidance`,
       "make it with condition, guide or twist",
     );
   requireUnchanged(probe, probe.twist);
@@ -100,7 +102,7 @@ export function openParticles(process: Conditioned, options: OpenParticleOptions
   const { build, buildSteps, dispose } = compiler(engine, type);
   let open = true;
   const draw = async (call: ParticleCall): Promise<ParticleResult> => {
-    if (!open) fail("disposed", "these particles were disposed", "open them again");
+    if (!open) fail("disposed", "this particle sampler is disposed", "open a new one");
     requireCall(call, observed);
     const { particles: count, batch = count, key } = call;
     const batchOf = (first: number, rows: number): Batch => ({
@@ -133,7 +135,11 @@ export function openParticles(process: Conditioned, options: OpenParticleOptions
   return Object.assign(draw, disposable(close));
 }
 
-/** Opens a particle sampler for one call. */
+/**
+ * Samples the posterior of a process made by `condition`, `guide` or `twist` with weighted
+ * particles, which is exact in the limit of many particles. Opens a particle sampler for one call;
+ * to sample more than once, use `openParticles`.
+ */
 export async function particles(
   process: TwistedProcess,
   options: ParticleOptions,
@@ -156,21 +162,20 @@ function requireCall(
   observed: NonNullable<OpenParticleOptions["observed"]>,
 ): void {
   if (!(Number.isInteger(count) && count >= 1))
-    fail("usage", `particles: ${count} particles`, "set an integer, at least 1");
+    fail("usage", `\`particles\` is ${count}`, "set an integer of at least 1");
   if (!(threshold >= 0 && threshold <= 1))
-    fail("usage", `particles: the threshold is ${threshold}`, "set a share from 0 to 1");
+    fail("usage", `particles: \`threshold\` is ${threshold}`, "set a share from 0 to 1");
   const [wanted, names] = [observed, given].map((record) => Object.keys(record).sort().join(", "));
   if (wanted !== names)
     fail(
       "usage",
-      `particles: observed ${names || "nothing"}, opened for ${wanted || "nothing"}`,
-      "pass the arrays that were named when opening",
+      `particles: the call passes ${names || "no arrays"} as \`observed\`, the sampler was opened for ${wanted || "none"}`, "pass the arrays that `observed` of openParticles names",
     );
 }
 
 type Arrays = Readonly<Record<string, NdArray>>;
 
-/** Applies a function to all particles, part by part, and joins the results. */
+/** Applies a function to all particles in batches and joins the results. */
 const inParts =
   (parts: readonly (readonly [number, number])[], signal: AbortSignal | undefined) =>
   async <T extends Arrays>(
@@ -244,8 +249,7 @@ function requireFinite(
   if (bad === undefined) return;
   fail(
     "numerical",
-    `${name}: particle ${Math.floor(bad / (points.data.length / count))} is no longer a ` +
-      `finite number after ${where}`,
-    "use smaller steps, a wider likelihood, a smaller strength, or compute in float64",
+    `${name}: particle ${Math.floor(bad / (points.data.length / count))} is not ` + `finite after ${where}`,
+    "use smaller steps, a wider likelihood, a smaller `strength`, or float64",
   );
 }

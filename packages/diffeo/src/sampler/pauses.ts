@@ -1,8 +1,8 @@
-/** Turns of the event loop between runs of the engine, which block the thread. */
+/** Yields to the event loop between runs of the engine, which block the thread. */
 
 export const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
-/** Lets timers, signals and the screen run a few times per second. */
+/** Yields to timers, signals and the screen a few times per second. */
 export function pauses(): () => Promise<void> {
   let last = Date.now();
   return async () => {

@@ -1,4 +1,4 @@
-/** A run whose steps are as long as the solver's tolerance allows. */
+/** A run with adaptive steps. */
 import { fail, ndarray, type Tensor } from "../graph/index.ts";
 import { followFlow } from "./adaptive.ts";
 import type { Batch } from "./batch.ts";
@@ -16,14 +16,12 @@ export async function runAdaptive(batch: Batch, tolerance: number): Promise<Samp
     if (options[name] !== undefined)
       fail(
         "usage",
-        `rungeKutta: ${name} cannot be used with steps chosen by tolerance`,
-        "leave it out, or give steps",
+        `rungeKutta: \`${name}\` cannot be used with adaptive steps`, "leave it out, or set `steps`",
       );
   if (solver.onExit !== "fail")
     fail(
       "usage",
-      "rungeKutta: onExit cannot be used with steps chosen by tolerance",
-      "leave it out, or give steps: a step that leaves the domain is refused and tried shorter",
+      "rungeKutta: `onExit` cannot be used with adaptive steps, which are shortened if they leave the domain", "leave it out, or set `steps`",
     );
   const [from, to] = timeSpan(process, options);
   const start = await startingPoints(batch, from);

@@ -1,4 +1,4 @@
-/** Steps of which each is one call of the engine, with noise from a source of the caller's. */
+/** Steps with one call of the engine each, and noise from a given source. */
 import type { NdArray, Shape } from "../graph/index.ts";
 import type { Batch } from "./batch.ts";
 import { byIndex } from "./compiler.ts";
@@ -7,7 +7,7 @@ import { independentNoise } from "./noise.ts";
 import { pauses, turn } from "./pauses.ts";
 import { type Ended, type GridRun, memoryFor, report, stepAt } from "./step-graphs.ts";
 
-/** What is drawn for each step. */
+/** The noise of each step. */
 function drawer(
   { options, type, first, count }: Batch,
   times: readonly number[],
@@ -52,8 +52,8 @@ export async function runCalls(run: GridRun): Promise<Ended> {
       options.signal?.throwIfAborted();
       const { values } = controls;
       const moving = move(point, from, to - from, upcoming, values, condition.values, memory.of(k));
-      // On a worker the next noise is drawn while the device moves; a turn of the loop first, for
-      // the request to leave. What fails meanwhile is raised where the result is awaited.
+      // On a worker the next noise is computed while the device runs the step; yield first, so that
+      // the request is sent. Errors are thrown where the result is awaited.
       moving.catch(() => undefined);
       if (worker) await turn();
       if (repeat + 1 < condition.repeats) upcoming = drawAll(k, repeat + 1);

@@ -1,4 +1,4 @@
-/** Steps of which a call takes many, in a module that draws their noise itself. */
+/** Many steps per call, in a module that also computes their noise. */
 import type { NdArray } from "../graph/index.ts";
 import { allocate } from "../graph/ndarray.ts";
 import { sampleKeys } from "../random/index.ts";

@@ -1,4 +1,4 @@
-/** Runs over a time grid: steps in a module where the compiler has one, call by call elsewhere. */
+/** Runs over a time grid: in a module if the compiler supports it, else one call per step. */
 import type { Batch } from "./batch.ts";
 import { failNotFinite, finalTime, firstNotFinite, startingPoints } from "./exits.ts";
 import { conditioning } from "./known.ts";

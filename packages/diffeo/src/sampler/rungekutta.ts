@@ -3,7 +3,7 @@
  *
  *   kᵢ = v(p + dt Σⱼ aᵢⱼ kⱼ, t + cᵢ dt),   p′ = p + dt Σ bᵢ kᵢ,   error = dt Σ (bᵢ − b̂ᵢ) kᵢ
  *
- * Dormand–Prince 5(4): seven stages, the last of which is the first of the next step.
+ * Dormand–Prince 5(4) has seven stages; the last one is the first of the next step.
  */
 
 import { errors, nodes, stages } from "../graph/dormand-prince.ts";
@@ -24,16 +24,16 @@ import { sizeOf } from "../graph/ndarray.ts";
 
 /** A state of several tensors, [count, …] each. */
 export type State = readonly Tensor[];
-/** The slope of a state; `fixed` are other inputs of the field. */
+/** The derivative of a state; `fixed` are other inputs of the field. */
 export type StateField = (state: State, t: Tensor, fixed: readonly Tensor[]) => State;
 
-/** Score evaluations of a step whose first slope is known from the step before. */
+/** Score evaluations per step; the first derivative is known from the step before. */
 export const stagesPerStep = 6;
 
 const combine = (slopes: readonly State[], by: readonly number[], of: number): Tensor =>
   by.flatMap((b, i) => (b === 0 ? [] : [mul(slopes[i][of], b)])).reduce(add);
 
-/** One step from a state and its slope. */
+/** One step from a state and its derivative. */
 export function dormandPrince(
   field: StateField,
   state: State,
@@ -52,9 +52,8 @@ export function dormandPrince(
 }
 
 /**
- * The largest error of any sample, in units of what is allowed: root mean square over its
- * coordinates of
- * error/(tol + tol·|p|). A step is good where this is at most 1.
+ * The greatest error ratio of any sample: the root mean square over its coordinates of error/(tol +
+ * tol·|p|). A step is accepted if this is at most 1.
  */
 export function errorRatio(error: State, from: State, to: State, tolerance: number): Tensor {
   const ratios = error.map((e, k) => {

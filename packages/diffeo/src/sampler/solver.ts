@@ -1,7 +1,6 @@
 /**
- * The contract of an integrator: one step of a motion as a graph. A motion is the process in the
- * coordinates that the steps are taken in; a solver reads its drift, diffusion and velocity and
- * computes none of them.
+ * The interface of solvers: one step of a motion as a graph. The motion is the process in the
+ * coordinates of the steps; a solver uses its drift, diffusion and velocity.
  */
 import {
   constant,
@@ -16,73 +15,73 @@ import { inChart, type Motion, noiseShape, type Process } from "../sde/index.ts"
 import type { GridName } from "./grid.ts";
 
 /**
- * Where steps are taken: x, then mapped and so always inside the domain, or y, the space of the
- * process.
+ * The coordinates of the steps: x, whose results are mapped and so are always in the domain, or y,
+ * the space of the process.
  */
 export type StepIn = "x" | "y";
 
 /**
- * What happens to a point that a step in y takes out of the domain; it is counted in any case.
- * `fail`: an error. `hold`: the point stays where it was before the step. A function: puts points
- * back, such as a projection; the points it changes are counted as clamps.
+ * What happens if a step in y leaves the domain; exits are always counted. `fail` throws an error.
+ * `hold` undoes the step for that sample. A function, such as a projection, moves points back; the
+ * points it changes are counted as clamps.
  */
 export type OnExit = "fail" | "hold" | ((y: Tensor) => Tensor);
 
-/** Options of the solvers that may step in either space. */
+/** Options of the solvers that can step in x or in y. */
 export interface SteppingOptions {
+  
+    /** The coordinates of the steps. The default depends on the solver. */
   readonly stepIn?: StepIn;
-  /** Default fail. */
+  /** What happens if a step leaves the domain. Default `fail`. */
   readonly onExit?: OnExit;
 }
 
-/** The process that is run, with all that controls it, and how it moves where steps are taken. */
+/** The process with its controls, and its motion in the coordinates of the steps. */
 export interface Stage {
   readonly process: Process;
   readonly motion: Motion;
 }
 
-/** What a step is computed from. */
+/** The inputs of a step. */
 export interface StepInputs {
   readonly point: Tensor;
   readonly t: Tensor;
   readonly dt: Tensor;
   readonly noise: readonly Tensor[];
-  /** What the last step left for this one, and the time it began at: t itself if there was none. */
+  /**
+   * The memory of the previous step, and the time at which it started; t itself for the first step.
+   */
   readonly memory?: { readonly value: Tensor; readonly since: Tensor };
 }
 
-/** An integrator: one step of a process as a graph. */
+/** A solver: one step of a process as a graph. */
 export interface Solver {
-  /** What errors call it. */
+  /** The name of the solver in errors. */
   readonly name: string;
   readonly stepIn: StepIn;
   readonly onExit: OnExit;
-  /** How times are spaced by default. */
+  /** The default time grid. */
   readonly grid: GridName;
   /**
-   * Whether it steps over all but the network exactly, so that times fitted to the network's errors
-   * are its best. Default false.
+   * Whether the linear part of the drift is integrated exactly, so that `fittedGrid` is a good
+   * grid. Default false.
    */
   readonly takesFitted?: boolean;
-  /** Score evaluations a step. */
+  /** Score evaluations per step. */
   readonly evaluations: number;
   /**
-   * Whether step k of so many uses what the last one left it, of the shape of a point. Absent:
-   * steps leave nothing.
+   * Whether step k of n uses the memory of the previous step, which has the shape of a point.
+   * Absent for solvers without memory.
    */
   readonly remembers?: (k: number, steps: number) => boolean;
-  /**
-   * The error allowed to a step whose length is chosen by it, where neither steps nor a grid are
-   * given.
-   */
+  /** The tolerance of adaptive steps, which are used if neither `steps` nor `grid` is given. */
   readonly tolerance?: number;
-  /** Whether driftScale and timeDilation may change the process. Default true. */
+  /** Whether `driftScale` and `timeDilation` can be used. Default true. */
   readonly scalable?: boolean;
-  /** Refuses a process that the solver cannot run. */
+  /** Throws for a process that the solver cannot run. */
   readonly require?: (stage: Stage) => void;
   /**
-   * The shapes of the standard normals that a step takes, for one event of the space it is taken
-   * in.
+   * The shapes of the standard normals of a step, for one event in the coordinates of the steps.
    */
   readonly draws: (stage: Stage, event: Shape, dtype: FloatType) => readonly Shape[];
   readonly step: (
@@ -91,7 +90,7 @@ export interface Solver {
   ) => { readonly next: Tensor; readonly memory?: Tensor };
 }
 
-/** The process as a solver steps it. */
+/** The process in the coordinates of the steps. */
 export const stageOf = (process: Process, stepIn: StepIn): Stage => ({
   process,
   motion: stepIn === "x" ? inChart(process) : process,
@@ -107,7 +106,7 @@ export function drawnShape({ process, motion }: Stage, event: Shape, dtype: Floa
 /** |dt|, the variance of a step's dW. */
 export const duration = ({ reversed }: Process, dt: Tensor): Tensor => (reversed ? neg(dt) : dt);
 
-/** The velocity of a motion that has one. */
+/** The velocity of a motion; throws if it has none. */
 export function velocityOf(
   { motion, process }: Stage,
   solver: string,

@@ -1,4 +1,4 @@
-/** Solvers by name. Every property test of `test/sampler` runs over them. */
+/** Solvers by name. The property tests of `test/sampler` run over them. */
 import { fail } from "../graph/index.ts";
 import { predictorCorrector } from "./corrector.ts";
 import { ancestral, dpmSolver2M, dpmSolver2MSde } from "./dpm-solver.ts";
@@ -6,7 +6,7 @@ import { heun, rungeKutta } from "./flow.ts";
 import type { Solver } from "./solver.ts";
 import { domainPreserving, eulerMaruyama, milstein } from "./stochastic.ts";
 
-/** All solvers by name, with their default options. */
+/** Functions that make the solvers, by name. */
 export const solvers = {
   domainPreserving,
   eulerMaruyama,
@@ -22,13 +22,13 @@ export const solvers = {
 /** The name of a solver. */
 export type SolverName = keyof typeof solvers;
 
-/** A solver as it is, or by its name. */
+/** The solver itself, or the one with the given name. */
 export function solverOf(solver: SolverName | Solver = "domainPreserving"): Solver {
   if (typeof solver !== "string") return solver;
   if (!Object.hasOwn(solvers, solver))
     fail(
       "usage",
-      `there is no solver "${solver}"`,
+      `unknown \`solver\` "${solver}"`,
       `use one of ${Object.keys(solvers).join(", ")}`,
     );
   return solvers[solver]();

@@ -1,9 +1,9 @@
 /**
- * The graphs of a run over a grid. One of them is a step: score, drift, scaled noise, update and
- * the check of the domain together,
+ * The graphs of a run over a grid. One of them is a step, with score, drift, scaled noise, update
+ * and the check of the domain:
  *
  *   (point, t, dt, z, controls, known values, memory)
- *       ↦ (next point, how many left the domain, how many were put back)
+ *       ↦ (next point, exits, clamps)
  *
  * The others give the points of the process during the run and at its end.
  */
@@ -41,7 +41,7 @@ type StepArguments = readonly [
 type Specs<X extends readonly unknown[]> = { readonly [I in keyof X]: OpenSpecs<X[I]> };
 type StepSpecs = Specs<StepArguments>;
 
-/** A step's graph for the samples of a batch, and where its inputs are. */
+/** The graph of a step for the samples of a batch, and the positions of its inputs. */
 function stepGraph(
   step: (...args: StepArguments) => StepResult,
   specs: StepSpecs,
@@ -58,7 +58,7 @@ function stepGraph(
   return { traced, places: { point: 0, t: 1, dt: 2, noise, fixed: first, ...past }, draws };
 }
 
-/** A spec whose open axes have this size. */
+/** A spec with the given size for its open axes. */
 const closed =
   (count: number) =>
   (spec: OpenSpec): Spec => {
@@ -110,11 +110,11 @@ export function graphsOf(batch: Batch, condition: Condition, shape: Shape) {
       finalPoints(batch, run(values, known), p, t, (x) => condition.settle(x, known)),
     [open, [], specs.values, specs.known],
   );
-  // Of `move` and `module` one is used, and compiled.
+  // Only one of `move` and `module` is used and compiled.
   return { draws, move, module, show, finish };
 }
 
-/** What the loops over a grid are given. */
+/** The arguments of the loops over a grid. */
 export interface GridRun {
   readonly batch: Batch;
   readonly times: readonly number[];
@@ -123,7 +123,7 @@ export interface GridRun {
   readonly start: NdArray;
 }
 
-/** What a loop ends with. */
+/** The result of a loop. */
 export interface Ended {
   readonly point: NdArray;
   readonly exits: number;
@@ -136,7 +136,7 @@ export const stepAt = (times: readonly number[], k: number): TimeStep => ({
   to: times[k + 1],
 });
 
-/** Tells the caller of step k. */
+/** Reports step k to the caller. */
 export async function report(
   { batch, times, graphs }: GridRun,
   k: number,
@@ -147,7 +147,10 @@ export async function report(
   await options.onStep?.({ step, steps, t, first, count, points: () => graphs.show(point, t) });
 }
 
-/** What a step remembers of the last; steps that are repeated have no last one on the same path. */
+/**
+ * The memory of a step; repeated steps have none, because the previous step is not on the same
+ * path.
+ */
 export function memoryFor(
   { solver, type }: Batch,
   condition: Condition,

@@ -1,6 +1,6 @@
 /**
- * Steps of a sampler as a WebAssembly module: around the compiled graph of one step the loop over
- * the grid, its noise and the checks of run.ts,
+ * Steps of a sampler as a WebAssembly module: the compiled graph of one step in a loop over the
+ * grid, with its noise and the checks of run.ts,
  *
  *   steps(first, n) → how many        for k = first … first + n − 1:
  *                                       t, dt, since ← the call's list
@@ -9,7 +9,7 @@
  *                                       stop if a point is NaN or lost, or an index has no entry
  *                                       exits, clamps += …;   point ← next
  *
- * A step that stops the loop leaves the point as it was before, for the error's sake.
+ * If a step stops the loop, the point before it is kept for the error message.
  */
 import { apply, Code, type Expr, i32, int, memory, simd } from "../engine/wasm/code.ts";
 import { lanes } from "../engine/wasm/lanes.ts";
@@ -25,7 +25,7 @@ import {
   normalsFunction,
 } from "../random/normals-code.ts";
 
-/** What a step's graph gives: `guardExits`, and what the solver remembers. */
+/** The results of the graph of a step: those of `guardExits`, and the solver's memory. */
 export interface StepResult {
   readonly next: Tensor;
   readonly exits: Tensor;
@@ -35,23 +35,23 @@ export interface StepResult {
   readonly memory?: Tensor;
 }
 
-/** What the inputs of a step's graph are for: their places among the trace's inputs. */
+/** The positions of a step's inputs among the inputs of the trace. */
 export interface StepInputPlaces {
   readonly point: number;
   readonly t: number;
   readonly dt: number;
   readonly noise: readonly number[];
-  /** The first of those that are the same for all steps. */
+  /** The first input that is the same for all steps. */
   readonly fixed: number;
-  /** What the last step left, and the time it began at. */
+  /** The memory of the previous step, and the time at which it started. */
   readonly value?: number;
   readonly since?: number;
 }
 
-/** Steps that a call of the module may take at most. */
+/** The most steps of a call of the module. */
 export const MOST_STEPS = 1024;
 
-/** Where a module has what its caller writes and reads. */
+/** Addresses that the caller of a module writes and reads. */
 interface StepsLayout {
   /** Keys of the samples, in groups of four. */
   readonly keys: number;
@@ -75,7 +75,7 @@ export interface StepsModule {
 type ResultPlaces = { readonly [K in keyof StepResult]: number };
 
 interface Memory extends StepsLayout {
-  /** Keys of one step, and of a further draw of it. */
+  /** Keys of one step, and of a further request of noise in it. */
   readonly own: number;
   readonly further: number;
   readonly normals: NormalsMemory;
@@ -98,7 +98,7 @@ const copyBytes = (code: Code, to: Expr, from: Expr, bytes: number): void => {
   if (bytes > 0) code.run([0xfc, 0x0a, 0, 0], to, from, i32(bytes));
 };
 
-/** Whether all of so many numbers at an address are finite, as a function. */
+/** A function: whether all of `size` numbers at an address are finite. */
 function finiteFunction(module: Module, size: number, dtype: FloatType): number {
   return module.function(`finite ${size} ${dtype}`, () => {
     const code = new Code(["i32"]);
@@ -121,19 +121,19 @@ function finiteFunction(module: Module, size: number, dtype: FloatType): number 
   });
 }
 
-/** What the loop is written with. */
+/** What the code of the loop uses. */
 interface Site extends Around {
   readonly own: Memory;
   readonly places: StepInputPlaces;
   readonly results: ResultPlaces;
-  /** Numbers of the points, and of one event of each draw. */
+  /** The number of numbers of all points, and those of one event per request of noise. */
   readonly size: number;
   readonly draws: readonly number[];
   readonly count: number;
   readonly dtype: FloatType;
 }
 
-/** The noise of step k, where the graph reads it. */
+/** Writes the noise of step k to where the graph reads it. */
 function writeNoise(code: Code, site: Site, k: Expr): void {
   const { module, own, count, dtype, draws, places, inputs } = site;
   const wanted = draws.filter((_, i) => inputs[places.noise[i]] !== undefined);
@@ -204,11 +204,11 @@ function writeLoop(site: Site): void {
 }
 
 /**
- * The module of a step's graph for `count` samples; undefined where the compiler lacks an operation
- * of it.
+ * The module of a step's graph for `count` samples; undefined if the compiler lacks an operation of
+ * it.
  *
- * @param outputs of the graph, in the compiler's own primitives
- * @param draws shapes of the normals of one event
+ * @param outputs the results of the graph, in the primitives of the compiler
+ * @param draws the shapes of the normals of one event
  */
 export function stepsModule(
   traced: Trace<StepResult>,

@@ -1,7 +1,7 @@
 /**
- * Steps that run in a module (steps-module.ts): a call of it is as many as take some milliseconds,
- * so that between calls there is room for progress, signals and whatever else the thread does.
- * Between calls all state is outside of the module, so that calls of one open sampler may overlap.
+ * Runs steps in a module (steps-module.ts). A call runs as many steps as fit into some
+ * milliseconds, so that progress, signals and other work of the thread are handled between calls.
+ * Between calls all state is outside the module, so calls of one open sampler may overlap.
  */
 
 import type { CompileOptions } from "../engine/index.ts";
@@ -20,43 +20,41 @@ import {
   stepsModule,
 } from "./steps-module.ts";
 
-/** The graph of a step, and what a step draws. */
+/** The graph of a step, and the shapes of its noise. */
 export interface StepGraph {
   readonly traced: Trace<StepResult>;
   readonly places: StepInputPlaces;
   readonly draws: readonly Shape[];
 }
 
-/** What a call of a module starts from. */
+/** The arguments of a call of a module. */
 export interface StepsCall {
-  /**
-   * The number of the first step, and the times of all, from which as many steps are taken as fit.
-   */
+  /** The number of the first step, and the times of all remaining steps. */
   readonly first: number;
   readonly steps: readonly { readonly t: number; readonly dt: number; readonly since: number }[];
   readonly point: NdArray;
   readonly memory: NdArray | undefined;
   readonly keys: Keys;
-  /** Inputs that are the same for all steps, in their order. */
+  /** The inputs that are the same for all steps, in order. */
   readonly fixed: readonly TypedArray[];
 }
 
-/** What a call led to. */
+/** The result of a call. */
 export interface StepsTaken {
   readonly taken: number;
-  /** After the last step that was taken. */
+  /** The point after the last step. */
   readonly point: NdArray;
   readonly memory: NdArray | undefined;
   readonly exits: number;
   readonly clamps: number;
-  /** Of the step that stopped the loop: what it landed on, and how many it lost. */
+  /** If a step stopped the loop: its result, and the number of samples outside the domain. */
   readonly stopped?: { readonly landed: NdArray; readonly lost: number };
 }
 
-/** Milliseconds that a call may take about. */
+/** The approximate milliseconds of a call. */
 const TURN = 25;
 
-/** Microseconds that a normal number takes in JavaScript and does not in the module. */
+/** Microseconds per normal number that the module saves compared with JavaScript. */
 const DRAWN = 0.03;
 
 interface Exports {
@@ -64,12 +62,12 @@ interface Exports {
   readonly steps: (first: number, n: number) => number;
 }
 
-/** A module in memory. */
+/** An instantiated module. */
 export class StepsSession {
   readonly #module: StepsModule;
   readonly #graph: StepGraph;
   readonly #exports: Exports;
-  /** Steps of a call that is to take a turn. */
+  /** The number of steps of a call, adapted to its duration. */
   #steps = 1;
 
   private constructor(module: StepsModule, graph: StepGraph, exports: Exports) {
@@ -78,7 +76,7 @@ export class StepsSession {
     this.#exports = exports;
   }
 
-  /** Undefined where the graph is not one that the compiler runs on this device. */
+  /** Undefined if the compiler does not run the graph on this device. */
   static async open(
     graph: StepGraph,
     { device = "cpu", worker, checkFinite, threads }: CompileOptions,
@@ -111,7 +109,7 @@ export class StepsSession {
     return { shape, dtype, data } as NdArray;
   }
 
-  /** Takes steps from the front of a list, as many as fit into a turn. */
+  /** Runs the first steps of a list, as many as fit into a call. */
   run({ first, steps, point, memory, keys, fixed }: StepsCall): StepsTaken {
     const { layout, results, inputs } = this.#module;
     const { places } = this.#graph;

@@ -5,9 +5,9 @@
  *   Milstein           … + ½ Σⱼₖ (D G̃ₖ)G̃ⱼ (ΔWⱼ ΔWₖ − δⱼₖ|dt|)         strong order 1
  *   domain-preserving  Euler–Maruyama in x, then y = φ(x, t)
  *
- * Milstein's order holds where the noise commutes. The last is the same y-process, stepped in x,
- * where it has no boundary: it cannot leave the domain, and it is not biased near the boundary,
- * where steps in y are. It is the default.
+ * The order of Milstein's method holds for commutative noise. The last solver, the default, samples
+ * the same process of y, but steps in x, where there is no boundary. So it cannot leave the domain,
+ * and it is not biased near the boundary like steps in y.
  */
 import { eventOf } from "../bijector/event.ts";
 import { itoTrace, pushVector } from "../bijector/index.ts";
@@ -35,7 +35,7 @@ import {
   type SteppingOptions,
 } from "./solver.ts";
 
-/** Euler–Maruyama's step, also the predictor of predictor–corrector. */
+/** The Euler–Maruyama step, also the predictor of predictor–corrector. */
 export function eulerStep(
   { process, motion }: Stage,
   { point, t, dt, noise: [z] }: StepInputs,
@@ -45,7 +45,7 @@ export function eulerStep(
   return add(add(point, mul(motion.drift(point, t), dt)), noise);
 }
 
-/** Steps the process in its own space. */
+/** The Euler–Maruyama method, by default with steps in the coordinates y of the process. */
 export const eulerMaruyama = ({ stepIn = "y", onExit = "fail" }: SteppingOptions = {}): Solver => ({
   name: "eulerMaruyama",
   stepIn,
@@ -56,17 +56,21 @@ export const eulerMaruyama = ({ stepIn = "y", onExit = "fail" }: SteppingOptions
   step: (stage, step) => ({ next: eulerStep(stage, step) }),
 });
 
-/** Steps in x, then φ: the same y-process in distribution, for every map and every w. */
+/**
+ * The domain-preserving method, the default: Euler–Maruyama steps in x, mapped by φ. Samples never
+ * leave the domain, and have the distribution of the process of y for every map and every
+ * `driftScale`.
+ */
 export const domainPreserving = (): Solver => ({
   ...eulerMaruyama({ stepIn: "x" }),
   name: "domainPreserving",
 });
 
 /**
- * Strong order 1 where (D G̃ₖ)G̃ⱼ is symmetric in j and k. It is if G depends on t alone, whatever
- * the map: then
- * (D G̃ₖ)G̃ⱼ = H(Gⱼ, Gₖ). So it is for a diagonal G whose entries depend on their own coordinate.
- * Elsewhere the order is that of Euler–Maruyama, for want of Lévy areas.
+ * Milstein's method, of strong order 1 if (D G̃ₖ)G̃ⱼ is symmetric in j and k. This holds if G
+ * depends on t alone, for any map, because then (D G̃ₖ)G̃ⱼ = H(Gⱼ, Gₖ), and for a diagonal G whose
+ * entries depend on their own coordinate only. In other cases the order is that of Euler–Maruyama,
+ * because Lévy areas are not sampled.
  */
 export const milstein = (options: SteppingOptions = {}): Solver => ({
   ...eulerMaruyama(options),
@@ -80,10 +84,10 @@ export const milstein = (options: SteppingOptions = {}): Solver => ({
 
 /**
  * ½ Σⱼₖ (D G̃ₖ)G̃ⱼ (ΔWⱼ ΔWₖ − δⱼₖ|dt|), for symmetric (D G̃ₖ)G̃ⱼ: the derivative of y ↦ G̃(y)ΔW
- * along G̃ΔW, less |dt| times that of each column along itself. Derivatives along G̃ in y are
+ * along G̃ΔW, minus |dt| times that of each column along itself. Derivatives along G̃ in y are
  * derivatives along G in x, since D_yφ⁻¹ G̃ = G; so for an image J G
  *
- *   (D G̃ₖ)G̃ⱼ = D_x[J Gₖ][Gⱼ],   and where G does not depend on x,   Σⱼ D_x[J Gⱼ][Gⱼ] = Tr[GᵀHG].
+ *   (D G̃ₖ)G̃ⱼ = D_x[J Gₖ][Gⱼ],   and if G does not depend on x,   Σⱼ D_x[J Gⱼ][Gⱼ] = Tr[GᵀHG].
  */
 function milsteinTerm(
   { process, motion }: Stage,

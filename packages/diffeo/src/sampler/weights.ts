@@ -1,4 +1,4 @@
-/** Weights of particles, kept as logarithms; when particles are resampled, and the result. */
+/** Weights of particles as logarithms, their resampling, and the result. */
 import { fail, type NdArray } from "../graph/index.ts";
 import { pickRows } from "../host/index.ts";
 import { fold, type Key, uniform } from "../random/index.ts";
@@ -7,32 +7,33 @@ import type { Samples } from "./options.ts";
 /** Particles, their weights and effective sample sizes. */
 export interface Weighed {
   /**
-   * Draws of the posterior, [particles, ...event] in the space of the process: those below, drawn
+   * Samples of the posterior, [particles, ...event] in the space of the process: `points` resampled
    * by their weights.
    */
   readonly samples: Samples;
-  /** The particles themselves. */
+  /** The weighted particles. */
   readonly points: Samples;
   /** Their weights, which sum to one. */
   readonly weights: Float64Array;
   /**
-   * (Σw)²/Σw²: the effective sample size of the weights. It ignores that particles share ancestors.
+   * The effective sample size of the weights, (Σw)²/Σw². It does not account for common ancestors
+   * of particles.
    */
   readonly ess: number;
   /** The effective sample size before each step, and at the end. */
   readonly essBySteps: readonly number[];
-  /** Steps, from 0, before which particles were resampled. */
+  /** The steps, counted from 0, before which particles were resampled. */
   readonly resampled: readonly number[];
-  /** How many of the first particles are ancestors of the last. */
+  /** How many of the initial particles are ancestors of the final ones. */
   readonly ancestors: number;
   /** log p(observation), including the constants of the likelihood. */
   readonly logEvidence: number;
 }
 
 /**
- * On the way ψ must not be zero: an x̂₀ that is impossible may still become a point that is not.
- * Such a particle is taken to be e times less likely than the least likely of the others; the end
- * alone says what was impossible.
+ * Before the end ψ must not be 0, because an impossible x̂₀ may still become a possible point. Such
+ * a particle is treated as e times less likely than the least likely of the others; only the last ψ
+ * may be 0.
  */
 export function aboveZero(psi: NdArray): NdArray {
   const values = psi.data as Float64Array;
@@ -44,7 +45,7 @@ export function aboveZero(psi: NdArray): NdArray {
   return { ...psi, data: values.map((v) => (v === Number.NEGATIVE_INFINITY ? floor : v)) };
 }
 
-/** Logarithms of weights, and when they are drawn by. */
+/** Logarithms of weights, and their resampling. */
 export class Cloud {
   readonly essBySteps: number[] = [];
   readonly resampled: number[] = [];
@@ -70,7 +71,7 @@ export class Cloud {
         fail(
           "numerical",
           `the log-likelihood of particle ${i} is ${values[i]} (${where})`,
-          "let the likelihood give a number, or −∞ where the observation is impossible",
+          "return a number, or −∞ if the observation is impossible",
         );
     }
   }
@@ -82,7 +83,7 @@ export class Cloud {
       fail(
         "numerical",
         "the observation is impossible for every particle",
-        "take more particles, or a likelihood that is positive everywhere",
+        "use more particles, or a likelihood that is positive everywhere",
       );
     const weights = this.#log.map((v) => Math.exp(v - most));
     const total = weights.reduce((a, b) => a + b, 0);
@@ -94,7 +95,7 @@ export class Cloud {
     };
   }
 
-  /** The parents of the next generation, where one is due. */
+  /** The parents of the next generation, if particles are to be resampled. */
   drawAnew(step: number): Uint32Array | undefined {
     const { weights, ess, logMean } = this.#normalised();
     this.essBySteps.push(ess);
@@ -112,7 +113,7 @@ export class Cloud {
     return uniform(fold(this.#key, step), [1], { dtype: "float64" }).data[0];
   }
 
-  /** What the weights say of the last points. */
+  /** The result for the last points. */
   end(points: Samples): Weighed {
     const { weights, ess, logMean } = this.#normalised();
     return {
@@ -129,7 +130,8 @@ export class Cloud {
 }
 
 /**
- * Numbers of particles, each as often as its weight times their number, rounded down or up.
+ * Systematic resampling: the index of each particle occurs as often as its weight times the number
+ * of particles, rounded down or up.
  */
 export function systematic(weights: Float64Array, u: number): Uint32Array {
   const n = weights.length;

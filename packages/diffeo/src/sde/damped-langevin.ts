@@ -78,7 +78,11 @@ export interface DampedLangevin {
 function halves(z: Tensor): readonly [Tensor, Tensor] {
   const size = z.shape.at(-1) as number;
   if (size % 2 !== 0)
-    fail("shape", `dampedLangevin: an event has ${size} numbers`, "give n positions, then n velocities");
+    fail(
+      "shape",
+      `dampedLangevin: an event has ${size} numbers`,
+      "give n positions, then n velocities",
+    );
   const part = (from: number): Tensor =>
     slice(z, ...z.shape.slice(0, -1).map((d): [number, number] => [0, d]), [from, from + size / 2]);
   return [part(0), part(size / 2)];

@@ -38,7 +38,8 @@ export function interpolant({
   if (!(horizon > 0 && horizon < 1))
     fail(
       "usage",
-      `interpolant: \`horizon\` is ${horizon}`, "use a number between 0 and 1; at 1 the drift is infinite",
+      `interpolant: \`horizon\` is ${horizon}`,
+      "use a number between 0 and 1; at 1 the drift is infinite",
     );
   return {
     name: "interpolant",

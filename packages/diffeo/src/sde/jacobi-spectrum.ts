@@ -76,7 +76,8 @@ export function coordinatesOf({ a = 1, b = 1, rate }: JacobiOptions): readonly C
     if (list.length > 1 && list.length !== n)
       fail(
         "usage",
-        `jacobi: \`${name}\` has ${list.length} numbers for ${n} coordinates`, "give one number, or one per coordinate",
+        `jacobi: \`${name}\` has ${list.length} numbers for ${n} coordinates`,
+        "give one number, or one per coordinate",
       );
     for (const value of list)
       if (!(value > 0 && value < Infinity))

@@ -16,7 +16,7 @@ export interface OrnsteinUhlenbeckOptions {
   readonly rate?: number;
   /** σ, the strength of the noise. Default √2. */
   readonly noise?: number;
-    /** T, the horizon. Default 5. */
+  /** T, the horizon. Default 5. */
   readonly horizon?: number;
   /** The number of trailing axes of one event. Default 1. */
   readonly eventRank?: number;

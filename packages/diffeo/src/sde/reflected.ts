@@ -145,7 +145,11 @@ export function reflected({
 }: ReflectedOptions = {}): Reflected {
   const length = high - low;
   if (!(length > 0 && length < Infinity))
-    fail("usage", `reflected: \`low\` is ${low} and \`high\` is ${high}`, "give finite numbers with low < high");
+    fail(
+      "usage",
+      `reflected: \`low\` is ${low} and \`high\` is ${high}`,
+      "give finite numbers with low < high",
+    );
   if (!(sigmaMin > 0 && sigmaMax > sigmaMin && sigmaMax <= 2))
     fail(
       "usage",

@@ -24,9 +24,9 @@ import type { GaussianSde } from "./sde.ts";
 
 /** Options of `ve`. */
 export interface VeOptions {
-    /** σ_min. Default 0.01. */
+  /** σ_min. Default 0.01. */
   readonly sigmaMin?: number;
-    /** σ_max. Default 50. */
+  /** σ_max. Default 50. */
   readonly sigmaMax?: number;
   /** The number of trailing axes of one event. Default 1. */
   readonly eventRank?: number;

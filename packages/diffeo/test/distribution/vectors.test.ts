@@ -382,9 +382,15 @@ describe("made of others", () => {
   });
 
   const wrong: readonly (readonly [() => unknown, string])[] = [
-    [() => multivariateNormal({ mean: M }), "0 of `covariance`, `cholesky` and `precision` are given"],
+    [
+      () => multivariateNormal({ mean: M }),
+      "0 of `covariance`, `cholesky` and `precision` are given",
+    ],
     [() => multivariateNormal({ mean: [0, 1], covariance: S }), "do not broadcast"],
-    [() => truncated(vonMises(0, 1), { above: 0 }), "the distribution function of vonMises is not available"],
+    [
+      () => truncated(vonMises(0, 1), { above: 0 }),
+      "the distribution function of vonMises is not available",
+    ],
     [() => truncated(normal(), {}), "no bounds are given"],
     [() => mixture([0.5, 0.5], [normal(), normal(), normal()]), "weights of shape [2] for 3"],
     [() => mixture([0.5, 0.5], [normal(), poisson(1)]), "no common density"],

@@ -295,9 +295,7 @@ describe("chains", () => {
   });
 
   it("refuse what cannot be", async () => {
-    expect(() => openWalk(target, { leapfrog: 0 })).toThrow(
-      /`leapfrog` is 0\. Give an integer/,
-    );
+    expect(() => openWalk(target, { leapfrog: 0 })).toThrow(/`leapfrog` is 0\. Give an integer/);
     expect(() => openWalk({ ...target, terms: [] }, { leapfrog: 1 })).toThrow(/has no terms/);
     const walk = openWalk(target, { leapfrog: 1, type: "float64" });
     const chains = await walk.start(drawn(3));

@@ -306,9 +306,7 @@ describe("a run that was stopped", () => {
       parameters: { x: [real(), 2] },
       logDensity: ({ x }) => gaussian(x),
     };
-    await expect(samplePosterior(model, one)).rejects.toThrow(
-      "2 chains are saved, `chains` is 1",
-    );
+    await expect(samplePosterior(model, one)).rejects.toThrow("2 chains are saved, `chains` is 1");
     await expect(from({}, { draws: 1e7 })).rejects.toThrow(
       /1 chains with 10000000 draws of 2 coordinates are too large to save/,
     );

@@ -231,7 +231,9 @@ describe("what is asked for", () => {
     const short = { key: key(1), chains: 1, draws: 2, warmup: 2 };
     await expect(
       samplePosterior({ ...normal, logDensity: ({ moo }) => square(moo) }, short),
-    ).rejects.toThrow('the log-density reads "moo", which the parameters do not have. They are "mu", "tau".');
+    ).rejects.toThrow(
+      'the log-density reads "moo", which the parameters do not have. They are "mu", "tau".',
+    );
     const model: PosteriorModel = {
       ...normal,
       logDensity: ({ mu }, { y }) => mul(square(mu), y.shape[0]),

@@ -238,7 +238,7 @@ describe("a bad request", () => {
         start: { shape: [2, 2], dtype: "float64", data: Float64Array.of(0.3, 0.3, 0.9, 0.4) },
         count: 2,
       },
-      /point 1 of 2 lies outside the domain of additive logistic/,
+      /point 1 of 2 is outside the domain of additive logistic/,
     ));
   it("starts at what is no number", () =>
     expectUsage(
@@ -281,14 +281,14 @@ describe("a bad request", () => {
   it("wants a log-SNR grid down to zero", () =>
     expectUsage({ grid: "logSnr", tEnd: 0 }, /infinite/));
   it("wants a drift of no size", () =>
-    expectUsage({ driftScale: Number.NaN }, /driftScale is NaN/));
-  it("wants time to stand still", () => expectUsage({ timeDilation: 0 }, /timeDilation is 0/));
+    expectUsage({ driftScale: Number.NaN }, /`driftScale` is NaN/));
+  it("wants time to stand still", () => expectUsage({ timeDilation: 0 }, /`timeDilation` is 0/));
   it("scales the drift under a corrector", () =>
-    expectUsage({ solver: "predictorCorrector", driftScale: 0.9 }, /would undo driftScale/));
+    expectUsage({ solver: "predictorCorrector", driftScale: 0.9 }, /would undo `driftScale`/));
   it("asks for the flow of a process without a score", () =>
     expectUsage({ solver: "heun" }, /no probability flow/, forward(sde) as never));
   it("asks a path for times it does not have", () =>
-    expectUsage({ noise: brownianPath(key(1), uniformGrid(1, 0, 7)) }, /not on its grid/));
+    expectUsage({ noise: brownianPath(key(1), uniformGrid(1, 0, 7)) }, /not one of its times/));
 });
 
 describe("leaving the domain", () => {
@@ -369,7 +369,7 @@ describe("steps chosen by a tolerance", () => {
   it("refuse what cannot be used with them", async () => {
     await expect(
       sample(process, { ...adaptive, solver: rungeKutta({ onExit: "hold" }) }),
-    ).rejects.toThrow(/onExit cannot be used/);
+    ).rejects.toThrow(/`onExit` cannot be used/);
     await expect(
       sample(process, { ...adaptive, solver: rungeKutta({ tolerance: 0 }) }),
     ).rejects.toThrow(/tolerance is 0/);

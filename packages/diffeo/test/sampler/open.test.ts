@@ -73,7 +73,7 @@ describe.each(Object.keys(solvers) as SolverName[])("an open %s", (solver) => {
     for (const call of calls) found.push(await draw(call));
     expect(traced()).toBe(compiled);
     await draw.dispose();
-    await expect(draw(calls[0])).rejects.toThrow(/was disposed/);
+    await expect(draw(calls[0])).rejects.toThrow(/is disposed/);
     for (const [i, call] of calls.entries()) {
       const { samples, ...report } = await sample(process, { ...shared, ...call });
       const { samples: same, ...again } = found[i];

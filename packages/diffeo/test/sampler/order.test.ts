@@ -468,7 +468,7 @@ describe("exponential steps", () => {
         reverse(sde, (x) => neg(x)),
         { ...options, solver: heun({ churn: 0.2, stepIn: "y" }) },
       ),
-    ).rejects.toThrow(/heun: churn goes back by the Gaussian transition/);
+    ).rejects.toThrow(/heun: `churn` needs a reverse process with a Gaussian transition/);
     expect(() => heun({ churn: -1 })).toThrow("heun: churn is -1");
   });
 });

@@ -425,12 +425,12 @@ describe("particles", () => {
   it("say what they cannot run", async () => {
     const run = (p: unknown, options = {}) =>
       particles(p as never, { ...few, particles: 5, key: key(1), ...options });
-    await expect(run(process)).rejects.toThrow(/not conditioned on anything/);
+    await expect(run(process)).rejects.toThrow(/has no observation or guidance/);
     await expect(run(scaleDrift(posterior, 1.1))).rejects.toThrow(
       /changed after it was conditioned. Change the process first/,
     );
     await expect(run(posterior, { particles: 0 })).rejects.toThrow(/0 particles/);
-    await expect(run(posterior, { threshold: 2 })).rejects.toThrow(/threshold is 2/);
+    await expect(run(posterior, { threshold: 2 })).rejects.toThrow(/`threshold` is 2/);
     await expect(run(condition(process, (y) => y))).rejects.toThrow(
       /likelihood of a batch \[5\] has shape \[5, 2\]/,
     );

@@ -263,7 +263,7 @@ describe("as a conditional mean", () => {
 
   it("refuses samples and values of other shapes", async () => {
     await expect(run((x) => estimateProjectedScore(v, x, x, x).score, [[1, 2]])).rejects.toThrow(
-      /samples \[N, n\]/,
+      /samples of shape \[N, n\]/,
     );
   });
 });

@@ -1,4 +1,7 @@
-/** Critically damped Langevin diffusion: its transition, its stationary distribution, and its reversal. */
+/**
+ * Critically damped Langevin diffusion: its transition, its stationary distribution, and its
+ * reversal.
+ */
 import { describe, expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";
 import {
@@ -158,6 +161,6 @@ describe("critically damped Langevin diffusion", () => {
 
   it("refuses what is not positive, and events that are not pairs", () => {
     expect(() => dampedLangevin({ mass: 0 })).toThrow(/mass is 0/);
-    expect(() => sde.drift(f64([[1, 2, 3]]), f64([0]))).toThrow(/not \(x, v\)/);
+    expect(() => sde.drift(f64([[1, 2, 3]]), f64([0]))).toThrow(/an event has 3 numbers/);
   });
 });

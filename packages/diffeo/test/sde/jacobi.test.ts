@@ -205,6 +205,6 @@ describe("the reversed process", () => {
 
 it("refuses what is not positive, and lists of different lengths", () => {
   expect(() => jacobi({ a: 0 })).toThrow(/positive/);
-  expect(() => jacobi({ a: [1, 2], b: [1, 2, 3] })).toThrow(/2 numbers of 3/);
+  expect(() => jacobi({ a: [1, 2], b: [1, 2, 3] })).toThrow(/2 numbers for 3/);
   expect(() => jacobiSimplex({ alpha: [1] })).toThrow(/at least two/);
 });

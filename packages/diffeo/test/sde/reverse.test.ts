@@ -330,6 +330,6 @@ describe("on the simplex", () => {
 
 it("refuses a map and an SDE whose events differ in rank", () => {
   expect(() => push(ornsteinUhlenbeck({ eventRank: 3 }), additiveLogistic())).toThrow(
-    /rank 3.*rank 1/,
+    /eventRank 3.* has 1/,
   );
 });
