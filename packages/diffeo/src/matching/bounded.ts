@@ -3,35 +3,38 @@
  *
  *   w′ = ((x − low)(high − x)/L)^p,   (x − low)^p,   (high − x)^p   or   1
  *
- * with L the length of the side, by which faces there are.
+ * where L is the length of the side; the form depends on which faces exist.
  *
- * The losses come from E[∇v·s*, ∇v·s] by parts: the boundary leaves ∮ p (∇v·s)(∇v·n), which these
- * slices make 0 without any decay of p (assumption:boundary). So data may end at a face with any
- * density, and no map to Rⁿ is needed. C = diag(w′²), div C = (w′²)′.
+ * The losses are derived by integration by parts, whose boundary term ∮ p (∇v·s)(∇v·n) is 0 for
+ * these slices without any decay of p (assumption:boundary). So the density may have any value at a
+ * face, and no map to Rⁿ is needed. C = diag(w′²), div C = (w′²)′.
  *
  * With p = 1 this is score matching through a map: φ with φ′ = w′ is the sigmoid for two faces and
- * exp for one, and score matching of φ⁻¹(X) is score matching of X with C = JJᵀ (through.ts). On the
- * half-line it is the score matching of non-negative data (A. Hyvärinen, 2007); p = ½ is the linear
- * weight of generalised score matching (S. Yu, M. Drton, A. Shojaie, 2019).
+ * exp for one, and score matching of φ⁻¹(X) is score matching of X with C = JJᵀ (through.ts). On
+ * the half-line it is the score matching of non-negative data (A. Hyvärinen, 2007); p = ½ is the
+ * linear weight of generalised score matching (S. Yu, M. Drton, A. Shojaie, 2019).
  */
 import { div, fail, fill, mul, pow, sub, sum, type Tensor } from "../graph/index.ts";
 import type { SliceFamily } from "./family.ts";
 
 /** Options of `boundedSlices`. */
 export interface BoundedOptions {
-  /** The faces, the same for all coordinates. Default 0 and 1; −∞ and ∞ for none. */
+  /** The faces, for all coordinates; −∞ and ∞ mean no face. Default 0 and 1. */
   readonly low?: number;
   readonly high?: number;
-  /** p: how w′ falls to 0. Default 1; with less, Δv is not bounded. */
+  /** p, the power at which w′ decreases to 0, at least ½. Default 1; with less, Δv is unbounded. */
   readonly power?: number;
 }
 
-/** Slices whose ∇v vanishes at the faces of a box, for data that ends there. */
+/**
+ * Slices whose gradient vanishes at the faces of a box, for data in a box. They need no assumption
+ * about the density at the faces.
+ */
 export function boundedSlices({ low = 0, high = 1, power = 1 }: BoundedOptions = {}): SliceFamily {
   if (!(low < high))
-    fail("usage", `bounded slices: the box from ${low} to ${high}`, "give low < high");
+    fail("usage", `boundedSlices: \`low\` is ${low} and \`high\` is ${high}`, "give low < high");
   if (!(power >= 0.5 && power < Infinity))
-    fail("usage", `bounded slices: power is ${power}`, "use a number of at least 1/2");
+    fail("usage", `boundedSlices: \`power\` is ${power}`, "use a number of at least 1/2");
   const [below, above] = [Number.isFinite(low), Number.isFinite(high)];
   const side = below && above ? high - low : 1;
   /** The distance r to the faces, and its derivative. */

@@ -1,13 +1,13 @@
 /**
- * What the assumptions of a loss come to on points (assumption:integrability, assumption:boundary).
+ * Checks the assumptions of a loss on points (assumption:integrability, assumption:boundary).
  *
- * Moments: the mean of a loss exists if its tail index is above 1, and has an error of order 1/√N if
- * it is above 2. Hill's estimate of the index from the k greatest values is
+ * Moments: the mean of a loss exists if its tail index is above 1, and its estimate has an error
+ * O(1/√N) if the index is above 2. Hill's estimate of the index from the k greatest values is
  *
  *   1/index = (1/k) Σᵢ≤ₖ log(ℓ₍ᵢ₎/ℓ₍ₖ₊₁₎)
  *
- * Boundary: by parts, a face leaves ∮ p (sᵀC n), which is 0 for every density and score if C n = 0
- * there. Otherwise p has to vanish at the face, which points can only suggest.
+ * Boundary: integration by parts gives the term ∮ p (sᵀC n) at a face, which is 0 for every density
+ * and score if C n = 0 there. Otherwise p must vanish at the face, which points cannot prove.
  */
 import { compile } from "../engine/index.ts";
 import {
@@ -28,29 +28,32 @@ import { type Draws, drawArrays, drawShapes } from "./draws.ts";
 import { applyMetric } from "./metric.ts";
 import { lossOf, type Objective, type ScoreFunction } from "./objective.ts";
 
-/** What `checkObjective` looks at. */
+/** Options of `checkObjective`. */
 export interface CheckObjectiveOptions {
-  /** A score to evaluate the loss of. Default none: the size of what the loss multiplies it with. */
+  /**
+   * A score whose loss is checked. Default none; then the factors that multiply the score are
+   * checked.
+   */
   readonly score?: ScoreFunction;
-  /** Faces of a box that the data lives in, the same for all coordinates. Default none. */
+  /** Faces of the box of the data, for all coordinates. Default none. */
   readonly low?: number;
   readonly high?: number;
   readonly key: Key;
 }
 
-/** What a loss comes to on points. */
+/** The result of `checkObjective`. */
 export interface ObjectiveCheck {
-  /** Estimated tail index of the loss over points; above 2, its mean has an error of order 1/√N. */
+  /** The estimated tail index of the loss over points. Above 2, its mean has an error O(1/√N). */
   readonly tail: number;
-  /** ‖C n‖ at the faces over that on the points: 0 where a face leaves no boundary term. */
+  /** ‖C n‖ at the faces divided by that on the points; 0 if there is no boundary term. */
   readonly edge: number;
-  /** Sentences about what is wrong; none where nothing is. */
+  /** Problems, in sentences; empty if none was found. */
   readonly warnings: readonly string[];
 }
 
 const FEWEST = 100;
 
-/** Hill's estimate from the greatest √N of N values. */
+/** Hill's estimate from the √N greatest of N values. */
 function tailIndex(values: readonly number[]): number {
   const sorted = values.map(Math.abs).sort((a, b) => b - a);
   const k = Math.floor(Math.sqrt(sorted.length));
@@ -59,7 +62,7 @@ function tailIndex(values: readonly number[]): number {
   return 1 / mean(sorted.slice(0, k).map((v) => Math.log(v / level)));
 }
 
-/** C e for a direction e that is the same at all points. */
+/** C e for a direction e, which is the same at all points. */
 const towards = (objective: Objective, x: Tensor, draws: Draws<Tensor>, i: number): Tensor => {
   const n = x.shape.at(-1) as number;
   const unit = Array.from({ length: n }, (_, k) => (k === i ? 1 : 0));
@@ -67,9 +70,10 @@ const towards = (objective: Objective, x: Tensor, draws: Draws<Tensor>, i: numbe
 };
 
 /**
- * Whether the mean of a loss over points can be trusted: its tail, and what a boundary leaves.
+ * Checks whether the mean of a loss over points is reliable: the tail of the loss, and its boundary
+ * term.
  *
- * @throws DiffeoError of kind `usage` where there are fewer than 100 points
+ * @throws DiffeoError of kind `usage` if there are fewer than 100 points
  * @example
  * import { key, uniform } from "diffeo/random";
  *
@@ -83,7 +87,7 @@ export async function checkObjective(
   { score, low = -Infinity, high = Infinity, key }: CheckObjectiveOptions,
 ): Promise<ObjectiveCheck> {
   if (!isNdArray(points) || points.shape.length !== 2 || points.shape[0] < FEWEST)
-    fail("usage", "checkObjective: too few points", `give an array [count, n], at least ${FEWEST}`);
+    fail("usage", "checkObjective: too few points, or not an array [count, n]", `give at least ${FEWEST} points`);
   const [count, n] = points.shape;
   const spec = objective.draws(n);
   const draws = drawArrays(spec, [count], key, "float64");
@@ -126,12 +130,12 @@ export async function checkObjective(
   const warnings = [
     ...(tail <= 2
       ? [
-          `The loss has a tail index of about ${tail.toFixed(1)}: its ${tail <= 1 ? "mean is not finite" : "variance is not finite"}.`,
+          `The loss has a tail index of about ${tail.toFixed(1)}, so its ${tail <= 1 ? "mean" : "variance"} is not finite.`,
         ]
       : []),
     ...(edge > 1e-6
       ? [
-          `Slices do not vanish at the faces (${edge.toPrecision(2)} of their size inside), so the density has to: use boundedSlices or scoreMatchingThrough.`,
+          `The slices do not vanish at the faces (${edge.toPrecision(2)} of their size inside), so the density must be 0 there. Otherwise use boundedSlices or scoreMatchingThrough.`,
         ]
       : []),
   ];

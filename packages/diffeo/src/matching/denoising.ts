@@ -3,12 +3,12 @@
  * and through a map y = φ(x):
  *
  *   λ(t) ‖s(x_t, t) − ∇ log p_{0t}(x_t | x₀)‖²          x_t = m x₀ + σε,   ∇ log p_{0t} = −ε/σ
- *   λ(t) ‖J_{φ⁻¹}ᵀ (s − ∇ log p_{0t})‖²                 what DSM in y would be (eq:weighted_loss_multidim)
+ *   λ(t) ‖J_{φ⁻¹}ᵀ (s − ∇ log p_{0t})‖²                 the loss in y (eq:weighted_loss_multidim)
  *
- * In y both the score and its target carry the same ∇ log|det J_{φ⁻¹}|, which cancels: an error e
- * of the score in x is an error J_{φ⁻¹}ᵀe of the score in y. Any weight that depends on (x_t, t)
- * alone leaves the minimiser where it is, E[target | x_t]; so a weight that explodes, as J_{φ⁻¹}
- * does at the boundary of a simplex, may be bounded.
+ * In y both the score and its target contain the same ∇ log|det J_{φ⁻¹}|, which cancels: an error e
+ * of the score in x is an error J_{φ⁻¹}ᵀe of the score in y. A weight that depends on (x_t, t)
+ * alone does not change the minimiser E[target | x_t]. So an unbounded weight, such as that of
+ * J_{φ⁻¹} at the boundary of a simplex, may be bounded.
  */
 import { units } from "../bijector/coefficient.ts";
 import { alignToEvent, type Bijector, pushCovector, sumEvent } from "../bijector/index.ts";
@@ -26,24 +26,24 @@ import {
 } from "../graph/index.ts";
 import type { MarginalScore, Sde } from "../sde/index.ts";
 
-/** How denoising score matching weighs times. */
+/** Options of `denoising`. */
 export interface DenoisingOptions {
-  /** λ(t). Default σ(t)², which makes the loss ‖σs + ε‖². */
+  /** The weight λ(t). Default σ(t)², which gives the loss ‖σs + ε‖². */
   readonly weight?: (t: Tensor) => Tensor;
-  /** φ, for the loss of the score in y. Absent: the loss in x. */
+  /** φ, for the loss of the score in y. Default: the loss in x. */
   readonly through?: Bijector;
   /**
-   * The most that φ may multiply a squared error, on average over directions: the weight is divided
-   * by 1 + γ/bound with γ = ‖J_{φ⁻¹}‖²_F/n, so it is Theorem 1's where γ ≪ bound and no error is
-   * weighed more than n·bound anywhere. It costs one product with J_{φ⁻¹}ᵀ a coordinate, or one in
-   * all where φ acts on each coordinate alone. Absent: no bound.
+   * A bound of the factor by which φ multiplies a squared error, averaged over directions: the
+   * weight is divided by 1 + γ/bound with γ = ‖J_{φ⁻¹}‖²_F/n. So it is that of Theorem 1 for γ ≪
+   * bound, and no squared error has a weight above n·bound. It costs one product with J_{φ⁻¹}ᵀ per
+   * coordinate, or one in total if φ is coordinatewise. Default: no bound.
    */
   readonly bound?: number;
 }
 
 /**
- * A loss of points x₀ at times t of the batch, with ε standard normal of x₀'s shape: one value a
- * point.
+ * A loss of points x₀ at times t, one per event, with standard normals ε in the shape of x₀. It has
+ * one value per point.
  */
 export type DenoisingLoss = (score: MarginalScore, x0: Tensor, t: Tensor, noise: Tensor) => Tensor;
 
@@ -60,10 +60,11 @@ function stretch(phi: Bijector, x: Tensor, t: Tensor): Tensor {
 }
 
 /**
- * Denoising score matching: the loss of a score at a random time against the score of the
+ * Denoising score matching: the weighted squared error of a score compared with the score of the
  * transition.
  *
- * @throws DiffeoError of kind `usage` where the process has no Gaussian transition
+ * @throws DiffeoError of kind `usage` if the process has no Gaussian transition, or `bound` is not
+ * positive or given without `through`
  */
 export function denoising(
   sde: Pick<Sde, "name" | "eventRank" | "transition">,
@@ -80,14 +81,13 @@ export function denoising(
   if (bound !== undefined && !(bound > 0 && phi))
     fail(
       "usage",
-      `the bound ${bound} of a weight${phi ? " is not positive" : " without a map"}`,
-      "bound > 0, and a map",
+      `denoising: \`bound\` is ${bound}${phi ? "" : ", but `through` is not set"}`, "give a positive `bound` together with `through`",
     );
   return (score, x0, t, noise) => {
     const std = transition.std(t);
     const sigma = alignToEvent(std, eventRank);
     const x = add(mul(x0, alignToEvent(transition.meanFactor(t), eventRank)), mul(noise, sigma));
-    // σ times the error: no division by σ, which goes to zero with t.
+    // σ times the error, without division by σ, which goes to 0 with t.
     const error = add(mul(score(x, t), sigma), noise);
     const seen = phi ? pushCovector(phi, x, error, t) : error;
     const size = sumEvent(square(seen), phi ? phi.eventRank : eventRank);

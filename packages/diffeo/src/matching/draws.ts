@@ -1,7 +1,7 @@
 /**
- * Where the randomness of a loss comes from. A graph has none of its own: a slice family states
- * which random numbers one slice needs, the graph takes them as inputs, and the host fills them
- * from a key. One graph then serves every step, and the numbers are the same on every device.
+ * The random numbers of losses. A slice family declares which random numbers one slice needs. They
+ * are inputs of the graph, computed on the host from a key. So one graph serves every step, and the
+ * numbers are the same on every device.
  *
  *   const spec = objective.draws(n);           // { v: { distribution: "rademacher", shape: [1, n] } }
  *   const step = compile((x, draws) => …, [[batch, n], drawShapes(spec, [batch])]);
@@ -12,30 +12,30 @@ import { mapValues } from "../host/index.ts";
 import { type FloatArray, fold, type Key, normal, rademacher, uniform } from "../random/index.ts";
 
 /**
- * One array of independent random numbers, of this shape for every point. `uniform` is on (0, 1).
+ * One array of independent random numbers per point, of the given shape. `uniform` is on (0, 1).
  */
 export interface Draw {
   readonly distribution: "normal" | "rademacher" | "uniform";
   readonly shape: Shape;
 }
 
-/** The arrays a point needs, by name. */
+/** The random arrays that a loss needs per point, by name. */
 export type DrawSpec = Readonly<Record<string, Draw>>;
 
-/** The numbers themselves, by the same names: shape […batch, …shape]. */
+/** Random arrays by the names of a `DrawSpec`, with the shapes […batch, …shape]. */
 export type Draws<T> = Readonly<Record<string, T>>;
 
 const generators = { normal, rademacher, uniform } as const;
 
 /**
- * Shapes of the inputs for a batch of points, as `compile` takes them; `null` leaves a size open.
+ * The shapes of the random arrays for a batch of points, for `compile`; `null` leaves a size open.
  */
 export const drawShapes = <D extends number | null>(
   spec: DrawSpec,
   batch: readonly D[],
 ): Record<string, readonly (number | D)[]> => mapValues(spec, ({ shape }) => [...batch, ...shape]);
 
-/** The numbers for a batch of points. Each name has a stream of its own. */
+/** Computes the random arrays for a batch of points. Each name has its own stream. */
 export const drawArrays = <D extends FloatType = "float32">(
   spec: DrawSpec,
   batch: Shape,
@@ -48,21 +48,21 @@ export const drawArrays = <D extends FloatType = "float32">(
     }),
   );
 
-/** How many of something, if that can be. */
+/** Checks a count. */
 export const countOf = (count: number, what: string): number =>
   Number.isInteger(count) && count >= 1
     ? count
     : fail("usage", `the number of ${what} is ${count}`, "use an integer of at least 1");
 
-/** The same arrays with additional leading axes, for several slices at one point. */
+/** Adds leading axes to the arrays, for several slices per point. */
 export const repeatSpec = (spec: DrawSpec, axes: Shape): DrawSpec =>
   mapValues(spec, ({ distribution, shape }) => ({ distribution, shape: [...axes, ...shape] }));
 
-/** Names under a common prefix, so that two specs fit into one. */
+/** Adds a prefix to the names, so that two specs can be merged. */
 export const prefixSpec = (prefix: string, spec: DrawSpec): DrawSpec =>
   Object.fromEntries(Object.entries(spec).map(([name, draw]) => [`${prefix}${name}`, draw]));
 
-/** Those arrays whose names begin with a prefix, without it. */
+/** The arrays whose names start with a prefix, by their names without it. */
 export const withPrefix = <T>(prefix: string, draws: Draws<T>): Draws<T> =>
   Object.fromEntries(
     Object.entries(draws).flatMap(([name, value]) =>

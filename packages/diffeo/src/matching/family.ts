@@ -3,10 +3,10 @@
  *
  *   C(x) = E[∇v ∇vᵀ],   div C(x) = E[H_v∇v + Δv ∇v],   since div(∇v ∇vᵀ) = (∇∇v)∇v + (Δv)∇v
  *
- * The losses see v only through ∇v, H_v∇v and Δv at the point. A family whose C and div C are known
- * in closed form gets variance reduction for free; any other gets it from a Monte-Carlo C, which is
- * unbiased for every number of slices and cheap, because the extra slices need no derivative of the
- * score.
+ * The losses depend on v only through ∇v, H_v∇v and Δv at the point. If C and div C are known in
+ * closed form, variance reduction has no cost. Otherwise C is estimated by Monte Carlo, which is
+ * unbiased for every number of slices and cheap, because the additional slices need no derivative
+ * of the score.
  */
 import {
   add,
@@ -24,28 +24,28 @@ import { unitSlice } from "./normalised.ts";
 import type { Moments, Slice } from "./slice.ts";
 
 /**
- * A family of random smooth functions v: how one is drawn, its derivatives, and what of it is
- * known in closed form.
+ * A family of random smooth functions v: the random numbers of one, its derivatives, and the
+ * moments that are known in closed form.
  */
 export interface SliceFamily {
   readonly name: string;
   /** The random numbers of one slice at a point of n coordinates. */
   readonly draws: (n: number) => DrawSpec;
-  /** The slice those numbers make. */
+  /** The slice with the given random numbers, at points x. */
   readonly slice: (x: Tensor, draws: Draws<Tensor>) => Slice;
   /**
-   * C and div C, where known. `control` holds numbers of `controlDraws`, which most families do not
-   * have.
+   * C and div C, if known. `control` has the random numbers of `controlDraws`, which most families
+   * do not need.
    */
   readonly moments?: (x: Tensor, control: Draws<Tensor>) => Moments;
   readonly controlDraws?: (n: number) => DrawSpec;
-  /** E[ddᵀ] and its divergence for d = ∇v/‖∇v‖, where known. */
+  /** E[ddᵀ] and its divergence for d = ∇v/‖∇v‖, if known. */
   readonly unitMoments?: (x: Tensor, control: Draws<Tensor>) => Moments;
 }
 
 /**
- * A family from v alone: `value(x, draws)` maps […, n] to […] for any batch shape, and autodiff
- * finds the rest.
+ * Makes a family from v alone: `value(x, draws)` maps […, n] to […] for any batch shape, and its
+ * derivatives are computed by automatic differentiation.
  */
 export const smoothFamily = (definition: {
   readonly name: string;
@@ -68,8 +68,8 @@ export function sliceDrift({ grad, hvp: bent, laplacian: delta }: Slice): Tensor
 }
 
 /**
- * `count` slices at every point: each array of the slice has a new axis before the last, or as its
- * last.
+ * `count` slices at every point. Each array of the slice has a new axis: before the last one for
+ * vectors, at the end for numbers.
  */
 export const slicesAt = (
   family: SliceFamily,
@@ -82,7 +82,7 @@ export const slicesAt = (
     draws,
   );
 
-/** Means over the slices' axis. */
+/** The means over the axis of slices. */
 const meanOf = (directions: Tensor, drift: Tensor | undefined): Moments => ({
   covariance: { directions: mul(directions, 1 / Math.sqrt(directions.shape.at(-2) as number)) },
   divergence: drift && mean(drift, -2),
@@ -90,7 +90,10 @@ const meanOf = (directions: Tensor, drift: Tensor | undefined): Moments => ({
 
 const CONTROL = "control.";
 
-/** The family with C(x) and div C(x) estimated from `count` further slices. */
+/**
+ * The same family, with C(x) and div C(x) estimated from `count` additional slices. It gives every
+ * family variance reduction.
+ */
 export const withMonteCarlo = (family: SliceFamily, count: number): SliceFamily => ({
   ...family,
   name: `${family.name} (C from ${countOf(count, "slices for C")} slices)`,

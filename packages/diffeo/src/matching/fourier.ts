@@ -4,8 +4,8 @@
  *
  *   ∇v = −(√2/τ) sin θ ω      H_v∇v = (2/τ²) sin θ cos θ ‖ω‖² ω      Δv = −(√2/τ) cos θ ‖ω‖²
  *
- * Since b is uniform and independent of ω, E[sin²θ | ω] = ½ whatever x is, so C = (2/τ²)·½·E[ωωᵀ] =
- * I and div C = 0. H_v = −(√2/τ) cos θ ωωᵀ and ωᵀ∇v = −(√2/τ) sin θ ‖ω‖² give the middle one.
+ * Since b is uniform and independent of ω, E[sin²θ | ω] = ½ for any x, so C = (2/τ²)·½·E[ωωᵀ] = I
+ * and div C = 0. H_v = −(√2/τ) cos θ ωωᵀ and ωᵀ∇v = −(√2/τ) sin θ ‖ω‖² give H_v∇v.
  */
 import {
   add,
@@ -21,10 +21,10 @@ import {
 } from "../graph/index.ts";
 import type { SliceFamily } from "./family.ts";
 
-/** Slices that oscillate over a length of about 1/`frequency`. */
+/** Random Fourier features as slices; they oscillate over a length of about 1/`frequency`. */
 export const fourierSlices = (frequency = 1): SliceFamily => {
   if (!(frequency > 0))
-    fail("usage", `the frequency of Fourier slices is ${frequency}`, "give a number > 0");
+    fail("usage", `fourierSlices: \`frequency\` is ${frequency}`, "give a number above 0");
   const amplitude = Math.SQRT2 / frequency;
   return {
     name: "random Fourier",

@@ -1,4 +1,4 @@
-/** diffeo/matching: losses that fit a score to samples, and the random slices they are made of. */
+/** diffeo/matching: losses of score matching, and random slices for them. */
 export { type BoundedOptions, boundedSlices } from "./bounded.ts";
 export {
   type CheckObjectiveOptions,

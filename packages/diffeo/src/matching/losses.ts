@@ -1,6 +1,6 @@
 /**
- * The losses of `objective.ts` by name, and the two that bend its form: normalised GSSM and finite
- * differences.
+ * The losses of `objective.ts` by name, and two that do not have its form: normalised GSSM and
+ * finite differences.
  */
 import {
   add,
@@ -24,22 +24,22 @@ import type { Loss, Objective, Terms } from "./objective.ts";
 import { quadraticSlices } from "./quadratic.ts";
 import type { Slice } from "./slice.ts";
 
-/** How many slices are drawn per point. */
+/** Options of sliced losses. */
 export interface SliceOptions {
-  /** How many slices a point, averaged. Default 1. */
+  /** Number of slices per point, over which the loss is averaged. Default 1. */
   readonly slices?: number;
 }
 
-const slicesOf = ({ slices = 1 }: SliceOptions): number => countOf(slices, "slices a point");
+const slicesOf = ({ slices = 1 }: SliceOptions): number => countOf(slices, "slices per point");
 
-/** ½‖s‖² + tr ∇s  (eq:score_matching_loss_expanded) */
+/** Score matching, ½‖s‖² + tr ∇s (eq:score_matching_loss_expanded). */
 export const scoreMatching = (): Objective => ({
   name: "sm",
   draws: () => ({}),
   terms: (x) => ({ metric: { diagonal: fill([1], 1, x.dtype) } }),
 });
 
-/** (1/K) Σ_k over the slices' directions, as one set of directions. */
+/** The mean over the directions of K slices, as one set of directions. */
 const directionsOf = (grad: Tensor): Tensor =>
   mul(grad, 1 / Math.sqrt(grad.shape.at(-2) as number));
 
@@ -48,7 +48,7 @@ const driftOf = (slice: Slice): Pick<Terms, "drift"> => {
   return drift ? { drift: mean(drift, -2) } : {};
 };
 
-/** An objective of nothing but the slices at a point. */
+/** An objective without variance reduction, from the slices at a point. */
 function sliced(
   name: string,
   family: SliceFamily,
@@ -63,14 +63,20 @@ function sliced(
   };
 }
 
-/** ½(∇v·s)² + ∇vᵀ(∇s)∇v + s·H_v∇v + (∇v·s)Δv  (eq:appendix_gssm_final) */
+/**
+ * Generalised sliced score matching (GSSM), ½(∇v·s)² + ∇vᵀ(∇s)∇v + s·H_v∇v + (∇v·s)Δv
+ * (eq:appendix_gssm_final).
+ */
 export const gssm = (family: SliceFamily, options: SliceOptions = {}): Objective =>
   sliced("gssm", family, options, (slice) => {
     const directions = directionsOf(slice.grad);
     return { metric: { directions }, slices: directions, ...driftOf(slice) };
   });
 
-/** An objective whose mean over v is taken wherever the score's derivative is not involved. */
+/**
+ * An objective with variance reduction: the terms without derivatives of the score are averaged
+ * over v.
+ */
 function reduced(
   name: string,
   family: SliceFamily,
@@ -82,7 +88,7 @@ function reduced(
   if (!moments)
     fail(
       "usage",
-      `${name}: the slice family "${family.name}" does not give the second moment of its directions`,
+      `${name}: the slice family "${family.name}" has no second moments in closed form`,
       "wrap it in withMonteCarlo(family, count), or use the loss without variance reduction and several slices",
     );
   return {
@@ -96,11 +102,14 @@ function reduced(
   };
 }
 
-/** ½sᵀCs + div C·s + ∇vᵀ(∇s)∇v, C = E[∇v∇vᵀ]  (eq:gssm_vr) */
+/** GSSM with variance reduction, ½sᵀCs + div C·s + ∇vᵀ(∇s)∇v with C = E[∇v∇vᵀ] (eq:gssm_vr). */
 export const gssmVr = (family: SliceFamily, options: SliceOptions = {}): Objective =>
   reduced("gssm-vr", family, options, family.moments, ({ grad }) => grad);
 
-/** ½(v·s)² + vᵀ(∇s)v: GSSM with linear slices (eq:sliced_score_matching_loss) */
+/**
+ * Sliced score matching (SSM), ½(v·s)² + vᵀ(∇s)v (eq:sliced_score_matching_loss): GSSM with linear
+ * slices.
+ */
 export const ssm = (
   directions: LinearDirections = "rademacher",
   options: SliceOptions = {},
@@ -109,7 +118,7 @@ export const ssm = (
   name: "ssm",
 });
 
-/** ½‖s‖² + vᵀ(∇s)v: GSSM-VR with linear slices (eq:ssm_vr) */
+/** SSM with variance reduction, ½‖s‖² + vᵀ(∇s)v (eq:ssm_vr): GSSM-VR with linear slices. */
 export const ssmVr = (
   directions: LinearDirections = "rademacher",
   options: SliceOptions = {},
@@ -119,8 +128,8 @@ export const ssmVr = (
 });
 
 /**
- * GSSM along the unit field d = ∇v/‖∇v‖ (eq:appendix_L_normalized), which does not change when v is
- * scaled:
+ * GSSM along the unit field d = ∇v/‖∇v‖ (eq:appendix_L_normalized), which does not depend on the
+ * scale of v:
  *
  *   ½(d·s)² + dᵀ(∇s)d + s·(∇d)d + (d·s) div d
  */
@@ -131,7 +140,7 @@ export const normalisedGssm = (family: SliceFamily, options: SliceOptions = {}):
     return { metric: { directions }, slices: directions, drift: drift && mean(drift, -2) };
   });
 
-/** ½sᵀE[ddᵀ]s + div E[ddᵀ]·s + dᵀ(∇s)d: normalised GSSM with the mean over v taken as in GSSM-VR. */
+/** Normalised GSSM with variance reduction, ½sᵀE[ddᵀ]s + div E[ddᵀ]·s + dᵀ(∇s)d. */
 export const normalisedGssmVr = (family: SliceFamily, options: SliceOptions = {}): Objective =>
   reduced(
     "gssm-normalised-vr",
@@ -142,7 +151,7 @@ export const normalisedGssmVr = (family: SliceFamily, options: SliceOptions = {}
   );
 
 /**
- * Any sliced objective with two evaluations of the score and no derivative of it:
+ * Turns a sliced objective into a loss with two evaluations of the score and no derivative of it:
  *
  *   s ≈ ½(s(x + εw) + s(x − εw)),   wᵀ(∇s)w ≈ w·(s(x + εw) − s(x − εw))/2ε,   both with an error of order ε²
  *
@@ -150,13 +159,13 @@ export const normalisedGssmVr = (family: SliceFamily, options: SliceOptions = {}
  * NeurIPS 2020).
  */
 export const finiteDifference = (objective: Objective, step = 1e-2): Loss => {
-  if (!(step > 0)) fail("usage", `the step of finite differences is ${step}`, "give a number > 0");
+  if (!(step > 0)) fail("usage", `finiteDifference: \`step\` is ${step}`, "give a number above 0");
   return (score, x, draws: Draws<Tensor>) => {
     const { metric, drift, slices: w } = objective.terms(x, draws);
     if (!w)
       fail(
         "usage",
-        `finite differences need slices, and the loss "${objective.name}" has none`,
+        `finiteDifference: the loss "${objective.name}" has no slices`,
         "use ssm, ssm-vr, gssm or gssm-vr",
       );
     const points = expand(expandDims(x, -2), w.shape);
@@ -170,7 +179,7 @@ export const finiteDifference = (objective: Objective, step = 1e-2): Loss => {
 };
 
 /**
- * Losses by the names they have on the command line: the five of the paper's study, and GSSM along
+ * The losses by their names on the command line: the five of the paper's study, and GSSM along
  * normalised slices, whose second moment is known for a Gaussian b.
  */
 export const objectives = {
@@ -183,10 +192,10 @@ export const objectives = {
   "gssm-normalised-vr": () => normalisedGssmVr(quadraticSlices({ linear: "normal" })),
 } as const satisfies Readonly<Record<string, () => Objective>>;
 
-/** The name of a loss. */
+/** The name of a loss of `objectives`. */
 export type ObjectiveName = keyof typeof objectives;
 
-/** The losses that the paper compares. */
+/** The names of the losses that the paper compares. */
 export const paperObjectives = [
   "sm",
   "ssm",

@@ -1,9 +1,9 @@
 /**
- * M(x) = diag(m) + Σ_k a_k a_kᵀ,  the weight a loss gives to errors of the score: ½ sᵀ M s.
+ * M(x) = diag(m) + Σ_k a_k a_kᵀ, the weight of errors of the score in a loss, ½ sᵀ M s.
  *
  * SM and SSM-VR have M = I; a slice in direction a has M = a aᵀ; a slice family has M = C(x) = E[∇v
- * ∇vᵀ]. Kept as a diagonal and a few directions, M s costs O(n), and a Gram matrix of n-vectors
- * needs one row more for each direction.
+ * ∇vᵀ]. With a diagonal and a few directions M s costs O(n), and a Gram matrix of n-vectors needs
+ * one more row per direction.
  */
 import {
   add,
@@ -20,7 +20,7 @@ import {
 
 /** A metric M = diag(m) + Σ_k a_k a_kᵀ. */
 export interface Metric {
-  /** m, of shape […, n], or […, 1] where it is the same for all coordinates. */
+  /** m, of shape […, n], or […, 1] if it is the same for all coordinates. */
   readonly diagonal?: Tensor;
   /** a_k, of shape […, k, n]. */
   readonly directions?: Tensor;
@@ -29,7 +29,7 @@ export interface Metric {
 const total = (parts: readonly (Tensor | undefined)[]): Tensor => {
   const known = parts.filter((t) => t !== undefined);
   if (known.length === 0)
-    fail("usage", "a metric has neither a diagonal nor directions", "give one of them");
+    fail("usage", "the metric has neither a diagonal nor directions", "give at least one of them");
   return known.reduce((a, b) => add(a, b));
 };
 

@@ -2,14 +2,13 @@
  * A random network of one layer: v(x) = m^{−½} Σ_j a_j tanh(w_j·x + b_j), all of a, w, b standard
  * normal.
  *
- * Its C(x) has no closed form, and nothing here but v itself: use several slices a point, or
- * `withMonteCarlo`.
+ * C(x) has no closed form: use several slices per point, or `withMonteCarlo`.
  */
 import { add, dot, expandDims, mul, squeeze, sum, tanh } from "../graph/index.ts";
 import { countOf } from "./draws.ts";
 import { type SliceFamily, smoothFamily } from "./family.ts";
 
-/** Slices through `width` hidden units. */
+/** Random networks of one layer with `width` hidden units as slices. C has no closed form. */
 export const networkSlices = (width = 8): SliceFamily => {
   countOf(width, "hidden units");
   return smoothFamily({

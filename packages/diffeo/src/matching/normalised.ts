@@ -1,10 +1,10 @@
 /**
  * The unit field d = ∇v/‖∇v‖ of a random function, its second moment E[ddᵀ] and the divergence of
- * that: what GSSM along normalised slices and its variance-reduced form need.
+ * that, for normalised GSSM and its form with variance reduction.
  *
  * For v = ½xᵀAx + bᵀx with A from the Gaussian orthogonal ensemble (A_ij ~ N(0, τ²), A_ii ~ N(0,
  * 2τ²)) and b ~ N(0, σ²I), ∇v = Ax + b is Gaussian given x: with e = x/r, r = ‖x‖, its variance is
- * s₁ = 2τ²r² + σ² along e and s₂ = τ²r² + σ² across. So
+ * s₁ = 2τ²r² + σ² along e and s₂ = τ²r² + σ² orthogonal to e. So
  *
  *   E[ddᵀ] = a eeᵀ + c (I − eeᵀ),   a = E[s₁z²/(s₁z² + s₂Q)],   c = (1 − a)/(n − 1)
  *
@@ -13,8 +13,8 @@
  *
  *   a = ½ρ ∫₀¹ u^{n/2 − 1} (ρ − (ρ − 1)u)^{−3/2} du = (1/n) √(1 − z) F(z),   z = 1 − 1/ρ < ½,
  *
- * F = ₂F₁(3/2, n/2; n/2 + 1; z) = Σ (3/2)ₖ/k! · n/(n + 2k) zᵏ, whose terms fall faster than 2⁻ᵏ. Here
- * z = τ²r²/(2τ²r² + σ²). The divergence, with β = (a − c)/r², is (a′/r + (n − 1)β) x.
+ * F = ₂F₁(3/2, n/2; n/2 + 1; z) = Σ (3/2)ₖ/k! · n/(n + 2k) zᵏ, whose terms decrease faster than
+ * 2⁻ᵏ. Here z = τ²r²/(2τ²r² + σ²). The divergence, with β = (a − c)/r², is (a′/r + (n − 1)β) x.
  */
 import {
   add,
@@ -32,7 +32,7 @@ import {
 } from "../graph/index.ts";
 import type { Moments, Slice } from "./slice.ts";
 
-/** d and c = (∇d)d + d div d at the point of a slice. */
+/** d and c = (∇d)d + d div d of a slice at its point. */
 export interface UnitSlice {
   readonly direction: Tensor;
   /** Absent: zero. */
@@ -41,7 +41,7 @@ export interface UnitSlice {
 
 /**
  * With g = ‖∇v‖, J_d = (I − ddᵀ)H_v/g. So (∇d)d = (H_v d − (dᵀH_v d)d)/g and div d = (Δv − dᵀH_v
- * d)/g, both from H_v∇v = g H_v d and Δv alone, and c = (H_v d + (Δv − 2dᵀH_v d)d)/g.
+ * d)/g, both given H_v∇v = g H_v d and Δv, and c = (H_v d + (Δv − 2dᵀH_v d)d)/g.
  */
 export function unitSlice({ grad, hvp, laplacian }: Slice): UnitSlice {
   const g = expandDims(sqrt(squaredNorm(grad)), -1);
@@ -52,14 +52,14 @@ export function unitSlice({ grad, hvp, laplacian }: Slice): UnitSlice {
   return { direction: d, drift: div(add(bent, mul(expandDims(spread, -1), d)), g) };
 }
 
-/** Terms of F beyond which nothing is left in float64 for z ≤ ½. */
+/** The number of terms of F that float64 resolves for z ≤ ½. */
 const TERMS = 62;
 
 /** Σ cₖ zᵏ */
 const polynomial = (coefficients: readonly number[], z: Tensor): Tensor =>
   coefficients.reduceRight<Tensor>((sum, c) => add(mul(sum, z), c), mul(z, 0));
 
-/** E[ddᵀ] and its divergence for ∇v = Ax + b, τ² and σ² as above. */
+/** E[ddᵀ] and its divergence for ∇v = Ax + b, with τ² and σ² as above. */
 export function gaussianUnitMoments(x: Tensor, tau2: number, sigma2: number): Moments {
   const n = x.shape.at(-1) as number;
   if (n === 1) return { covariance: { diagonal: fill([1], 1, x.dtype) } };
@@ -69,7 +69,7 @@ export function gaussianUnitMoments(x: Tensor, tau2: number, sigma2: number): Mo
   const coefficients: number[] = [];
   for (let k = 0, rising = 1; k < TERMS; k++, rising *= (k + 0.5) / k)
     coefficients.push((rising * n) / (n + 2 * k));
-  // F = 1 + z F₁, so that na − 1 = √(1 − z) F − 1 loses no digits near x = 0.
+  // With F = 1 + z F₁, na − 1 = √(1 − z) F − 1 has no cancellation near x = 0.
   const first = polynomial(coefficients.slice(1), z);
   const f = add(mul(first, z), 1);
   const slope = polynomial(

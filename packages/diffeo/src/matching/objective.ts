@@ -1,5 +1,5 @@
 /**
- * Every implicit score-matching loss here has one form:
+ * All implicit score-matching losses have one form:
  *
  *   ℓ(s; x) = ½ sᵀ M s + c·s + Σ_k w_kᵀ (∇s) w_k
  *
@@ -10,9 +10,9 @@
  *   GSSM       ∇v ∇vᵀ       H_v∇v + Δv ∇v    ∇v                          (eq:appendix_gssm_final)
  *   GSSM-VR    C(x)         div C(x)         ∇v                          (eq:gssm_vr)
  *
- * M, c and w depend on x and on random numbers, never on the score. So a loss is an object that
- * makes these three, and two things follow from it: its value for any score, and, for a score
- * linear in α, the normal equations for α.
+ * M, c and w depend on x and on random numbers, but not on the score. So a loss is an object that
+ * computes these three. They give its value for any score, and, for a score linear in α, the normal
+ * equations for α.
  */
 import {
   add,
@@ -30,8 +30,8 @@ import type { DrawSpec, Draws } from "./draws.ts";
 import { type Metric, metricForm } from "./metric.ts";
 
 /**
- * s(x), an approximation of ∇ log p: any function of tensors, whatever it is made of. One that
- * knows its derivatives in closed form may say so; otherwise autodiff finds them.
+ * A score s(x), an approximation of ∇ log p: any function of tensors. It may have its derivatives
+ * in closed form; otherwise they are computed by automatic differentiation.
  */
 export interface ScoreFunction {
   (x: Tensor): Tensor;
@@ -41,24 +41,24 @@ export interface ScoreFunction {
   readonly divergence?: (x: Tensor) => Tensor;
 }
 
-/** What a loss says about one batch of points, whatever the score. */
+/** The terms of a loss for one batch of points, which do not depend on the score. */
 export interface Terms {
   readonly metric: Metric;
-  /** c, of shape […, n]. Absent: zero. */
+  /** c, of shape […, n]. Default 0. */
   readonly drift?: Tensor;
-  /** w_k, of shape […, k, n]. Absent: all unit vectors. */
+  /** w_k, of shape […, k, n]. Default: all unit vectors. */
   readonly slices?: Tensor;
 }
 
-/** An objective of score matching, with what is known of it in closed form. */
+/** A loss of implicit score matching, as the terms of its form (see `Terms`). */
 export interface Objective {
   readonly name: string;
-  /** Which random numbers a point of n coordinates needs. */
+  /** The random numbers that a point of n coordinates needs. */
   readonly draws: (n: number) => DrawSpec;
   readonly terms: (x: Tensor, draws: Draws<Tensor>) => Terms;
 }
 
-/** A loss as a function: one value per point. */
+/** A loss as a function of a score and points: one value per point. */
 export type Loss = (score: ScoreFunction, x: Tensor, draws: Draws<Tensor>) => Tensor;
 
 /** Σ_k w_kᵀ (∇s) w_k, or tr ∇s without directions. */
@@ -70,7 +70,7 @@ export function curvature(score: ScoreFunction, x: Tensor, directions?: Tensor):
   return sum(mul(directions, jvp(score, points, directions)[1]), [-2, -1]);
 }
 
-/** The loss of an objective. */
+/** The loss of an objective as a function of a score and points. */
 export const lossOf =
   ({ terms }: Objective): Loss =>
   (score, x, draws) => {

@@ -1,5 +1,6 @@
 /**
- * v(x) = ½ xᵀA x + b·x, A symmetric and Gaussian: A_ii ~ N(0, σ₁²), A_ij ~ N(0, σ₂²), E[bbᵀ] = σ₃²I
+ * v(x) = ½ xᵀA x + b·x, with A symmetric and Gaussian: A_ii ~ N(0, σ₁²), A_ij ~ N(0, σ₂²), E[bbᵀ] =
+ * σ₃²I
  *  (eq:v_quadratic)
  *
  *   ∇v = Ax + b =: w      H_v∇v = A w      Δv = tr A
@@ -32,7 +33,7 @@ import type { SliceFamily } from "./family.ts";
 import { gaussianUnitMoments } from "./normalised.ts";
 import type { Slice } from "./slice.ts";
 
-/** The variances of the coefficients of quadratic slices. */
+/** Options of `quadraticSlices`: the variances of the coefficients. */
 export interface QuadraticOptions {
   /** σ₁². Default 2/√n. */
   readonly varDiagonal?: number;
@@ -40,11 +41,11 @@ export interface QuadraticOptions {
   readonly varOffDiagonal?: number;
   /** σ₃². Default 1. */
   readonly varLinear?: number;
-  /** The distribution of b. Default Rademacher; second moments, and so C, do not depend on it. */
+  /** The distribution of b. Default `rademacher`. Second moments, and so C, do not depend on it. */
   readonly linear?: "rademacher" | "normal";
   /**
-   * Build A, which costs O(n²) a point. Where σ₁² < 2σ₂² there is no other way; elsewhere it is a
-   * check.
+   * Whether to compute A, which costs O(n²) per point. It is necessary, and done, if σ₁² < 2σ₂²;
+   * otherwise it is a check. Default false.
    */
   readonly explicit?: boolean;
 }
@@ -68,7 +69,7 @@ const requireVariances = ({
 }: QuadraticOptions): void => {
   for (const [name, value] of Object.entries({ varDiagonal, varOffDiagonal, varLinear }))
     if (!(value >= 0))
-      fail("usage", `quadratic slices: ${name} is ${value}`, "give a variance ≥ 0");
+      fail("usage", `quadraticSlices: \`${name}\` is ${value}`, "give a variance of at least 0");
 };
 
 const isExplicit = (options: QuadraticOptions, { diagonal, off }: Variances, n: number): boolean =>
@@ -89,15 +90,14 @@ function unit(v: Tensor): { length: Tensor; direction: Tensor } {
 /**
  * (Ax + b, A(Ax + b), tr A) jointly in O(n), for σ₁² ≥ 2σ₂².
  *
- * With τ² = σ₂² and σ₁² = 2τ² A has the distribution of QᵀAQ for every rotation Q, so A may be
- * written in any orthonormal basis chosen independently of the entries not sampled yet. Take e₁
- * = x/‖x‖. The first row of A there is
- * g = a₁₁e₁ + h, h ⊥ e₁, hence Ax = ‖x‖g. Now w = Ax + b is known; take e₂ along w⊥ = w − (w·e₁)e₁
- * = ρe₂. The block of A orthogonal to e₁ is fresh, so its row along e₂ is a₂₂e₂ + k, k ⊥ e₁, e₂,
- * and
+ * With τ² = σ₂² and σ₁² = 2τ², A has the distribution of QᵀAQ for every rotation Q. So A may be
+ * written in any orthonormal basis that is independent of the entries not sampled yet. Take e₁ =
+ * x/‖x‖. The first row of A there is g = a₁₁e₁ + h, h ⊥ e₁, hence Ax = ‖x‖g. Now w = Ax + b is
+ * known; take e₂ along w⊥ = w − (w·e₁)e₁ = ρe₂. The block of A orthogonal to e₁ is not sampled yet,
+ * so its row along e₂ is a₂₂e₂ + k, k ⊥ e₁, e₂, and
  *   A w = (w·e₁) g + A w⊥ = (w·e₁) g + (h·w⊥)e₁ + ρ(a₂₂e₂ + k).
- * What is left of the trace is N(0, 2τ²(n−2)). A further diagonal d_i ~ N(0, σ₁² − 2σ₂²) adds d∘x
- * to Ax, d∘w to Aw, Σd to tr A. Where x = 0 the direction e₁ is 0 and every line still holds.
+ * The rest of the trace is N(0, 2τ²(n−2)). A further diagonal d_i ~ N(0, σ₁² − 2σ₂²) adds d∘x to
+ * Ax, d∘w to Aw, Σd to tr A. If x = 0, the direction e₁ is 0 and every equation still holds.
  */
 function jointSlice(
   x: Tensor,
@@ -126,7 +126,7 @@ function jointSlice(
     : { grad: w, hvp: aw, laplacian: trace };
 }
 
-/** The same from A itself: the upper triangle of a square of normals, mirrored. */
+/** The same computed with A, the upper triangle of a square of normals, mirrored. */
 function explicitSlice(
   x: Tensor,
   { a }: Draws<Tensor>,
@@ -152,14 +152,14 @@ function explicitSlice(
   return { grad: w, hvp: matvec(matrix, w), laplacian: sum(middle, [-2, -1]) };
 }
 
-/** Whether ∇v is Gaussian with a distribution that is invariant under rotations about x. */
+/** Whether ∇v is Gaussian with a distribution that is invariant under rotations around x. */
 const isInvariant = ({ varDiagonal, varOffDiagonal, linear }: QuadraticOptions): boolean =>
   linear === "normal" &&
   (varDiagonal === undefined && varOffDiagonal === undefined
     ? true
     : varDiagonal !== undefined && varDiagonal === 2 * (varOffDiagonal ?? Number.NaN));
 
-/** Random quadratic functions as slices. */
+/** Random quadratic functions as slices, with C in closed form (eq:v_quadratic). */
 export const quadraticSlices = (options: QuadraticOptions = {}): SliceFamily => {
   requireVariances(options);
   return {

@@ -1,22 +1,20 @@
-/**
- * What the losses see of a random function v at a point, and its second moments.
- */
+/** The derivatives of a random function v at a point that losses need, and its second moments. */
 import type { Tensor } from "../graph/index.ts";
 import type { Metric } from "./metric.ts";
 
-/** One drawn v at each point. */
+/** One random function v at each point. */
 export interface Slice {
   /** ∇v(x), […, n] */
   readonly grad: Tensor;
-  /** H_v(x)∇v(x), […, n]. Absent: zero, as for a linear v. */
+  /** H_v(x)∇v(x), […, n]. Default 0, as for a linear v. */
   readonly hvp?: Tensor;
-  /** Δv(x), […]. Absent: zero, as for a harmonic v. */
+  /** Δv(x), […]. Default 0, as for a harmonic v. */
   readonly laplacian?: Tensor;
 }
 
-/** C(x) and div C(x). */
+/** The second moments C(x) = E[∇v ∇vᵀ] and div C(x). */
 export interface Moments {
   readonly covariance: Metric;
-  /** […, n]. Absent: zero. */
+  /** […, n]. Default 0. */
   readonly divergence?: Tensor;
 }

@@ -1,23 +1,23 @@
 /**
- * Score matching of X = φ⁻¹(Y) as a loss of a score of Y. With s_x = Jᵀs_y + ∇ℓ and
- * ℓ = log|det J| (theorem 1, pulled back),
+ * Score matching of X = φ⁻¹(Y) as a loss of the score of Y. With s_x = Jᵀs_y + ∇ℓ and ℓ = log|det
+ * J| (Theorem 1, pulled back),
  *
  *   ½‖s_x‖² + tr ∇s_x = ½ s_yᵀ C s_y + tr(C ∇s_y) + div C·s_y + const,   C = J Jᵀ
  *
- * Proof: ∇ₓ(Jᵀs_y) = Jᵀ(∇s_y)J + H·s_y, so tr ∇s_x = tr(C∇s_y) + (Tr H)·s_y + Δℓ, and
- * ½‖s_x‖² = ½ s_yᵀCs_y + (J∇ℓ)·s_y + ½‖∇ℓ‖². The sum of the linear terms is
- * Tr H + J∇ℓ = div_y(JJᵀ) (`pushedCovarianceDivergence`), and the rest has no s_y.
+ * Proof: ∇ₓ(Jᵀs_y) = Jᵀ(∇s_y)J + H·s_y, so tr ∇s_x = tr(C∇s_y) + (Tr H)·s_y + Δℓ, and ½‖s_x‖² = ½
+ * s_yᵀCs_y + (J∇ℓ)·s_y + ½‖∇ℓ‖². The sum of the linear terms is Tr H + J∇ℓ = div_y(JJᵀ)
+ * (`pushedCovarianceDivergence`), and the other terms do not contain s_y.
  *
- * So it is the variance-reduced form of generalised sliced score matching with this C, which
- * vanishes towards the boundary of the image: bounded data needs no boundary terms.
+ * So it is the form of GSSM-VR with this C, which vanishes at the boundary of the image: there are
+ * no boundary terms for bounded data.
  */
 import { type Bijector, gradLogDet, itoTrace, pushVector, units } from "../bijector/index.ts";
 import { add, expand, fill, type Tensor, transpose } from "../graph/index.ts";
 import type { Objective } from "./objective.ts";
 
 /**
- * Score matching through a map, for a score of y = φ(x): the same minimum, and the same loss up to a
- * constant, as score matching of φ⁻¹(Y) with the score pulled back.
+ * Score matching through a map, for a score of y = φ(x). Up to a constant, the loss is that of
+ * score matching of φ⁻¹(Y) with the score pulled back.
  */
 export const scoreMatchingThrough = (phi: Bijector): Objective => ({
   name: `sm through ${phi.name}`,

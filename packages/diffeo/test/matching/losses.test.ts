@@ -306,10 +306,10 @@ it.each([
   ["slices: −1", () => normalisedGssm(quadraticSlices(), { slices: -1 }), /slices a point is -1/],
   ["no slices for C", () => withMonteCarlo(quadraticSlices(), 0), /slices for C is 0/],
   ["no hidden units", () => networkSlices(0), /hidden units is 0/],
-  ["a frequency of 0", () => fourierSlices(0), /frequency of Fourier slices is 0/],
+  ["a frequency of 0", () => fourierSlices(0), /`frequency` is 0/],
   ["a negative variance", () => quadraticSlices({ varOffDiagonal: -1 }), /varOffDiagonal is -1/],
   ["a variance of NaN", () => quadraticSlices({ varLinear: Number.NaN }), /varLinear is NaN/],
-  ["a step of 0", () => finiteDifference(ssm(), 0), /step of finite differences is 0/],
+  ["a step of 0", () => finiteDifference(ssm(), 0), /finiteDifference: `step` is 0/],
 ])("refuses %s", (_, make, message) => {
   expect(make).toThrow(message);
   expect(make).toThrow(DiffeoError);
