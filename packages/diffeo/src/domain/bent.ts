@@ -1,11 +1,11 @@
 /**
- * A domain whose map begins with an increasing function of every coordinate, so that data look
- * lighter-tailed, or Gaussian, to what works in x. With z of the domain's own map:
+ * A domain whose map starts with an increasing function of every coordinate, so that data have
+ * lighter tails, or are Gaussian, in x. With the argument z of the domain's own map:
  *
- *   sinh      z = c + s sinh x                          nearly linear within s of c, and beyond it x grows as log|z − c|
+ *   sinh      z = c + s sinh x                          nearly linear within s of c; beyond, x grows as log|z − c|
  *   spline    z = l + (h − l)(f(x) + B)/2B              f a rational-quadratic spline of [−B, B], equal bins in x
  *
- * Outside [−B, B] a spline goes on with the mean slope of its inside.
+ * Outside [−B, B] the spline continues with its mean slope inside.
  */
 import {
   affine,
@@ -46,7 +46,7 @@ const sinhMap = (centre: readonly number[], scale: readonly number[]): Bijector 
   });
 };
 
-/** The spline's parameter p of a slope: softplus(p + softplus⁻¹(1 − LEAST)) + LEAST. */
+/** The spline's parameter p of a slope, softplus(p + softplus⁻¹(1 − LEAST)) + LEAST. */
 const slopeParameter = (slope: number): number =>
   Math.log(Math.expm1(Math.max(slope - LEAST_HEIGHT, LEAST_HEIGHT))) -
   Math.log(Math.expm1(1 - LEAST_HEIGHT));
@@ -62,32 +62,32 @@ function splineMap({ low, high, heights, slopes }: Extract<Bend, { kind: "spline
   return chain(spline, affine({ scale, shift: low.map((l, j) => l + SPLINE_BOUND * scale[j]) }));
 }
 
-/** Why a bend is none of n coordinates. */
+/** Describes why a bend does not fit n coordinates; undefined if it does. */
 function fault(bend: Bend, n: number): string | undefined {
   const lists =
     bend.kind === "sinh"
       ? [bend.centre, bend.scale]
       : [bend.low, bend.high, bend.heights, bend.slopes];
   const odd = lists.find((list) => list.length !== n);
-  if (odd) return `${odd.length} numbers where ${n} coordinates are`;
+  if (odd) return `${odd.length} numbers for ${n} coordinates`;
   if (bend.kind === "sinh") return undefined;
   const [{ length: bins }] = bend.heights;
   return bend.heights.every((heights) => heights.length === bins && heights.length >= 2) &&
     bend.slopes.every((slopes) => slopes.length === bins - 1) &&
     bend.low.every((low, j) => low < bend.high[j])
     ? undefined
-    : "its bins, slopes and ends do not fit together";
+    : "the numbers of bins, slopes and ends do not match";
 }
 
-/** A domain with a bend of its coordinates; it must be one of the library's, and not a category. */
+/** A domain with bent coordinates. The domain must be one of the library's numeric domains. */
 export function bent(domain: Domain, bend: Bend): Domain {
   const wrong = fault(bend, domain.dimension);
-  if (wrong !== undefined) fail("usage", `bent: ${wrong}`, "give every coordinate its numbers");
+  if (wrong !== undefined) fail("usage", `bent: ${wrong}`, "give numbers for every coordinate");
   if (
     domain.spec &&
     ["category", "mixed", "empirical", "date", "bent", "product"].includes(domain.spec.kind)
   )
-    fail("usage", `bent: a ${domain.spec.kind} cannot be bent`, "give a domain of numbers");
+    fail("usage", `bent: a domain of kind ${domain.spec.kind} cannot be bent`, "give a domain of numbers");
   const map = chain(
     bend.kind === "sinh" ? sinhMap(bend.centre, bend.scale) : splineMap(bend),
     domain.map,

@@ -1,15 +1,15 @@
 /**
- * Dates and times of day, as days since 1970-01-01, a time of day being a fraction. A date is taken
- * apart into what rows may depend on, each a coordinate with its own distribution function
- * (`empirical.ts`):
+ * Dates and times of day, as days since 1970-01-01; a time of day is a fraction of a day. A date is
+ * split into parts on which rows may depend. Each is a coordinate with its own distribution
+ * function (`empirical.ts`):
  *
- *   day             day of the year where there is a year, else days since 1970-01-01
- *   year            where dates span several years: seasons are then alike
- *   weekday         a label, where weekdays differ in how often they occur
- *   second          of the day, where times are recorded
+ *   day             day of the year if there is a year, else days since 1970-01-01
+ *   year            if dates span several years, so that seasons have the same coordinates
+ *   weekday         a label, if weekdays have different frequencies
+ *   second          of the day, if times are recorded
  *
- * With weekdays a day d stands for all t in [d − 3½, d + 3½), u uniform, and is the one day of that
- * weekday in the week around t:
+ * With weekdays a day d represents all t in [d − 3½, d + 3½), with u uniform, and is the day of
+ * that weekday in the week around t:
  *
  *   t = d + 7(u − ½)        P(d) = ∫ q(weekday, t) dt = 7 E_u q(weekday, t)
  *
@@ -21,16 +21,16 @@ import { type Domain, domain } from "./domain.ts";
 import { type EmpiricalOptions, empirical, quantileOf } from "./empirical.ts";
 import { category } from "./simplex.ts";
 
-/** What a domain of dates is made of. */
+/** Options of `date`: the format, the range, and the distributions of the parts. */
 export interface DateOptions {
-  /** How dates are written, such as "YYYY-MM-DD HH:mm"; a table's readers and writers use it. */
+  /** The format of dates, such as "YYYY-MM-DD HH:mm", for readers and writers of tables. */
   readonly format: string;
-  /** The first and the last day. */
+  /** The first and the last day, as days since 1970-01-01. */
   readonly range: readonly number[];
   readonly day: EmpiricalOptions;
   readonly year?: EmpiricalOptions;
   readonly second?: EmpiricalOptions;
-  /** Where the weekday is a label of its own, those that occur; 0 is Sunday. */
+  /** The weekdays that occur, if the weekday is a separate label; 0 is Sunday. */
   readonly weekdays?: readonly number[];
 }
 
@@ -43,10 +43,10 @@ const newYear = (year: number): number => Date.UTC(year, 0, 1) / (1000 * SECONDS
 
 const yearOf = (day: number): number => new Date(day * 1000 * SECONDS).getUTCFullYear();
 
-/** 0 is Sunday. */
+/** The weekday of a day; 0 is Sunday. */
 export const weekdayOf = (day: number): number => (((day + 4) % WEEK) + WEEK) % WEEK;
 
-/** What a date is taken apart into. */
+/** The parts of a date. */
 export interface DateParts {
   readonly day: number;
   readonly year: number;
@@ -54,7 +54,7 @@ export interface DateParts {
   readonly second: number;
 }
 
-/** The parts of a date; seconds to 10⁻³. */
+/** Splits a date into its parts, with seconds rounded to 10⁻³. */
 export function datePartsOf(value: number): DateParts {
   const milliseconds = Math.round(value * SECONDS * 1000);
   const day = Math.floor(milliseconds / (SECONDS * 1000));
@@ -67,13 +67,13 @@ export function datePartsOf(value: number): DateParts {
   };
 }
 
-/** The day of a weekday that is nearest to a time. */
+/** The day with the given weekday that is closest to a time. */
 function dayOfWeek(t: number, weekday: number): number {
   const near = Math.round(t);
   return near + ((weekday - weekdayOf(near) + WEEK + 3) % WEEK) - 3;
 }
 
-/** A distribution as a spec has it. */
+/** A distribution in the form of a spec. */
 const copied = ({ knots, shares, ...rest }: EmpiricalOptions) => ({
   ...rest,
   knots: [...knots],

@@ -1,12 +1,12 @@
 /**
- * Where a value lives: a set in Rⁿ, the map φ from Rᵐ onto its inside, what is inside, and how a
- * raw value, cells of a table or numbers of a parameter, gets in and out:
+ * Domains of values: a set in Rⁿ, the map φ from Rᵐ onto its interior, a test of membership, and
+ * the conversion of raw values, such as cells of a table or numbers of a parameter:
  *
  *   cells  → encode →  y  → φ⁻¹ →  x ∈ Rᵐ        x  → φ →  y  → decode →  cells
  *
  * For most domains cells are y. An integer is spread over its interval, a category is a corner of a
- * simplex, an angle to a point of the circle. Nothing that comes out is outside, whatever rounding
- * did: what falls on a bound is moved to the nearest number within.
+ * simplex, an angle is a point of the circle. Decoded values are always inside: numbers that
+ * rounding moves to a bound are replaced by the nearest number inside.
  */
 import type { Bijector } from "../bijector/index.ts";
 import { fail, input, reference, type Tensor } from "../graph/index.ts";
@@ -15,66 +15,75 @@ import type { DomainSpec } from "./spec.ts";
 /** A cell of a table: a number, or the label of a category. */
 export type Cell = number | string;
 
-/** Where values live: the map onto them, what is inside, and how cells are read and written. */
+/**
+ * A domain of values: the map from Rᵐ onto it, the test of membership, and the conversion of cells.
+ * Columns of tables and parameters of models use the same domains.
+ */
 export interface Domain {
-  /** What it is called: "positive", "simplex", … */
+  /** The kind of the domain, such as "positive" or "simplex". */
   readonly kind: string;
-  /** All that is needed to make it again, as JSON; absent for a custom domain. */
+  /** The domain as JSON, from which `domainOf` makes it again; absent for a custom domain. */
   readonly spec?: DomainSpec;
-  /** φ, from Rᵐ onto the inside. */
+  /** φ, from Rᵐ onto the interior. */
   readonly map: Bijector;
-  /** m, the coordinates of x. */
+  /** m, the number of coordinates of x. */
   readonly dimension: number;
-  /** n, the coordinates of y. */
+  /** n, the number of coordinates of y. */
   readonly size: number;
-  /** How many cells a raw value has. */
+  /** The number of cells of a raw value. */
   readonly cells: number;
-  /** What the cells are called, where the domain itself names them. */
+  /** The names of the cells, if the domain has them. */
   readonly names?: readonly string[];
-  /** How many uniform numbers the way in takes. */
+  /** The number of uniform random numbers that `encode` needs. */
   readonly noise: number;
-  /** Why a raw value is not inside; undefined where it is. */
+  /** Describes why a raw value is not in the domain; undefined if it is. */
   readonly fault: (cells: readonly Cell[]) => string | undefined;
-  /** y of a raw value that is inside, with `noise` numbers from (0, 1). */
+  /** Converts a raw value in the domain to y, with `noise` uniform numbers from (0, 1). */
   readonly encode: (cells: readonly Cell[], u: ArrayLike<number>) => number[];
-  /** The raw value of y. */
+  /** Converts y to a raw value. */
   readonly decode: (y: ArrayLike<number>) => Cell[];
-  /** log of the y-volume of one unit of cells: a log-density of cells is that of y plus this. */
+  /**
+   * The logarithm of the volume in y of one unit of cells: the log-density of cells is that of y
+   * plus this.
+   */
   readonly logUnit: number;
-  /** The same where it depends on the value and its x, and is the logarithm of a mean over u. */
+  /** The same if it depends on the value and its x; the density is then a mean over u. */
   readonly logUnitOf?: (cells: readonly Cell[], x: ArrayLike<number>) => number;
   /**
-   * The y of each label, in the first coordinates, which are the labels' alone. Absent where there
-   * are none.
+   * The y of each label, in the first coordinates, which belong to the labels alone. Absent without
+   * labels.
    */
   readonly codes?: readonly (readonly number[])[];
   /** φ(0) */
   readonly start: readonly number[];
-  /** What a model sees of y, [..., n] → [..., k]: all parts of a simplex, say. Absent: y itself. */
+  /**
+   * The values that a model gets, computed from y, [..., n] → [..., k], such as all parts of a
+   * simplex. Default: y.
+   */
   readonly values?: (y: Tensor) => Tensor;
 }
 
-/** What one says of a domain; the rest follows. */
+/** The definition of a domain, for `domain`. */
 export interface DomainDefinition {
   readonly kind: string;
   readonly spec?: DomainSpec;
   readonly map: Bijector;
   readonly dimension: number;
-  /** Default `dimension`. */
+  /** The number of coordinates of y. Default `dimension`. */
   readonly size?: number;
-  /** Default `size`. */
+  /** The number of cells of a raw value. Default `size`. */
   readonly cells?: number;
   readonly names?: readonly string[];
-  /** Default 0. */
+  /** The number of uniform random numbers that `encode` needs. Default 0. */
   readonly noise?: number;
   /**
-   * Whether numbers are inside; that they are finite numbers is known. For cells of text, see
-   * `faultOfCells`.
+   * Describes why finite numbers are not in the domain; undefined if they are. For cells of text,
+   * see `faultOfCells`.
    */
   readonly fault: (y: readonly number[]) => string | undefined;
-  /** Instead of `fault`, where cells are not all numbers. */
+  /** Replaces `fault` if cells are not all numbers. */
   readonly faultOfCells?: (cells: readonly Cell[]) => string | undefined;
-  /** Default: the cells as they are. */
+  /** Converts a raw value to y. Default: the cells themselves. */
   readonly encode?: (cells: readonly Cell[], u: ArrayLike<number>) => number[];
   readonly decode?: (y: ArrayLike<number>) => Cell[];
   /** Default 0. */
@@ -85,7 +94,7 @@ export interface DomainDefinition {
 }
 
 /**
- * A domain from a map and a test of what is inside; custom domains are made by this too.
+ * Makes a domain from a map and a test of membership. Use it for custom domains.
  *
  *     const above = domain({
  *       kind: "above the diagonal",
@@ -116,8 +125,7 @@ export function domain(definition: DomainDefinition): Domain {
   if (start.length !== size)
     fail(
       "shape",
-      `${kind}: its map makes ${start.length} coordinates of ${dimension}, not ${size}`,
-      "say its size",
+      `${kind}: its map gives ${start.length} coordinates, \`size\` is ${size}`, "set `size` to the number of coordinates of y",
     );
   const ofNumbers = (values: readonly Cell[]): string | undefined =>
     values.map(numberFault).find((found) => found !== undefined) ??
@@ -134,7 +142,7 @@ export function domain(definition: DomainDefinition): Domain {
     fault: (values) =>
       values.length === cells
         ? (faultOfCells ?? ofNumbers)(values)
-        : `${values.length} ${values.length === 1 ? "value" : "values"} where ${cells} belong`,
+        : `${values.length} ${values.length === 1 ? "value" : "values"} given, ${cells} expected`,
     encode: definition.encode ?? ((values) => values as number[]),
     decode: definition.decode ?? ((y) => Array.from(y)),
     logUnit,
@@ -153,13 +161,13 @@ export function startOf(map: Bijector, dimension: number): number[] {
   );
 }
 
-/** Why a cell is not a finite number. */
+/** Describes why a cell is not a finite number; undefined if it is. */
 export const numberFault = (cell: Cell): string | undefined =>
   typeof cell === "number" && Number.isFinite(cell)
     ? undefined
     : `${quoteCell(cell)} is not a finite number`;
 
-/** A cell in an error, of bounded length. */
+/** A cell as text of limited length, for errors. */
 export const quoteCell = (cell: Cell): string =>
   typeof cell === "string" ? `"${cell.slice(0, 60)}${cell.length > 60 ? "…" : ""}"` : String(cell);
 
@@ -172,31 +180,31 @@ export function above(x: number): number {
   return number[0];
 }
 
-/** The number within (low, high) that is nearest to x. */
+/** The number in (low, high) that is closest to x. */
 export const within = (x: number, low: number, high: number): number =>
   x > low ? (x < high ? x : -above(-high)) : above(low);
 
-/** An integer in a list of arguments. */
+/** Throws unless an argument is an integer of at least `least`. */
 export function requireCount(value: number, least: number, what: string): void {
   if (!(Number.isSafeInteger(value) && value >= least))
-    fail("usage", `${what} is ${value}`, `give an integer, at least ${least}`);
+    fail("usage", `${what} is ${value}`, `give an integer of at least ${least}`);
 }
 
-/** How many parts there are, said by number or by their names. */
+/** The number of parts, which are given by number or by their names. */
 export function partCount(parts: number | readonly string[], least: number, what: string): number {
   const n = typeof parts === "number" ? parts : parts.length;
   requireCount(n, least, `${what}: the number of parts`);
   if (typeof parts !== "number" && new Set(parts).size !== n)
-    fail("usage", `${what}: two parts have the same name`, "give every part a name of its own");
+    fail("usage", `${what}: two parts have the same name`, "give every part its own name");
   return n;
 }
 
-/** Two ends of an interval, low < high. */
+/** Throws unless low < high are finite with a number between them. */
 export function requireInterval(low: number, high: number, what: string): void {
   if (!(Number.isFinite(low) && Number.isFinite(high) && low < high && above(low) < high))
     fail(
       "usage",
-      `${what}: ${low} and ${high} have no number between them`,
+      `${what}: the interval from ${low} to ${high} is empty or unbounded`,
       "give two finite numbers, low < high",
     );
 }

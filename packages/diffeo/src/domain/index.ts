@@ -1,7 +1,4 @@
-/**
- * diffeo/domain: where values live, one vocabulary for columns of tables and for parameters of
- * models.
- */
+/** diffeo/domain: domains of values, for columns of tables and for parameters of models. */
 export { type DateOptions, date } from "./date.ts";
 export { derived } from "./derived.ts";
 export { type Cell, type Domain, type DomainDefinition, domain } from "./domain.ts";

@@ -1,6 +1,6 @@
 /**
- * Matrices spread over numbers: the entries of the lower triangle, row by row, without the diagonal
- * where that is all ones; or whole matrices, as models see them.
+ * Domains of matrices, given by the entries of the lower triangle, row by row, without the diagonal
+ * if it is all ones; or as whole matrices, for models.
  */
 import { correlationMap, logCholesky } from "../bijector/index.ts";
 import { fail, symmetric } from "../graph/index.ts";
@@ -24,7 +24,7 @@ const isPositive = (order: number, entry: (i: number, j: number) => number): boo
     order,
   ) !== undefined;
 
-/** The order k of a matrix that is given by number, or by the names of its k(k ± 1)/2 entries. */
+/** The order k of a matrix, given by number or by the names of its k(k ± 1)/2 entries. */
 function orderOf(
   entries: number | readonly string[],
   least: number,
@@ -41,15 +41,16 @@ function orderOf(
   if ((rows * (rows + 1)) / 2 !== count)
     fail(
       "usage",
-      `${what}: ${count} entries are not a lower triangle of a matrix`,
-      `name ${diagonal ? "1, 3, 6, 10, …" : "1, 3, 6, …"} entries, row by row`,
+      `${what}: ${count} names are not the entries of a lower triangle`,
+      `give ${diagonal ? "1, 3, 6, 10, …" : "1, 3, 6, …"} names, row by row`,
     );
   return rows + 1 - diagonal;
 }
 
 /**
- * k×k correlation matrices, as k(k − 1)/2 numbers: (2,1), (3,1), (3,2), …; by k, or by the names of
- * the numbers.
+ * The domain of k × k correlation matrices, as the k(k − 1)/2 numbers (2,1), (3,1), (3,2), ….
+ *
+ * @param entries k, or the names of the numbers
  */
 export function correlation(entries: number | readonly string[]): Domain {
   const order = orderOf(entries, 2, 0, "correlation");
@@ -64,14 +65,16 @@ export function correlation(entries: number | readonly string[]): Domain {
       if (beyond !== undefined) return `${beyond} is not a correlation between −1 and 1`;
       return isPositive(order, (i, j) => (i === j ? 1 : y[(i * (i - 1)) / 2 + j]))
         ? undefined
-        : "the correlations are of no positive-definite matrix";
+        : "the correlation matrix is not positive definite";
     },
   });
 }
 
 /**
- * k×k positive-definite matrices, as k(k + 1)/2 numbers: (1,1), (2,1), (2,2), (3,1), …; by k, or by
- * the names of the numbers.
+ * The domain of k × k positive-definite matrices, as the k(k + 1)/2 numbers (1,1), (2,1), (2,2),
+ * (3,1), ….
+ *
+ * @param entries k, or the names of the numbers
  */
 export function covariance(entries: number | readonly string[]): Domain {
   const order = orderOf(entries, 1, 1, "covariance");
@@ -84,11 +87,11 @@ export function covariance(entries: number | readonly string[]): Domain {
     fault: (y) =>
       isPositive(order, (i, j) => y[(i * (i + 1)) / 2 + j])
         ? undefined
-        : "the numbers are of no positive-definite matrix",
+        : "the matrix is not positive definite",
   });
 }
 
-/** Whole symmetric matrices in place of their lower triangles. */
+/** A domain of whole symmetric matrices, from one of their lower triangles. */
 const asMatrices = (
   order: number,
   diagonal: 0 | 1,
@@ -124,14 +127,14 @@ const asMatrices = (
   });
 };
 
-/** k×k correlation matrices, as matrices. */
+/** The domain of k × k correlation matrices, as whole matrices. */
 export function correlationMatrix(order: number): Domain {
   const entries = correlation(order);
   const { map, dimension } = entries;
   return asMatrices(order, 0, { kind: "correlation matrix", map, dimension }, entries);
 }
 
-/** k×k positive-definite matrices, as matrices. */
+/** The domain of k × k positive-definite matrices, as whole matrices. */
 export function covarianceMatrix(order: number): Domain {
   const entries = covariance(order);
   const { map, dimension } = entries;

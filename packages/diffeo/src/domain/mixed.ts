@@ -1,7 +1,7 @@
 /**
- * Numbers that are often one of a few values: a label, which of these atoms a value is or "other",
- * and a number for the others. x is the code of the label and, after it, the normal score of the
- * number (`empirical.ts`). An atom has no number, and any stands for it, as the noise u says:
+ * Numbers that are often one of a few values, the atoms: a label, which is an atom or "other", and
+ * a number for the others. x is the code of the label followed by the normal score of the number
+ * (`empirical.ts`). An atom has no number; its score is that of the noise u:
  *
  *   y = (code of a, Φ⁻¹(u))        P(a) = ∫ q(a, y) dy = E_u q(a, y)/φ(y)
  *   y = (code of other, Φ⁻¹(F(v)))   q(v) = q(other, y) f(v)/φ(y)
@@ -13,7 +13,7 @@ import { type Cell, type Domain, domain } from "./domain.ts";
 import { category } from "./simplex.ts";
 import type { MixedSpec } from "./spec.ts";
 
-/** The label of numbers that are not an atom. */
+/** The label of numbers that are not atoms. */
 export const OTHER = "other";
 
 /** The label of a number. */
@@ -23,17 +23,19 @@ export const mixedLabel = (atoms: readonly number[], cell: Cell): Cell =>
 /** log √2π + z²/2 */
 const minusLogNormal = (z: number): number => (z * z + Math.log(2 * Math.PI)) / 2;
 
-/** Numbers that are often one of `atoms`, and otherwise as `other`, a domain made by `empirical`. */
+/**
+ * The domain of numbers that are often one of `atoms`, and otherwise in `other`, a domain made by
+ * `empirical`.
+ */
 export function mixed(atoms: readonly number[], other: Domain): Domain {
   const { spec } = other;
   if (spec?.kind !== "empirical")
     return fail(
       "usage",
-      `mixed: the other numbers are ${other.kind}`,
-      "give a distribution function, as empirical does",
+      `mixed: \`other\` is of kind ${other.kind}`, "give a domain made by empirical",
     );
   if (atoms.length === 0 || !atoms.every(Number.isFinite))
-    fail("usage", `mixed: the atoms are ${atoms.join(", ")}`, "give finite numbers, one at least");
+    fail("usage", `mixed: \`atoms\` are ${atoms.join(", ") || "empty"}`, "give at least one finite number");
   const labels = category([...atoms, OTHER]);
   const k = labels.dimension;
   const isAtom = (cell: Cell): boolean => atoms.includes(cell as number);
@@ -65,7 +67,7 @@ export function mixed(atoms: readonly number[], other: Domain): Domain {
   });
 }
 
-/** The mean of atoms and the other number by the shares of the labels. */
+/** The mean of the atoms and the other number, weighted by the shares of the labels. */
 function expected(y: Tensor, atoms: readonly number[], other: Domain): Tensor {
   const k = atoms.length;
   const part = (from: number, to: number): Tensor =>

@@ -1,11 +1,12 @@
 /**
- * Numbers that increase, y₁ < y₂ < … < y_n, free or with bounds a and b:
+ * Increasing numbers y₁ < y₂ < … < y_n, without bounds or with bounds a and b:
  *
  *   free          y₁ = x₁, yᵢ = yᵢ₋₁ + eˣⁱ           above a   yᵢ = a + Σⱼ≤ᵢ eˣʲ           below b   yᵢ = b − Σⱼ≥ᵢ eˣʲ
- *   between them  yᵢ = Σⱼ≤ᵢ sⱼ, s the first n of the n + 1 shares of the interval that the gaps have; cells are a + (b − a)y
+ *   between them yᵢ = Σⱼ≤ᵢ sⱼ, s the first n of the n + 1 shares of the gaps; cells are a + (b −
+ *   a)y
  *
- * Numbers that are recorded in steps of s come out so. Where neighbours may be equal, v₁ ≤ … ≤ v_n,
- * the numbers vᵢ + (i − 1)s increase strictly, and are what y stands for.
+ * Numbers recorded in steps of s are decoded to such. If neighbours may be equal, v₁ ≤ … ≤ v_n, y
+ * represents the numbers vᵢ + (i − 1)s, which increase strictly.
  */
 import {
   affineMatrix,
@@ -20,21 +21,21 @@ import { nearestMultiple, requireRecorded } from "./recorded.ts";
 import { shareMap } from "./simplex.ts";
 import type { SimplexMap } from "./spec.ts";
 
-/** Bounds of increasing numbers. */
+/** Options of `ordered`: bounds, steps and ties. */
 export interface OrderedOptions {
   /** A bound below all of them. */
   readonly above?: number;
   /** A bound above all of them. */
   readonly below?: number;
-  /** With two bounds, the map of the gaps. Default additiveLogistic. */
+  /** With two bounds, the map onto the gaps. Default `additiveLogistic`. */
   readonly map?: SimplexMap;
-  /** What comes out are multiples of this. Default: numbers with all their digits. */
+  /** Decoded values are multiples of this. Default: numbers with all their digits. */
   readonly step?: number;
-  /** Whether neighbours may be equal, which takes a step. Default no. */
+  /** Whether neighbours may be equal; requires `step`. Default false. */
   readonly ties?: boolean;
 }
 
-/** The matrix of sums of what comes up to each place, or less what comes from it on. */
+/** The matrix of sums up to each index, or of negative sums from it on. */
 const sums = (n: number, sign: 1 | -1): number[][] =>
   Array.from({ length: n }, (_, i) =>
     Array.from({ length: n }, (_, j) => ((sign > 0 ? j <= i : j >= i) ? sign : 0)),
@@ -48,7 +49,9 @@ function mapOf(n: number, { above, below, map = "additiveLogistic" }: OrderedOpt
   return orderedMap();
 }
 
-/** Increasing numbers, by number or by name. */
+/** The domain of increasing numbers.
+ *
+ * @param parts the number of numbers, or their names */
 export function ordered(parts: number | readonly string[], options: OrderedOptions = {}): Domain {
   const n = typeof parts === "number" ? parts : parts.length;
   requireCount(n, 1, "ordered: the number of values");
@@ -64,8 +67,7 @@ export function ordered(parts: number | readonly string[], options: OrderedOptio
   if (ties && (step === undefined || bounded || options.below !== undefined))
     fail(
       "usage",
-      `ordered: equal numbers ${step === undefined ? "without a step" : "below a bound"}`,
-      "give a step and no upper bound, or leave ties out",
+      `ordered: \`ties\` is set ${step === undefined ? "without `step`" : "with an upper bound"}`, "give `step` and no upper bound, or leave `ties` out",
     );
   const shifts = Array.from({ length: n }, (_, i) => (ties ? i * (step as number) : 0));
   return domain({
@@ -76,7 +78,7 @@ export function ordered(parts: number | readonly string[], options: OrderedOptio
     ...(typeof parts !== "number" && { names: parts }),
     fault: (y) => {
       const at = y.findIndex((v, i) => i > 0 && !(ties ? v >= y[i - 1] : v > y[i - 1]));
-      if (at > 0) return `${y[at]} does not come after ${y[at - 1]}`;
+      if (at > 0) return `${y[at]} is not greater than ${y[at - 1]}`;
       if (!(y[0] > low)) return `${y[0]} is not above ${low}`;
       return y[n - 1] < high ? undefined : `${y[n - 1]} is not below ${high}`;
     },
@@ -85,7 +87,7 @@ export function ordered(parts: number | readonly string[], options: OrderedOptio
       const values = Array.from(y, (v) => shift + scale * v);
       if (step === undefined) return increasing(values, low, high);
       const stepped = steppedUp(values, step, low);
-      // There may be no room for so many steps below the bound, or none between large numbers.
+      // There may be too little room for the steps below the bound, or between large numbers.
       const isRoom = stepped.every((v, i) => v < (stepped[i + 1] ?? high));
       if (!isRoom) return increasing(values, low, high);
       return stepped.map((v, i) => nearestMultiple(v - shifts[i], step));
@@ -94,7 +96,7 @@ export function ordered(parts: number | readonly string[], options: OrderedOptio
   });
 }
 
-/** The nearest numbers that increase strictly within bounds, where rounding made some equal. */
+/** The nearest strictly increasing numbers within bounds, if rounding made some equal. */
 function increasing(values: number[], low: number, high: number): number[] {
   let least = low;
   const up = values.map((v) => {
@@ -111,7 +113,7 @@ function increasing(values: number[], low: number, high: number): number[] {
     .reverse();
 }
 
-/** Multiples of a step near to numbers, each above the one before it and above a bound. */
+/** Multiples of a step close to the numbers, each above the one before it and above a bound. */
 function steppedUp(values: readonly number[], step: number, low: number): number[] {
   let least = low;
   return values.map((v) => {

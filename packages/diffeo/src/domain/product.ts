@@ -1,32 +1,29 @@
-/**
- * Several domains side by side, by name: the blocks of a row of a table, or of all parameters of a
- * model.
- */
+/** Products of domains by name: the blocks of a row of a table, or all parameters of a model. */
 import { blocks } from "../bijector/index.ts";
 import { fail } from "../graph/index.ts";
 import { type Cell, type Domain, domain } from "./domain.ts";
 import type { SingleSpec } from "./spec.ts";
 
-/** A part of a product: a domain under a name, with its columns. */
+/** A part of a product: a named domain with its columns. */
 export interface ProductPart {
   readonly name: string;
   readonly domain: Domain;
   /** The columns of its cells. */
   readonly columns: readonly string[];
-  /** Where its cells, its y and its x begin. */
+  /** The first indices of its cells, its y and its x. */
   readonly at: { readonly cells: number; readonly y: number; readonly x: number };
 }
 
-/** Domains side by side: that of the rows of a table. */
+/** A product of domains, such as the domain of the rows of a table. */
 export interface Product extends Domain {
   readonly parts: readonly ProductPart[];
   /** The columns of all cells, in order. */
   readonly columns: readonly string[];
-  /** Each part's cells by its name, from those of the whole. */
+  /** Splits the cells of the product into those of its parts, by name. */
   readonly split: (cells: readonly Cell[]) => Readonly<Record<string, readonly Cell[]>>;
 }
 
-/** The columns of a part: its own names, its name, or its name and numbers from 1. */
+/** The columns of a part: the names of its domain, its name, or its name with numbers from 1. */
 const columnsOf = (name: string, { cells, names }: Domain): readonly string[] =>
   names ?? (cells === 1 ? [name] : Array.from({ length: cells }, (_, i) => `${name}.${i + 1}`));
 
@@ -44,7 +41,7 @@ function laidOut(domains: Readonly<Record<string, Domain>>): ProductPart[] {
 const total = (parts: readonly ProductPart[], of: (own: Domain) => number): number =>
   parts.reduce((sum, part) => sum + of(part.domain), 0);
 
-/** log of the y-volume of one unit of cells of a part, of which x are all coordinates. */
+/** The logarithm of the volume in y of one unit of cells of a part; x has all coordinates. */
 export function logUnitIn(
   { domain: own, at }: ProductPart,
   cells: readonly Cell[],
@@ -57,18 +54,18 @@ export function logUnitIn(
   );
 }
 
-/** Refuses an empty product, one within another, and columns of one name. */
+/** Throws for an empty product, a product within a product, and columns with the same name. */
 function requireParts(parts: readonly ProductPart[], columns: readonly string[]): void {
   if (parts.length === 0) fail("usage", "product: no domains", "give at least one by name");
   const inner = parts.find((part) => "parts" in part.domain);
   if (inner)
-    fail("usage", `product: "${inner.name}" is a product itself`, "give its domains one by one");
+    fail("usage", `product: "${inner.name}" is a product`, "give its domains separately");
   const twice = columns.find((name, i) => columns.indexOf(name) !== i);
   if (twice !== undefined)
-    fail("usage", `product: two columns are called "${twice}"`, "give other names");
+    fail("usage", `product: two columns have the name "${twice}"`, "give every column its own name");
 }
 
-/** The product of domains; none may itself be one. */
+/** The product of named domains, which may not be products themselves. */
 export function product(domains: Readonly<Record<string, Domain>>): Product {
   const parts = laidOut(domains);
   const columns = parts.flatMap((part) => part.columns);

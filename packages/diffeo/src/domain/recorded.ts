@@ -1,42 +1,41 @@
 /**
- * Numbers as they are recorded: in multiples of a step, within the range that was seen. Both
- * concern what comes out; every number of the domain may go in, and has a density.
+ * Recorded numbers: multiples of a step, within an observed range. Both apply to decoded values;
+ * every number of the domain can be encoded and has a density.
  */
 import { fail } from "../graph/index.ts";
 
-/** How numbers of a column are recorded. */
+/** How the numbers of a column are recorded: their step and range. */
 export interface RecordedOptions {
-  /** What comes out is a multiple of this. Default: a number with all its digits. */
+  /** Decoded values are multiples of this. Default: numbers with all their digits. */
   readonly step?: number;
-  /** What comes out is within these bounds, which belong to them. Default: anywhere inside. */
+  /** Decoded values are within these inclusive bounds. Default: anywhere in the domain. */
   readonly range?: readonly number[];
 }
 
-/** The multiple of a step that is nearest to a value, without the digits that rounding adds. */
+/** The multiple of a step that is closest to a value, without digits added by rounding. */
 export function nearestMultiple(value: number, step: number): number {
   const nearest = Math.round(value / step);
   // 3 · 0.1 is 0.30000000000000004, 3/10 is 0.3.
   const inverse = Math.round(1 / step);
   const isInverse = Math.abs(inverse * step - 1) < 1e-12;
-  // −0 is 0.
+  // Replaces −0 by 0.
   return (isInverse ? nearest / inverse : Number((nearest * step).toPrecision(15))) + 0;
 }
 
-/** Raises an error where a step or a range is none. */
+/** Throws if the step or the range is invalid. */
 export function requireRecorded({ step, range }: RecordedOptions, what: string): void {
   if (step !== undefined && !(step > 0 && Number.isFinite(step)))
-    fail("usage", `${what}: the step is ${step}`, "give a number above 0");
+    fail("usage", `${what}: \`step\` is ${step}`, "give a number above 0");
   if (range && !(range.length === 2 && range.every(Number.isFinite) && range[0] <= range[1]))
     fail(
       "usage",
-      `${what}: the range is ${range.join(" to ")}`,
-      "give two numbers, least and most",
+      `${what}: \`range\` is ${range.join(" to ")}`, "give two numbers, the least and the greatest",
     );
 }
 
 /**
- * How a number is written that may be anywhere in (low, high): within its range, and as a multiple
- * of its step where one is inside.
+ * Decodes a number in (low, high): within its range, and as a multiple of its step if one is
+ * inside.
  */
 export function recordedNumber(
   { step, range }: RecordedOptions,

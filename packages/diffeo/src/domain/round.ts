@@ -5,12 +5,11 @@
  *   sphere   ‖y‖ = 1 in Rⁿ, by stereographic projection of Rⁿ⁻¹ from the pole opposite to `centre`
  *   angle    the circle, the sphere of R²: θ ↦ (sin(θ − c), −cos(θ − c))
  *
- * No chart of Rᵐ covers a sphere. What is lost: the pole itself, to which no finite x belongs; near
- * it a density that is smooth on the sphere has tails in x like ‖x‖^{−2m}, and a model in x need
- * not meet itself there from all sides. So the pole belongs where there is least mass: `centre` is
- * the direction, or the angle, that data are around. A raw value closer to the pole than 10⁻⁵ goes
- * in as one at that distance. Densities are with respect to area on the sphere, and for angles to
- * the angle.
+ * No chart of Rᵐ covers a sphere: the pole has no finite x. Close to it a density that is smooth on
+ * the sphere has tails in x like ‖x‖^{−2m}, and a model in x may be discontinuous there. So the
+ * pole should be where there is least mass: `centre` is the direction, or the angle, around which
+ * the data are. A raw value closer to the pole than 10⁻⁵ is encoded as one at that distance.
+ * Densities are with respect to area on the sphere, and for angles with respect to the angle.
  */
 import { affine, chain, stereographic, unitBall } from "../bijector/index.ts";
 import { fail, matmul } from "../graph/index.ts";
@@ -18,14 +17,17 @@ import { type Cell, type Domain, domain, partCount } from "./domain.ts";
 
 const norm = (values: readonly number[]): number => Math.hypot(...values);
 
-/** Points of Rⁿ within a radius of 0; their coordinates by number or by name. */
+/**
+ * The domain of points of Rⁿ within a radius of 0; n is given as a number, or by the names of the
+ * coordinates.
+ */
 export function ball(
   parts: number | readonly string[],
   { radius = 1 }: { readonly radius?: number } = {},
 ): Domain {
   const size = partCount(parts, 1, "ball");
   if (!(radius > 0 && Number.isFinite(radius)))
-    fail("usage", `ball: the radius is ${radius}`, "give a number above 0");
+    fail("usage", `ball: \`radius\` is ${radius}`, "give a number above 0");
   return domain({
     kind: "ball",
     spec: {
@@ -37,20 +39,20 @@ export function ball(
     map: radius === 1 ? unitBall() : chain(unitBall(), affine({ scale: radius })),
     dimension: size,
     fault: (y) =>
-      norm(y) < radius ? undefined : `a point ${norm(y)} away from 0 is not within ${radius}`,
+      norm(y) < radius ? undefined : `the distance ${norm(y)} from 0 is not below the radius ${radius}`,
     decode: (y) => {
       const length = norm(Array.from(y));
-      // A few roundings of a sum of squares inside.
+      // Smaller by a few roundings of a sum of squares.
       const shrink = length < radius ? 1 : (radius / length) * (1 - (size + 4) * Number.EPSILON);
       return Array.from(y, (v) => v * shrink);
     },
   });
 }
 
-/** How far the length of a point may be from 1, which is then made 1. */
+/** The tolerance of the length of a point, which is then normalised. */
 const TOLERANCE = 1e-6;
 
-/** Unit vectors of Rⁿ; their coordinates by number or by name. */
+/** The domain of unit vectors of Rⁿ; n is given as a number, or by the names of the coordinates. */
 export function sphere(
   parts: number | readonly string[],
   { centre }: { readonly centre?: readonly number[] } = {},
@@ -59,8 +61,8 @@ export function sphere(
   if (centre && (centre.length !== size || !(norm(centre) > 0 && Number.isFinite(norm(centre)))))
     fail(
       "usage",
-      `sphere: the centre [${centre}] is not a direction in ${size} dimensions`,
-      `give ${size} numbers, not all 0`,
+      `sphere: \`centre\` is [${centre}], not a direction in ${size} dimensions`,
+      `give ${size} finite numbers that are not all 0`,
     );
   const turn = centre ? reflection(centre) : (y: readonly number[]): number[] => [...y];
   const unit = (y: readonly number[]): number[] => y.map((v) => v / norm(y));
@@ -77,11 +79,11 @@ export function sphere(
     size,
     fault: (y) =>
       Math.abs(norm(y) - 1) > TOLERANCE
-        ? `a vector of length ${norm(y)} is not a unit vector`
+        ? `the vector has length ${norm(y)}, not 1`
         : undefined,
     encode: (cells: readonly Cell[]) => offPole(turn(unit(cells as readonly number[]))),
     decode: (y) => unit(turn(Array.from(y))),
-    // A reflection is linear: row i is where the i-th direction goes, and it is its own inverse.
+    // A reflection is linear and its own inverse; row i is the image of the i-th direction.
     ...(centre && {
       values: (y) =>
         matmul(
@@ -92,13 +94,10 @@ export function sphere(
   });
 }
 
-/**
- * Angles nearer to the pole than this go in as this, so that x and what is computed from it have
- * digits left.
- */
+/** Angles closer to the pole are encoded at this distance, so that x keeps enough digits. */
 const NEAREST = 1e-5;
 
-/** A unit vector, or the nearest that is not too near to the pole (0, …, 0, 1). */
+/** A unit vector, or the closest one that is not too close to the pole (0, …, 0, 1). */
 function offPole(y: readonly number[]): number[] {
   const across = y.slice(0, -1);
   const length = norm(across);
@@ -107,7 +106,7 @@ function offPole(y: readonly number[]): number[] {
   return [...away.map((v) => v * Math.sin(NEAREST)), Math.cos(NEAREST)];
 }
 
-/** The reflection that takes a direction to (0, …, 0, −1), and that back to it. */
+/** The reflection that exchanges a direction and (0, …, 0, −1). */
 function reflection(centre: readonly number[]): (y: readonly number[]) => number[] {
   const length = norm(centre);
   const along = centre.map((v, i) => v / length - (i === centre.length - 1 ? -1 : 0));
@@ -119,29 +118,29 @@ function reflection(centre: readonly number[]): (y: readonly number[]) => number
   };
 }
 
-/** What a whole turn is. */
+/** Options of `angle`. */
 export interface AngleOptions {
-  /** What a whole turn is: 360 for degrees, 24 for the hours of a day. Default 2π. */
+  /** A full turn: 360 for degrees, 24 for the hours of a day. Default 2π. */
   readonly period?: number;
-  /** The angle that data are around, opposite to where the circle is cut. Default 0. */
+  /** The angle around which the data are; the circle is cut opposite to it. Default 0. */
   readonly centre?: number;
   /**
-   * The least angle that comes out; all are within a period from it. Default half a period below
-   * the centre.
+   * The least decoded angle; all are within a period from it. Default: half a period below the
+   * centre.
    */
   readonly from?: number;
 }
 
-/** Angles, equal where they differ by whole turns. */
+/** The domain of angles, which are equal if they differ by full turns. */
 export function angle(options: AngleOptions = {}): Domain {
   const { period = 2 * Math.PI, centre = 0, from } = options;
   if (!(period > 0 && Number.isFinite(period)))
-    fail("usage", `angle: the period is ${period}`, "give a number above 0");
+    fail("usage", `angle: \`period\` is ${period}`, "give a number above 0");
   if (!Number.isFinite(centre))
-    fail("usage", `angle: the centre is ${centre}`, "give a finite number");
+    fail("usage", `angle: \`centre\` is ${centre}`, "give a finite number");
   if (from !== undefined && !Number.isFinite(from))
-    fail("usage", `angle: what comes out is from ${from}`, "give a finite number");
-  /** Between 0 and a whole turn, the end not in it. */
+    fail("usage", `angle: \`from\` is ${from}`, "give a finite number");
+  /** Reduces an angle to at least 0 and less than a full turn. */
   const within = (turned: number): number => ((turned % period) + period) % period;
   const radians = (cell: number): number => (2 * Math.PI * (cell - centre)) / period;
   return domain({
@@ -159,7 +158,7 @@ export function angle(options: AngleOptions = {}): Domain {
       const cell = centre + (period * Math.atan2(y[0], -y[1])) / (2 * Math.PI);
       if (from === undefined) return [cell];
       const turned = from + within(cell - from);
-      // A sum may be rounded up to a whole turn.
+      // A sum may be rounded up to a full turn.
       return [turned < from + period ? turned : from];
     },
   });

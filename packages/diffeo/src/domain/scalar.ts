@@ -1,5 +1,5 @@
 /**
- * Numbers on the line:
+ * Domains of single numbers:
  *
  *   real       y = x                       positive   y = a + eˣ or a + log(1 + eˣ), and b − … below a bound
  *   between    y = a + (b − a)σ(x)         integer    k = ⌊y⌋, y uniform on [k, k + 1), so that P(k) = ∫ q over that interval
@@ -18,7 +18,7 @@ import {
 import { type RecordedOptions, recordedNumber, requireRecorded } from "./recorded.ts";
 import { type PositiveMap, positiveMaps } from "./spec.ts";
 
-/** Any numbers. */
+/** The domain of all real numbers, or of vectors of `size` numbers. */
 export function real(size = 1, recorded: RecordedOptions = {}): Domain {
   requireCount(size, 1, "real: size");
   requireRecorded(recorded, "real");
@@ -33,7 +33,7 @@ export function real(size = 1, recorded: RecordedOptions = {}): Domain {
   });
 }
 
-/** Options as a spec has them. */
+/** The options in the form of a spec. */
 const copied = <T extends RecordedOptions>({
   range,
   ...rest
@@ -41,27 +41,27 @@ const copied = <T extends RecordedOptions>({
   range?: number[];
 } => ({ ...rest, ...(range && { range: [...range] }) });
 
-/** Bounds of positive numbers, and the map onto them. */
+/** Options of `positive`: a bound, and the map. */
 export interface PositiveOptions extends RecordedOptions {
-  /** The bound below, by default 0 unless `below` is given. */
+  /** The lower bound. Default 0, unless `below` is given. */
   readonly above?: number;
-  /** The bound above: numbers less than it. */
+  /** The upper bound, for numbers below it. */
   readonly below?: number;
-  /** φ grows as eˣ everywhere (default), or as x far out. */
+  /** `exp` (default), or `softplus`, which is linear for large x. */
   readonly map?: PositiveMap;
 }
 
-/** Numbers above a bound, or below one. */
+/** The domain of numbers above a bound (0 by default), or below one. */
 export function positive(options: PositiveOptions = {}): Domain {
   const { below, map = "exp" } = options;
   if (below !== undefined && options.above !== undefined)
     fail(
       "usage",
-      "positive: above and below are both given",
+      "positive: both `above` and `below` are given",
       "use between for numbers with two bounds",
     );
   if (!positiveMaps.includes(map))
-    fail("usage", `positive: there is no map "${map}"`, `use one of ${positiveMaps.join(", ")}`);
+    fail("usage", `positive: unknown \`map\` "${map}"`, `use one of ${positiveMaps.join(", ")}`);
   const bound = below ?? options.above ?? 0;
   if (!Number.isFinite(bound))
     fail("usage", `positive: the bound is ${bound}`, "give a finite number, or use real");
@@ -85,11 +85,11 @@ export function positive(options: PositiveOptions = {}): Domain {
   });
 }
 
-/** A value that is not inside; the text names a value that lies on a bound. */
+/** Describes a value outside the domain; values on a bound are described as such. */
 const boundFault = (y: number, bounds: readonly number[], what: string): string =>
-  bounds.includes(y) ? `${y} is the bound itself, which is not inside` : `${y} is ${what}`;
+  bounds.includes(y) ? `${y} is the bound, which is not in the domain` : `${y} is ${what}`;
 
-/** Numbers strictly between two bounds. */
+/** The domain of numbers strictly between two bounds. */
 export function between(low: number, high: number, recorded: RecordedOptions = {}): Domain {
   requireInterval(low, high, "between");
   requireRecorded(recorded, "between");
@@ -107,27 +107,27 @@ export function between(low: number, high: number, recorded: RecordedOptions = {
   });
 }
 
-/** Bounds of integers. */
+/** Options of `integer`: inclusive bounds. Default none. */
 export interface IntegerOptions extends RecordedOptions {
   readonly least?: number;
   readonly most?: number;
 }
 
-/** The numbers that stand for integers, each spread over [k, k + 1). */
+/** The domain of the numbers y that represent integers, each spread over [k, k + 1). */
 function spread({ least, most }: IntegerOptions): Domain {
   if (least !== undefined && most !== undefined) return between(least, most + 1);
   if (least !== undefined) return positive({ above: least });
   return most !== undefined ? positive({ below: most + 1 }) : real();
 }
 
-/** Integers, with bounds that belong to them. */
+/** The domain of integers, with inclusive bounds. */
 export function integer(options: IntegerOptions = {}): Domain {
   const { least = Number.MIN_SAFE_INTEGER, most = Number.MAX_SAFE_INTEGER } = options;
   for (const [name, bound] of Object.entries({ least, most }))
     if (!Number.isSafeInteger(bound))
       fail("usage", `integer: ${name} is ${bound}`, "give an integer, or leave it out");
   if (least > most)
-    fail("usage", `integer: least is ${least}, most is ${most}`, "give least ≤ most");
+    fail("usage", `integer: \`least\` is ${least}, \`most\` is ${most}`, "give least ≤ most");
   requireRecorded(options, "integer");
   const under = spread(options);
   const written = recordedNumber(options, least - 1, most + 1);
@@ -143,11 +143,11 @@ export function integer(options: IntegerOptions = {}): Domain {
       (Number.isSafeInteger(k) ? undefined : `${k} is not an integer`) ??
       ((k as number) < least ? `${k} is less than ${least}` : undefined) ??
       ((k as number) > most ? `${k} is more than ${most}` : undefined),
-    // Large numbers have no room for a fraction: the sum may round to the next one.
+    // The sum of a large number and a fraction may round to the next integer.
     encode: ([k], u) => [within((k as number) + u[0], k as number, (k as number) + 1)],
     decode: (y) => [written(Math.min(most, Math.max(least, Math.floor(y[0]))))],
   });
 }
 
-/** 0, 1, 2, … */
+/** The domain of counts 0, 1, 2, …. */
 export const count = (): Domain => integer({ least: 0 });

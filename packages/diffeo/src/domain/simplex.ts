@@ -1,9 +1,9 @@
 /**
- * Parts of a whole: cells > 0 that sum to a total. y are their shares of it but one, the rest,
- * which the others leave; φ is any map onto {y > 0, Σy < 1}.
+ * Parts of a whole: cells > 0 that sum to a total. y has the shares of all parts but one, the rest;
+ * φ is any map onto {y > 0, Σy < 1}.
  *
- * A category of K labels is a point near a corner of the simplex of its K probabilities: the
- * label's own is 1 − ε, each other ε/(K − 1); the label of a point is that of its largest part.
+ * A category of K labels is a point close to a corner of the simplex of K probabilities: that of
+ * the label is 1 − ε, all others are ε/(K − 1). The label of a point is that of its greatest part.
  */
 import {
   additiveLogistic,
@@ -17,41 +17,38 @@ import { codePoints } from "./code-points.ts";
 import { type Cell, type Domain, domain, partCount, quoteCell, requireCount } from "./domain.ts";
 import { type SimplexMap, simplexMaps } from "./spec.ts";
 
-/** φ onto {y > 0, Σy < 1} by its name. */
+/** The map φ onto {y > 0, Σy < 1} with the given name. */
 export function shareMap(name: SimplexMap): Bijector {
   if (!simplexMaps.includes(name))
     fail(
       "usage",
-      `there is no map "${name}" onto a simplex`,
+      `unknown \`map\` "${name}" onto a simplex`,
       `use one of ${simplexMaps.join(", ")}`,
     );
   return { additiveLogistic, isometricLogRatio, stickBreaking }[name]();
 }
 
-/** The total of the parts, and the map onto them. */
+/** Options of `simplex`: the total, the rest, zeros, and the map. */
 export interface SimplexOptions {
-  /** What the parts sum to. Default 1. */
+  /** The sum of the parts. Default 1. */
   readonly total?: number;
   /**
-   * The part that is left out of y, by name or by number from 0. Default the last. It is known to
-   * the digits that the sum of the others leaves, 10⁻¹⁶ of the total: choose one that is not tiny.
+   * The part that is omitted in y, by name or by index from 0. Default the last one. It is 1 minus
+   * the sum of the others, with an error of 10⁻¹⁶ of the total, so choose one that is not tiny.
    */
   readonly rest?: string | number;
   /**
-   * Exact zeros: a part of 0 stands for one somewhere below this share of the total, and what comes
-   * out below it is 0. Without it a part of 0 is not inside.
+   * Exact zeros: a part of 0 represents any part below this share of the total, and decoded parts
+   * below it are 0. Default 0; then a part of 0 is not in the domain.
    */
   readonly zeros?: number;
-  /**
-   * How far the sum of a raw value may be from the total, relative to it: rounded cells. Default
-   * 10⁻⁶.
-   */
+  /** The relative tolerance of the sum of a raw value, for rounded cells. Default 10⁻⁶. */
   readonly tolerance?: number;
-  /** Default additiveLogistic. */
+  /** The map onto the shares. Default `additiveLogistic`. */
   readonly map?: SimplexMap;
 }
 
-/** What rounding leaves of the rest, as a share of the total. */
+/** The error of the rest by rounding, as a share of the total. */
 const LEAST_REST = 2 ** -52;
 
 function restOf(parts: number | readonly string[], n: number, rest: string | number): number {
@@ -59,13 +56,13 @@ function restOf(parts: number | readonly string[], n: number, rest: string | num
   if (!(Number.isInteger(at) && at >= 0 && at < n))
     fail(
       "usage",
-      `simplex: there is no part ${quoteCell(rest)} to be the rest`,
-      `use a number from 0 to ${n - 1} or a name`,
+      `simplex: \`rest\` is ${quoteCell(rest)}, which is not one of the parts`,
+      `use an index from 0 to ${n - 1} or a name`,
     );
   return at;
 }
 
-/** What is wrong with the parts of a row, as text. */
+/** Describes what is wrong with the parts of a row; undefined if nothing is. */
 function faultOf(
   cells: readonly number[],
   { total, zeros, tolerance }: Readonly<Record<"total" | "zeros" | "tolerance", number>>,
@@ -73,24 +70,25 @@ function faultOf(
   const wrong = cells.find((v) => !(v > 0 || (v === 0 && zeros > 0)));
   if (wrong === 0)
     return (
-      "a part is 0, the bound itself; say by zeros below which share of the total a part is " +
-      "called 0"
+      "a part is 0, which is the bound; set `zeros` to the share of the total below which parts " + "are recorded as 0"
     );
   if (wrong !== undefined) return `the part ${wrong} is not above 0`;
   const sum = cells.reduce((a, b) => a + b, 0);
   return Math.abs(sum / total - 1) <= tolerance
     ? undefined
-    : `the parts sum to ${sum}, not to ${total}`;
+    : `the parts sum to ${sum}, not ${total}`;
 }
 
-/** Parts that sum to a constant, by number or by name. */
+/** The domain of positive parts that sum to a constant.
+ *
+ * @param parts the number of parts, or their names */
 export function simplex(parts: number | readonly string[], options: SimplexOptions = {}): Domain {
   const n = partCount(parts, 2, "simplex");
   const { total = 1, zeros = 0, tolerance = 1e-6, map = "additiveLogistic" } = options;
   if (!(total > 0 && Number.isFinite(total)))
-    fail("usage", `simplex: the total is ${total}`, "give a number above 0");
+    fail("usage", `simplex: \`total\` is ${total}`, "give a number above 0");
   if (!(zeros >= 0 && zeros * n < 1))
-    fail("usage", `simplex: zeros is ${zeros}`, `give a share below 1/${n}, or 0`);
+    fail("usage", `simplex: \`zeros\` is ${zeros}`, `give a share below 1/${n}, or 0`);
   const rest = restOf(parts, n, options.rest ?? n - 1);
   const logUnit = -(n - 1) * Math.log(total);
 
@@ -126,7 +124,7 @@ export function simplex(parts: number | readonly string[], options: SimplexOptio
     ...(typeof parts !== "number" && { names: parts }),
     noise: zeros > 0 ? n : 0,
     logUnit,
-    // A part of 0 stands for anything below `zeros` of the total.
+    // A part of 0 represents any part below `zeros` of the total.
     ...(zeros > 0 && {
       logUnitOf: (cells: readonly Cell[]) =>
         logUnit + cells.filter((cell) => cell === 0).length * Math.log(zeros * total),
@@ -143,27 +141,27 @@ export function simplex(parts: number | readonly string[], options: SimplexOptio
   });
 }
 
-/** Shares below a bound are 0, and the others make up for them in proportion. */
+/** Sets shares below a bound to 0 and scales the others in proportion. */
 function withZeros(shares: readonly number[], bound: number): number[] {
   const kept = shares.map((v) => (v < bound ? 0 : v));
   const sum = kept.reduce((a, b) => a + b, 0);
   return kept.map((v) => v / sum);
 }
 
-/** How far the points of labels lie from the vertices. */
+/** Options of `category`: the code of labels. */
 export interface CategoryOptions {
   /**
-   * How many numbers a label is coded by, where labels are many: each is a point of its own. Default:
-   * one fewer than there are labels, a corner of the simplex.
+   * The number of coordinates of a label's code, for many labels: each label is a point of Rᵈ.
+   * Default: one less than the number of labels, with labels at the corners of a simplex.
    */
   readonly dimension?: number;
-  /** ε. Default 0.01. */
+  /** ε, the distance from the corner. Default 0.01. */
   readonly soften?: number;
-  /** Default additiveLogistic. */
+  /** The map onto the simplex. Default `additiveLogistic`. */
   readonly map?: SimplexMap;
 }
 
-/** One of several labels, text or numbers. */
+/** The domain of one of several labels, which are text or numbers. */
 export function category(labels: readonly Cell[], options: CategoryOptions = {}): Domain {
   const k = labels.length;
   requireCount(k, 2, "category: the number of labels");
@@ -171,8 +169,8 @@ export function category(labels: readonly Cell[], options: CategoryOptions = {})
   if (!(soften > 0 && soften < 1 - 1 / k))
     fail(
       "usage",
-      `category: soften is ${soften}`,
-      `give a share between 0 and 1 − 1/${k}, where all labels are alike`,
+      `category: \`soften\` is ${soften}`,
+      `give a share between 0 and 1 − 1/${k}, at which all labels are equal`,
     );
   const places = new Map(labels.map((label, i) => [label, i]));
   if (places.size !== k)
@@ -200,13 +198,13 @@ export function category(labels: readonly Cell[], options: CategoryOptions = {})
 
 type Places = ReadonlyMap<Cell, number>;
 
-/** Why a label is none of a list. */
+/** Describes why a label is not in a list; undefined if it is. */
 const labelFault = (label: Cell, labels: readonly Cell[], places: Places): string | undefined =>
   places.has(label)
     ? undefined
-    : `${quoteCell(label)} is none of ${labels.slice(0, 20).map(quoteCell).join(", ")}${labels.length > 20 ? ", …" : ""}`;
+    : `${quoteCell(label)} is not one of ${labels.slice(0, 20).map(quoteCell).join(", ")}${labels.length > 20 ? ", …" : ""}`;
 
-/** Labels as points of Rᵈ (`code-points.ts`); the label of a point is the nearest. */
+/** Labels as points of Rᵈ (`code-points.ts`); the label of a point is the closest one. */
 function embedded(labels: readonly Cell[], places: Places, dimension: number): Domain {
   requireCount(dimension, 1, "category: dimension");
   const points = codePoints(labels.length, dimension);

@@ -1,8 +1,8 @@
-/** Domains as they stand in files: plain data, one shape a kind. */
+/** Domains in files: plain data, with one schema per kind. */
 import * as v from "valibot";
 
 const finite = v.pipe(v.number(), v.finite());
-/** No file asks for more: what a domain makes of these numbers grows with their squares. */
+/** Limits of numbers in files, because the cost of a domain grows with their squares. */
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(1000));
 const order = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(50));
 const name = v.string();
@@ -21,7 +21,7 @@ export type SimplexMap = (typeof simplexMaps)[number];
 
 const simplexMap = v.optional(v.picklist(simplexMaps));
 
-/** What no bin of a spline is lower than, as a share of them all, and no slope smaller. */
+/** The least height of a bin of a spline, as a share of all, and the least slope. */
 export const LEAST_HEIGHT = 1e-3;
 
 const positives = v.pipe(v.array(v.pipe(finite, v.gtValue(0))), v.maxLength(1000));
@@ -33,13 +33,13 @@ const bend = v.variant("kind", [
     kind: v.literal("spline"),
     low: some,
     high: some,
-    /** One list per coordinate: shares of [−B, B] that bins have, and slopes between them. */
+    /** One list per coordinate: the shares of the bins in [−B, B], and the slopes between them. */
     heights: v.array(v.pipe(v.array(v.pipe(finite, v.gtValue(LEAST_HEIGHT))), v.maxLength(100))),
     slopes: v.array(positives),
   }),
 ]);
 
-/** How the tails of a map are bent, as plain data. */
+/** A bend of the coordinates of a map, as plain data. */
 export type Bend = v.InferOutput<typeof bend>;
 
 const empirical = v.strictObject({
@@ -148,16 +148,16 @@ const derivation = v.variant("by", [
   v.strictObject({
     by: v.literal("sum"),
     from: v.pipe(v.array(name), v.minLength(1), v.maxLength(100)),
-    /** The least and the greatest of each of these that are made of the sum. */
+    /** The least and the greatest value of each column that is computed from the sum. */
     ranges: v.optional(v.pipe(v.array(v.tuple([finite, finite])), v.maxLength(100))),
-    /** The least and the greatest sum that is written. */
+    /** The least and the greatest sum that are written. */
     range: v.optional(v.tuple([finite, finite])),
   }),
   v.strictObject({ by: v.literal("label"), from: name, labels: cells, cells }),
   v.strictObject({ by: v.literal("presence"), from: name, labels: cells }),
 ]);
 
-/** How cells follow from other columns, as plain data. */
+/** A derivation of cells from other columns, as plain data; see `derived`. */
 export type Derivation = v.InferOutput<typeof derivation>;
 
 const single = v.union([
@@ -180,5 +180,5 @@ export const domainSchema = v.union([
 ]);
 
 export type SingleSpec = v.InferOutput<typeof single>;
-/** A domain as plain data: what a file holds and `domainOf` reads. */
+/** A domain as plain data, for files; `domainOf` makes the domain. */
 export type DomainSpec = v.InferOutput<typeof domainSchema>;

@@ -1,4 +1,4 @@
-/** Domains out of what a file says of them. */
+/** Domains from their specs in files. */
 import * as v from "valibot";
 import { fail } from "../graph/index.ts";
 import { bent } from "./bent.ts";
@@ -68,7 +68,9 @@ const made = (spec: DomainSpec): Domain =>
     ? product(Object.fromEntries(spec.parts.map((part) => [part.name, single(part.domain)])))
     : single(spec);
 
-/** The domain of a value that JSON gave; `where` is what errors call it. */
+/** Makes a domain from its spec, such as a value parsed from JSON.
+ *
+ * @param where the name of the value in errors */
 export function domainOf(value: unknown, where = "the domain"): Domain {
   const found = v.safeParse(domainSchema, value);
   if (found.success) return made(found.output);
@@ -76,6 +78,6 @@ export function domainOf(value: unknown, where = "the domain"): Domain {
   return fail(
     "data",
     `${where} is not a domain${path === null ? "" : `, at ${path.slice(0, 60)}`}`,
-    'give one as a domain\'s own spec has it, such as { "kind": "positive" }',
+    'give the spec of a domain, such as { "kind": "positive" }',
   );
 }

@@ -228,46 +228,46 @@ describe("far out", () => {
 
 describe("what is not inside", () => {
   it.each<[string, Domain, Cell[], RegExp]>([
-    ["positive", positive(), [0], /^0 is the bound itself, which is not inside$/],
+    ["positive", positive(), [0], /^0 is the bound, which is not in the domain$/],
     ["positive", positive(), [-3], /^-3 is not above 0$/],
     ["below", positive({ below: 7 }), [8], /^8 is not below 7$/],
-    ["between", between(0, 120), [120], /^120 is the bound itself/],
+    ["between", between(0, 120), [120], /^120 is the bound/],
     ["between", between(0, 120), [130], /^130 is not between 0 and 120$/],
     ["integer", integer({ least: 1, most: 5 }), [2.5], /^2.5 is not an integer$/],
     ["integer", integer({ least: 1, most: 5 }), [0], /^0 is less than 1$/],
     ["integer", integer({ least: 1, most: 5 }), [6], /^6 is more than 5$/],
     ["count", count(), [2 ** 60], /is not an integer/],
-    ["simplex", simplex(3), [0.5, 0.5, 0], /^a part is 0, the bound itself; say by zeros/],
+    ["simplex", simplex(3), [0.5, 0.5, 0], /^a part is 0, which is the bound; set `zeros`/],
     ["simplex", simplex(3, { zeros: 0.01 }), [0.5, 0.7, -0.2], /^the part -0.2 is not above 0$/],
-    ["simplex", simplex(3, { total: 100 }), [30, 30, 30], /^the parts sum to 90, not to 100$/],
-    ["category", category(["a", "b"]), ["c"], /^"c" is none of "a", "b"$/],
-    ["category", category([1, 2]), ["1"], /^"1" is none of 1, 2$/],
-    ["ordered", ordered(3), [1, 2, 2], /^2 does not come after 2$/],
+    ["simplex", simplex(3, { total: 100 }), [30, 30, 30], /^the parts sum to 90, not 100$/],
+    ["category", category(["a", "b"]), ["c"], /^"c" is not one of "a", "b"$/],
+    ["category", category([1, 2]), ["1"], /^"1" is not one of 1, 2$/],
+    ["ordered", ordered(3), [1, 2, 2], /^2 is not greater than 2$/],
     ["ordered", ordered(2, { above: 0 }), [0, 1], /^0 is not above 0$/],
     ["ordered", ordered(2, { below: 1 }), [0, 1], /^1 is not below 1$/],
     ["empirical", amounts, [-0.5], /^-0.5 is not between -0.25 and Infinity$/],
     ["mixed", rain, [-8], /^-8 is not between -0.25 and Infinity$/],
-    ["ball", ball(2), [0.6, 0.8], /^a point 1 away from 0 is not within 1$/],
-    ["sphere", sphere(2), [1, 1], /is not a unit vector$/],
+    ["ball", ball(2), [0.6, 0.8], /^the distance 1 from 0 is not below the radius 1$/],
+    ["sphere", sphere(2), [1, 1], /^the vector has length 1\.41\d*, not 1$/],
     ["correlation", correlation(2), [1], /^1 is not a correlation between −1 and 1$/],
     [
       "correlation",
       correlation(3),
       [0.9, 0.9, -0.9],
-      /^the correlations are of no positive-definite matrix$/,
+      /^the correlation matrix is not positive definite$/,
     ],
-    ["covariance", covariance(2), [1, 2, 1], /^the numbers are of no positive-definite matrix$/],
+    ["covariance", covariance(2), [1, 2, 1], /^the matrix is not positive definite$/],
     [
       "a product",
       mixed,
       [5, 1, 30, 30, 30, 1, 2, "a", 3, 0, 0, 1],
-      /^sand, silt, clay: the parts sum to 90, not to 100$/,
+      /^sand, silt, clay: the parts sum to 90, not 100$/,
     ],
     [
       "a product",
       mixed,
       [5, 1, 30, 30, 40, 2, 1, "a", 3, 0, 0, 1],
-      /^start, end: 1 does not come after 2$/,
+      /^start, end: 1 is not greater than 2$/,
     ],
   ])("of %s %# is said", (_, own, cells, message) => {
     expect(own.fault(cells)).toMatch(message);
@@ -301,7 +301,7 @@ describe("numbers as they are recorded", () => {
     expect(tied.decode([3, 3.1])).toEqual([3, 3]);
     expect(tied.decode([2.9, 4.6])).toEqual([3, 4]);
     expect(tied.fault([3, 3])).toBeUndefined();
-    expect(tied.fault([3, 2.5])).toMatch(/2.5 does not come after 3/);
+    expect(tied.fault([3, 2.5])).toMatch(/2.5 is not greater than 3/);
     expect(ordered(2, { step: 0.5 }).decode([3.1, 3.2])).toEqual([3, 3.5]);
     expect(ordered(2, { above: 0, below: 1, step: 0.7 }).decode([0.3, 0.5])).toEqual([0.3, 0.5]);
     expect(() => ordered(2, { ties: true })).toThrow(/equal numbers without a step/);
@@ -309,8 +309,8 @@ describe("numbers as they are recorded", () => {
 
   it.each([
     [() => real(1, { step: -1 }), /the step is -1/],
-    [() => positive({ range: [3, 1] }), /the range is 3 to 1/],
-    [() => integer({ range: [Number.NaN, 1] }), /the range is NaN to 1/],
+    [() => positive({ range: [3, 1] }), /`range` is 3 to 1/],
+    [() => integer({ range: [Number.NaN, 1] }), /`range` is NaN to 1/],
   ])("what is no step and no range is refused", (make, message) => {
     expect(make).toThrow(message);
   });
@@ -510,13 +510,13 @@ describe("numbers by a distribution function", () => {
 
   it.each([
     [{ knots: [0, 1], shares: [0.1] }, /2 knots and 1 shares/],
-    [{ knots: [0, 1], shares: [0, 0.9] }, /nothing is left/],
+    [{ knots: [0, 1], shares: [0, 0.9] }, /leave no probability/],
     [{ knots: [0, 1], shares: [0.1, 0.9], step: 0 }, /the step is 0/],
-    [{ knots: [0, 1], shares: [0.1, 0.9], low: 0 }, /a knot is beyond a bound/],
+    [{ knots: [0, 1], shares: [0.1, 0.9], low: 0 }, /a knot is outside the bounds/],
   ])("%j is refused", (options, message) => {
     expect(() => empirical(options)).toThrow(message);
-    expect(() => mixedNumber([0], real())).toThrow(/the other numbers are real/);
-    expect(() => mixedNumber([], amounts)).toThrow(/the atoms are/);
+    expect(() => mixedNumber([0], real())).toThrow(/`other` is of kind real/);
+    expect(() => mixedNumber([], amounts)).toThrow(/`atoms` are empty/);
   });
 });
 
@@ -585,9 +585,9 @@ describe("a product", () => {
 
   it("refuses columns of one name, products in it, and nothing", () => {
     expect(() => product({ a: real(), b: simplex(["a", "c"]) })).toThrow(
-      /two columns are called "a"/,
+      /two columns have the name "a"/,
     );
-    expect(() => product({ a: product({ b: real() }) })).toThrow(/"a" is a product itself/);
+    expect(() => product({ a: product({ b: real() }) })).toThrow(/"a" is a product/);
     expect(() => product({})).toThrow(/no domains/);
   });
 });
@@ -618,29 +618,29 @@ describe("a domain of one's own", () => {
 
 describe("options that cannot be", () => {
   it.each<[() => Domain, RegExp]>([
-    [() => positive({ above: 0, below: 1 }), /above and below are both given/],
+    [() => positive({ above: 0, below: 1 }), /both `above` and `below` are given/],
     [() => positive({ above: Number.NaN }), /the bound is NaN/],
-    [() => positive({ map: "toString" as "exp" }), /there is no map "toString"/],
-    [() => between(1, 1), /1 and 1 have no number between them/],
-    [() => between(0, Number.POSITIVE_INFINITY), /have no number between/],
+    [() => positive({ map: "toString" as "exp" }), /unknown `map` "toString"/],
+    [() => between(1, 1), /the interval from 1 to 1 is empty/],
+    [() => between(0, Number.POSITIVE_INFINITY), /is empty or unbounded/],
     [() => integer({ least: 0.5 }), /least is 0.5/],
     [() => integer({ least: 3, most: 2 }), /least is 3, most is 2/],
     [() => simplex(1), /the number of parts is 1/],
     [() => simplex(["a", "a"]), /two parts have the same name/],
-    [() => simplex(3, { total: 0 }), /the total is 0/],
-    [() => simplex(3, { rest: 3 }), /there is no part 3/],
+    [() => simplex(3, { total: 0 }), /`total` is 0/],
+    [() => simplex(3, { rest: 3 }), /`rest` is 3, which is not one of the parts/],
     [() => simplex(3, { zeros: 0.5 }), /zeros is 0.5/],
-    [() => simplex(3, { map: "constructor" as "stickBreaking" }), /there is no map "constructor"/],
+    [() => simplex(3, { map: "constructor" as "stickBreaking" }), /unknown `map` "constructor"/],
     [() => category(["a"]), /the number of labels is 1/],
     [() => category(["a", "a"]), /two labels are the same/],
     [() => category(["a", "b"], { soften: 0.5 }), /soften is 0.5/],
     [() => ordered(0), /the number of values is 0/],
-    [() => ordered(2, { above: 1, below: 1 }), /have no number between/],
-    [() => angle({ period: 0 }), /the period is 0/],
-    [() => angle({ from: Number.NaN }), /what comes out is from NaN/],
-    [() => ball(2, { radius: -1 }), /the radius is -1/],
+    [() => ordered(2, { above: 1, below: 1 }), /is empty or unbounded/],
+    [() => angle({ period: 0 }), /`period` is 0/],
+    [() => angle({ from: Number.NaN }), /`from` is NaN/],
+    [() => ball(2, { radius: -1 }), /`radius` is -1/],
     [() => sphere(1), /parts is 1/],
-    [() => sphere(2, { centre: [0, 0] }), /is not a direction/],
+    [() => sphere(2, { centre: [0, 0] }), /not a direction/],
     [() => correlation(1), /order is 1/],
   ])("%s", (make, message) => {
     expect(make).toThrow(message);

@@ -158,7 +158,7 @@ describe("given cells", () => {
       'of "from", "to" some are there and some are not, and they belong together',
     );
     await expect(draw({ u: 0.5 })).rejects.toThrow('of "u", "v", "w" some are there');
-    await expect(draw({ from: 2, to: 1 })).rejects.toThrow('"from", "to": 1 does not come after 2');
+    await expect(draw({ from: 2, to: 1 })).rejects.toThrow('"from", "to": 1 is not greater than 2');
     await expect(model.complete([[0.2, 0.3, 0.5, 1, null]])).rejects.toThrow(
       'row 1: of "from", "to"',
     );

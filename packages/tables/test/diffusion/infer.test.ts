@@ -104,7 +104,7 @@ describe("a circle and a sphere", () => {
     const cells = table("a,b,c\n2,0,0\n0,0,0\n-2,0,0\n0,3,4\n");
     const inferred = inferColumns(cells, ["a,b,c=sphere"]);
     expect(() => rowsIn(cells, product(namedDomains(inferred)))).toThrow(
-      /line 2, .*a vector of length 2 is not a unit/,
+      /line 2, .*the vector has length 2, not 1/,
     );
   });
 });
@@ -177,7 +177,7 @@ describe("a rule", () => {
     ["a,d=ball", 'there is no column "d"'],
     ["a,b=real", 'there is no kind "real" of columns'],
     ["a,b=sphere:2", "1 numbers after sphere"],
-    ["a,b=covariance", "2 entries are not a lower triangle"],
+    ["a,b=covariance", "2 names are not the entries of a lower triangle"],
     ["a+b=1:zeros", '"1:zeros" is not a total'],
     ["a+b=1:ones:0.1", '"1:ones:0.1" is not a total'],
   ])("%s is refused", (rule, error) => {
@@ -345,7 +345,7 @@ describe("inference", () => {
       );
     };
     expect(inside("33.3,33.3,33.3")).toEqual([[33.3, 33.3, 33.3]]);
-    expect(() => inside("33.3,33.3,33.2")).toThrow("the parts sum to 99.8, not to 100");
+    expect(() => inside("33.3,33.3,33.2")).toThrow("the parts sum to 99.8, not 100");
     expect(specs(text).map(([, , why]) => why)).toEqual([
       "all above 0, from 10 to 33.3; with silt, clay it sums to 99.9 to 100.1: if they are parts of a whole, say sand+silt+clay=100",
       "all above 0, from 20 to 33.3",
@@ -541,7 +541,7 @@ describe("rows", () => {
 
   it.each([
     ["w,a,b\nx,1,2\nx,5,4\n", /t.csv, line 3, column 2 \("a"\): .*5/],
-    ["w,a,b\nz,1,2\n", /t.csv, line 2, column 1 \("w"\): "z" is none of "x", "y"/],
+    ["w,a,b\nz,1,2\n", /t.csv, line 2, column 1 \("w"\): "z" is not one of "x", "y"/],
     ["w,a,b\nx,1,much\n", /t.csv, line 2, column 3 \("b"\): "much" is not a number/],
     ["w,a\nx,1\n", /t.csv has no column "b"/],
   ])("%j are refused", (bad, error) => {

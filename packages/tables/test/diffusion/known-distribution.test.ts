@@ -393,7 +393,7 @@ describe("a model of a label and two numbers", () => {
   it("says what cannot be given", async () => {
     const draw = (given: Readonly<Record<string, Cell>>) => model.sample({ count: 1, given });
     await expect(draw({ z: 1 })).rejects.toThrow('there is no column "z"');
-    await expect(draw({ k: "c" })).rejects.toThrow('given: "k": "c" is none of "a", "b"');
+    await expect(draw({ k: "c" })).rejects.toThrow('given: "k": "c" is not one of "a", "b"');
     await expect(draw({ x: Number.POSITIVE_INFINITY })).rejects.toThrow(
       'given: "x": Infinity is not a finite number',
     );

@@ -21,7 +21,7 @@ describe("many labels", () => {
     expect(least).toBeGreaterThan(0.5);
     for (const i of [0, 1, 17, 2999])
       expect(own.decode(own.encode([names[i]], []).map((v) => v + 0.05))).toEqual([names[i]]);
-    expect(own.fault(["town x"])).toMatch(/^"town x" is none of "town 0", /);
+    expect(own.fault(["town x"])).toMatch(/^"town x" is not one of "town 0", /);
   });
 
   const COUNT = 150;
