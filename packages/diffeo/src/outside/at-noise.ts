@@ -1,11 +1,11 @@
 /**
- * Whether a network predicts what the option `predicts` states. At the horizon T points are little but
- * noise, x = m x₀ + σ ε, and about
+ * Checks whether a network predicts what the option `predicts` states. At the horizon T points are
+ * mostly noise, x = m x₀ + σ ε, and approximately
  *
  *   s(x, T) = −x/(σ² + m² Var x₀),
  *
- * so its least-squares multiple of −x/σ² is between 0 and 1, and 1 where m is small. Noise that is
- * read as a score has about −σ of it. Of x0 and v little is seen: what they say of s is multiplied
+ * so the least-squares multiple of −x/σ² is between 0 and 1, and 1 if m is small. For noise read as
+ * a score it is about −σ. The check is weak for x0 and v, whose information about s is multiplied
  * by m.
  */
 import { evaluate } from "../engine/index.ts";
@@ -15,15 +15,17 @@ import type { Sde } from "../sde/index.ts";
 import { levelsAt, type PredictionOptions, readingOf } from "./prediction.ts";
 
 const ROWS = 8;
-/** Multiples that no network has which was trained for it, however badly. */
+/**
+ * Multiples outside these bounds do not occur for networks trained for the prediction, even badly.
+ */
 const [LEAST, MOST] = [0.05, 3];
 
-/** What a file answers to points at one time. */
+/** The output of a file for points at one time. */
 export type Answer = (points: NdArray, t: number) => Promise<Float64Array>;
 
 /**
- * A sentence, where what it says of noise is not the score of noise; nothing where it is, or where
- * that cannot be known.
+ * A warning if the output for noise is not the score of noise; undefined if it is, or if that
+ * cannot be checked.
  */
 export async function doubtOf(
   answer: Answer,
@@ -40,7 +42,7 @@ export async function doubtOf(
   };
   const sigma = Number((await evaluate(transition.std, t)).data[0]);
   const half = normal(key("points of noise"), [ROWS / 2, ...event], { dtype: "float64" }).data;
-  // Each with its opposite: the mean of the data, which adds to every score, then cancels.
+  // Each point with its opposite, so that the mean of the data, which adds to every score, cancels.
   const data = Float64Array.from({ length: 2 * half.length }, (_, i) =>
     i < half.length ? half[i] : -half[i - half.length],
   );

@@ -1,9 +1,9 @@
 /**
- * Refuses an ONNX file whose tensors lie in other files. A runtime opens whatever path such a
- * tensor names and hands its bytes out as numbers, so a file from elsewhere could read the disk.
+ * Rejects ONNX files with tensors in other files. A runtime would open any path that such a tensor
+ * names and return its bytes as numbers, so an untrusted file could read the disk.
  *
- * The walk follows every field of onnx.proto that can hold a tensor, at any depth. Protocol buffers
- * merge messages that occur twice, so each occurrence is checked by itself.
+ * The check visits every field of onnx.proto that can contain a tensor, at any depth. Protocol
+ * buffers merge repeated messages, so each occurrence is checked.
  */
 import { fail } from "../graph/index.ts";
 import { fields, textOf } from "./wire.ts";
@@ -30,10 +30,10 @@ const leads: Readonly<Record<Message, Readonly<Record<number, Message>>>> = {
   tensor: {},
 };
 
-/** Graphs in attributes of nodes of graphs: exporters do not write them deeper. */
+/** The greatest depth of graphs in attributes of nodes; exporters write fewer levels. */
 const DEEPEST = 32;
 
-/** TensorProto: its name, where its numbers lie, and in which file. */
+/** The fields of TensorProto: its name, the location of its numbers, and their file. */
 const [NAME, EXTERNAL_DATA, DATA_LOCATION] = [8, 13, 14];
 
 /** The letters "ORTM" at byte 4: a FlatBuffer that ONNX Runtime would read as its own format. */
@@ -49,7 +49,7 @@ function checkTensor(bytes: Uint8Array): void {
   if (external)
     fail(
       "data",
-      `the ONNX file keeps the numbers of "${name}" in another file`,
+      `the ONNX file has the numbers of "${name}" in another file`,
       "export it as one file: with onnx.save(model, path, save_as_external_data=False), or external_data=False in torch.onnx.export",
     );
 }
@@ -57,16 +57,16 @@ function checkTensor(bytes: Uint8Array): void {
 function check(message: Message, bytes: Uint8Array, depth: number): void {
   if (message === "tensor") checkTensor(bytes);
   if (depth > DEEPEST)
-    fail("data", `the ONNX file has graphs ${depth} deep in each other`, "export it again");
+    fail("data", `the ONNX file has graphs nested ${depth} levels deep`, "export it again");
   for (const { field, bytes: inner } of fields(bytes)) {
     const next = Object.hasOwn(leads[message], field) ? leads[message][field] : undefined;
     if (next) check(next, inner, next === "graph" ? depth + 1 : depth);
   }
 }
 
-/** Throws where any tensor of the file lies elsewhere. */
+/** Throws if a tensor of the file is in another file. */
 export function refuseExternalData(bytes: Uint8Array): void {
   if (isOrtFormat(bytes))
-    fail("data", "the file is in ONNX Runtime's own format", "give the .onnx file it was made of");
+    fail("data", "the file is in ONNX Runtime's own format", "give the .onnx file from which it was made");
   check("model", bytes, 0);
 }

@@ -1,14 +1,14 @@
 /**
- * A score that lives elsewhere: in a server, in JavaScript, in another library. What surrounds it
- * stays compiled; it is called with the events of a batch and their times, as typed arrays, and
- * gives one vector an event.
+ * Scores computed outside the graphs: in a server, in JavaScript, or in another library. All other
+ * computations stay compiled. The function is called with the events of a batch and their times, as
+ * typed arrays, and returns one vector per event.
  *
  *     const score = external(async (x, t) => (await ask(server, x.data, t.data)).values);
  *     await sample(reversePush(vp(), additiveLogistic(), score), { shape: [2], count: 1000, key: key(1) });
  *
- * The number and the shape of its results are checked in every call, and samplers report values that
- * are not finite. Whether the result for one event depends on the rest of the batch is not checked:
- * that would need further calls of a server, and two calls cannot refute a server with random results.
+ * The number and the shape of its results are checked in every call, and samplers report values
+ * that are not finite. It is not checked whether the result for one event depends on the rest of
+ * the batch. That would need additional calls, and would fail for functions with random results.
  */
 import {
   fail,
@@ -29,18 +29,21 @@ export interface FloatArray extends NdArray {
 }
 
 /**
- * Points [count, ...event] and their times [count], in the float type of the sampler; a result has
- * a number for each of x.
+ * A function of points [count, ...event] and their times [count], in the float type of the sampler.
+ * It returns one number per number of x.
  */
 export type ExternalFunction = (
   x: FloatArray,
   t: FloatArray,
 ) => Promise<NdArray | TypedArray | readonly number[]> | NdArray | TypedArray | readonly number[];
 
-/** What an outside function predicts, and how it is called. */
+/** Options of `external`: what the function predicts, and how it is called. */
 export interface ExternalOptions extends Partial<PredictionOptions> {}
 
-/** A function on arrays as a score. */
+/**
+ * Makes a score of a function on arrays, which may be async. For likelihoods and guidance set
+ * `differences`.
+ */
 export function external(f: ExternalFunction, options: ExternalOptions = {}): MarginalScore {
   const { name = "the external score", batch } = options;
   if (typeof f !== "function")
@@ -53,7 +56,10 @@ export function external(f: ExternalFunction, options: ExternalOptions = {}): Ma
   return scoreFrom(name, async () => call, { predicts: "score", ...options });
 }
 
-/** All events as rows, at most `batch` at once, and the results in the shape of x. */
+/**
+ * Calls a function with all events as rows, at most `batch` per call, and returns the results in
+ * the shape of x.
+ */
 export async function inRows(
   x: NdArray,
   t: NdArray,
@@ -90,21 +96,20 @@ async function callFunction(
     fail(
       "shape",
       `${name} returned ${numbers.length} numbers for ${x.shape[0]} events of ${x.data.length / x.shape[0]}`,
-      "return one vector an event",
+      "return one vector per event",
     );
   if (isNdArray(answer) && !sameShape(answer.shape, x.shape))
     fail(
       "shape",
       `${name} returned an array of shape ${showShape(answer.shape)} for events of ${showShape(x.shape)}`,
-      "return one vector an event, in their order; or the numbers alone, row after row",
+      "return one vector per event, in order, or the numbers alone, row by row",
     );
-  // JSON has no NaN, but null for it, and null would be the number 0.
+  // JSON writes NaN as null, which would become the number 0.
   const strange = Array.isArray(values) ? numbers.findIndex((v) => typeof v !== "number") : -1;
   if (strange >= 0)
     fail(
       "type",
-      `${name} returned ${describe(numbers[strange])} among its numbers, at flat position ${strange}`,
-      "return numbers, one vector an event",
+      `${name} returned ${describe(numbers[strange])} instead of a number, at the flat index ${strange}`, "return numbers, one vector per event",
     );
   return { ...x, data: convert(numbers, x.dtype) };
 }

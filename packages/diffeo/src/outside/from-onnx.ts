@@ -1,13 +1,13 @@
 /**
- * A score network out of an ONNX file, whoever exported it:
+ * A score network from an ONNX file of any exporter:
  *
  *     const score = await fromOnnx(bytes, { predicts: "noise", sde: vp() });
  *     await sample(reversePush(vp(), additiveLogistic(), score), { shape: [2], count: 1000, key: key(1) });
  *
- * The file runs as it is, in a session of its own, on the device of the compiled graphs.
- * Writing its nodes into our graphs would save one call per step, but a model has one version of ONNX's
- * operators: a file of another would have to be translated, operator by operator, and its weights
- * be copied into the graph of every batch size.
+ * The file runs unchanged in its own session, on the device of the compiled graphs. Copying its
+ * nodes into our graphs would save one call per step. But a model has one version of ONNX's
+ * operators, so files of other versions would have to be translated, and the weights would be
+ * copied into the graph of every batch size.
  */
 
 import { openModel } from "../engine/index.ts";
@@ -40,32 +40,32 @@ import {
   type Wiring,
 } from "./wiring.ts";
 
-/** What an ONNX file predicts, its ports and the shape of an event. */
+/** Options of `fromOnnx`: what the file predicts, its ports, and the shape of an event. */
 export interface FromOnnxOptions extends PredictionOptions, PortOptions {
   /**
-   * The shape of one event, where the file leaves its sizes open; without it they are checked at
+   * The shape of one event, if the file leaves its sizes open. Without it the file is checked at
    * the first call.
    */
   readonly shape?: Shape;
   /**
-   * What the file's t is for the SDE's, as `(t) => 999 * t` for steps of 0 … 999. Default: t
-   * itself.
+   * Converts the time of the SDE to that of the file, such as `(t) => 999 * t` for steps 0 … 999.
+   * Default: t itself.
    */
   readonly time?: (t: number) => number;
 }
 
-/** A score that knows what it was made of. */
+/** A score from an ONNX file, with a description of the file. */
 export interface OnnxScore extends MarginalScore {
-  /** What was found in the file, in words; warnings come last. */
+  /** A description of the file, as text; warnings come last. */
   describe(): string;
   readonly file: OnnxFile;
 }
 
 /**
- * A score from an ONNX file of any program.
+ * Makes a score of an ONNX file. The file is checked by runs with two batch sizes.
  *
- * @throws DiffeoError of kind `data` where the file cannot be one, and `usage` where options do
- * not fit it
+ * @throws DiffeoError of kind `data` if the file is damaged or cannot be a score, and of kind
+ * `usage` if the options do not match the file
  */
 export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Promise<OnnxScore> {
   const { name = "the ONNX score", batch, constants = {}, time } = options;
@@ -74,8 +74,8 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Pro
   if (ports.t?.type.startsWith("int") && !time)
     fail(
       "usage",
-      `port "${ports.t.name}" of the ONNX file takes integers (${ports.t.type}), and t runs from 0 to ${options.sde?.horizon ?? 1}`,
-      "say with `time` what its number is for a t, as 999 t for steps of 0 … 999; it is rounded",
+      `port "${ports.t.name}" of the ONNX file takes integers (${ports.t.type}), but t is between 0 and ${options.sde?.horizon ?? 1}`,
+      "set `time` to convert t, as in (t) => 999 * t for steps 0 … 999; the result is rounded",
     );
   const rows = fixedRows(ports);
   const unformed = {
@@ -126,7 +126,7 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Pro
   );
 }
 
-/** What a run on an event of a known shape shows: the wiring, and a warning about what is predicted. */
+/** Runs the file on an event of known shape, to find the wiring and to check the prediction. */
 async function tried(
   model: OnnxModel,
   event: Shape,
@@ -149,7 +149,7 @@ const sameEvent = (a: Shape | undefined, b: Shape): boolean => a !== undefined &
 
 type Sessions = Awaited<ReturnType<Place["start"]>>;
 
-/** One session a place, however many graphs call it; it ends with the last of them. */
+/** One session per device, shared by all graphs that call it; it ends with the last of them. */
 function sharedSessions(start: (place: Place) => Promise<Sessions>) {
   const open = new Map<string, { readonly session: Promise<Sessions>; holders: number }>();
   return async (place: Place): Promise<{ session: Sessions; dispose: () => Promise<void> }> => {
@@ -169,7 +169,7 @@ function sharedSessions(start: (place: Place) => Promise<Sessions>) {
   };
 }
 
-/** The form of t under which batches of two sizes are answered, each row as if it were alone. */
+/** The form of t with which batches of two sizes run, with independent rows. */
 async function checkedWiring(
   session: Runner,
   unformed: Omit<Wiring, "form">,
@@ -194,7 +194,7 @@ async function checkedWiring(
   return fail(
     "shape",
     `the ONNX file does not run on events of shape ${showShape(event)}: ${refusals.map(({ problem }, i) => (forms.length > 1 ? `with t of shape ${forms[i]}, ${problem}` : problem)).join("; ")}`,
-    "check the shape of an event and, with `inputs`, which ports are x and t",
+    "check the shape of an event, and name the ports of x and t with `inputs`",
   );
 }
 
@@ -211,9 +211,7 @@ function requireEvent({ x }: Ports, event: Shape): void {
     );
 }
 
-/**
- * The answers to rows 0, 1, … of a fixed array, whatever the number of rows; or why there are none.
- */
+/** The outputs for rows 0, 1, … of a fixed array with any number of rows, or the error. */
 async function probe(
   session: Runner,
   wiring: Wiring,
@@ -240,24 +238,23 @@ function requireOwnRows(few: Float64Array, more: Float64Array): void {
   if (bad >= 0)
     fail(
       "numerical",
-      `the ONNX file answers ${more[bad]} to numbers of size 1`,
-      "look at what it was exported from",
+      `the output of the ONNX file is ${more[bad]} for inputs of size 1`, "check the model that was exported",
     );
   const size = more.reduce((m, v) => Math.max(m, Math.abs(v)), 1e-6);
   if (few.some((v, i) => Math.abs(v - more[i]) > 1e-2 * size))
     fail(
       "numerical",
-      "the ONNX file answers otherwise to an event in another batch",
-      "export it in evaluation mode: dropout and batch normalisation of training make a row depend on others, or on chance",
+      "the output of the ONNX file for an event depends on the other events of the batch",
+      "export it in evaluation mode; in training mode dropout and batch normalisation make rows random or dependent",
     );
 }
 
 const whole = (n: number): string => n.toLocaleString("en");
 
-/** What a look at the file has shown. */
+/** The result of the checks of a file. */
 interface Seen {
   readonly form: TimeForm | undefined;
-  /** Rows of a run, where the file fixes them. */
+  /** The number of rows of a run, if the file fixes it. */
   readonly rows: number | undefined;
   readonly doubt: string | undefined;
 }
@@ -277,7 +274,7 @@ function described(
     type: string;
     sizes?: readonly unknown[];
   }): string =>
-    `"${name}", ${type} ${sizes ? `[${sizes.map((d) => d ?? "any").join(", ")}]` : "of no stated shape"}`;
+    `"${name}", ${type} ${sizes ? `[${sizes.map((d) => d ?? "any").join(", ")}]` : "of unknown shape"}`;
   const others = Object.entries(otherOpsets).map(([domain, version]) => `${domain} ${version}`);
   const read = {
     "[batch]": "one time per row",
@@ -290,11 +287,11 @@ function described(
     `x: ${port(x)}`,
     t
       ? `t: ${port(t)}${form ? `, ${read[form]}` : ""}`
-      : "t: none; the answer does not depend on time",
+      : "t: none; the output does not depend on time",
     `${predicts}: ${port(output)}${predicts !== "score" && sde ? `, a score by ${sde.name}` : ""}`,
     form
       ? `checked: batches of ${rows === undefined ? "2 and 3" : `2 and 3, as runs of ${rows}`} agree`
-      : "not yet checked: sizes of an event are open",
+      : "not checked yet, because the shape of an event is not known",
     ...(doubt === undefined ? [] : [doubt]),
   ].join("\n");
 }

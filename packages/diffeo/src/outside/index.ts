@@ -1,4 +1,4 @@
-/** diffeo/outside: scores from elsewhere, out of an ONNX file or an async function. */
+/** diffeo/outside: scores from ONNX files and async functions. */
 export {
   type ExternalFunction,
   type ExternalOptions,

@@ -1,7 +1,7 @@
 /**
  * The description of an ONNX file: its ports with types and sizes, its producer, and the operators
- * it needs. It is read from the protocol buffer (onnx.proto) before any runtime sees the file; a
- * file that refers to other files is refused first.
+ * it needs. It is read from the protocol buffer (onnx.proto) before a runtime opens the file. Files
+ * that refer to other files are rejected.
  */
 import { type DType, fail } from "../graph/index.ts";
 import { refuseExternalData } from "./external-data.ts";
@@ -10,32 +10,29 @@ import { fields, packedNumbers, textOf, type WireField } from "./wire.ts";
 /** An input or output of a file. */
 export interface FilePort {
   readonly name: string;
-  /** Its element type, by ONNX's name for it. */
+  /** Its element type, as ONNX names it. */
   readonly type: string;
-  /**
-   * Sizes; one that is open is `null`, or has the name the file gives it. Absent: the file does not
-   * say.
-   */
+  /** The sizes; an open size is `null` or its name in the file. Absent if the file has no shape. */
   readonly sizes?: readonly (number | string | null)[];
 }
 
-/** What an ONNX file says of itself: who wrote it, its inputs and its outputs. */
+/** The description of an ONNX file: its producer, versions, inputs and outputs. */
 export interface OnnxFile {
   readonly producer: string;
   readonly irVersion: number;
-  /** The version of ONNX's own operators, and other sets by their names. */
+  /** The version of ONNX's own operator set. */
   readonly opset: number;
   readonly otherOpsets: Readonly<Record<string, number>>;
   readonly inputs: readonly FilePort[];
   readonly outputs: readonly FilePort[];
   readonly operators: number;
-  /** Numbers in its initializers. */
+  /** The number of numbers in initializers. */
   readonly parameters: number;
   /** Element types of initializers and ports. */
   readonly types: ReadonlySet<string>;
 }
 
-/** ONNX's names by their numbers. */
+/** ONNX's element types by number. */
 const elementTypes = [
   "undefined",
   "float32",
@@ -64,10 +61,10 @@ const arrayTypes: readonly string[] = [
   "int64",
   "bool",
 ] satisfies DType[];
-/** Whether arrays of this library hold the type. */
+/** Whether arrays of this library can have the type. */
 export const isArrayType = (type: string): type is DType => arrayTypes.includes(type);
 
-/** An array has at most so many axes. */
+/** The most axes of an array. */
 const MOST_AXES = 16;
 
 interface Found {
@@ -76,16 +73,16 @@ interface Found {
   readonly types: Set<string>;
 }
 
-/** Reads a file's description, or says why it is none. */
+/** Reads the description of a file; throws if it is not an ONNX file. */
 export function readOnnxFile(bytes: Uint8Array): OnnxFile {
   if (!(bytes instanceof Uint8Array))
     fail(
       "type",
-      "an ONNX file is given as something other than a Uint8Array",
+      "the ONNX file is not a Uint8Array",
       "pass the bytes of the file",
     );
   if (bytes.length === 0)
-    fail("data", "the ONNX file is empty", "export it again, or copy it whole");
+    fail("data", "the ONNX file is empty", "export it again, or copy it completely");
   refuseExternalData(bytes); // and graphs that are too deep
   const found: Found = { operators: 0, parameters: 0, types: new Set() };
   let [producer, irVersion, opset] = ["", 0, 0];
@@ -105,7 +102,7 @@ export function readOnnxFile(bytes: Uint8Array): OnnxFile {
     } else if (part.field === 25) for (const inner of fields(part.bytes)) readNode(inner, 7, found);
   }
   if (!graph || graph.outputs.length === 0)
-    fail("data", "the file holds no ONNX graph with an output", "give the bytes of an .onnx file");
+    fail("data", "the file does not contain an ONNX graph with an output", "give the bytes of an .onnx file");
   const given = new Set(graph.initializers);
   const inputs = graph.inputs.filter(({ name }) => !given.has(name));
   for (const { type } of [...inputs, ...graph.outputs]) found.types.add(type);
@@ -153,7 +150,7 @@ function readGraph(bytes: Uint8Array, found: Found): GraphPorts {
   return graph;
 }
 
-/** Counts a node, and looks into the tensors and graphs of its attributes. */
+/** Counts a node, and reads the tensors and graphs of its attributes. */
 function readNode({ field, bytes }: WireField, own: number, found: Found): void {
   if (field !== own) return;
   found.operators++;
@@ -169,7 +166,7 @@ function readNode({ field, bytes }: WireField, own: number, found: Found): void 
   }
 }
 
-/** The name of a tensor, whose numbers are counted. */
+/** The name of a tensor; its numbers are counted. */
 function readTensor(bytes: Uint8Array, found: Found): string {
   let [name, size] = ["", 1];
   for (const part of fields(bytes)) {
@@ -181,7 +178,7 @@ function readTensor(bytes: Uint8Array, found: Found): string {
   return name;
 }
 
-/** ValueInfoProto: a name, and a type that is a tensor's. */
+/** ValueInfoProto: a name, and the type of a tensor. */
 function readPort(bytes: Uint8Array): FilePort {
   let [name, type] = ["", "undefined"];
   let sizes: (number | string | null)[] | undefined;

@@ -1,20 +1,20 @@
 /**
- * What a network trained elsewhere predicts, as a score. For X_t = m x₀ + σ ε, ε ~ N(0, I), the
- * mean of each of these given X_t = x is another form of s = ∇ₓ log p_t(x), since E[ε | x] = −σ s:
+ * Conversion of a network's prediction to a score. For X_t = m x₀ + σ ε, ε ~ N(0, I), the mean of
+ * each of these given X_t = x is another form of s = ∇ₓ log p_t(x), since E[ε | x] = −σ s:
  *
  *   noise            ε                s = −ε/σ
  *   x0               x₀               s = (m x₀ − x)/σ²
  *   v                v = m ε − σ x₀   s = −(σ x + m v)/(σ (m² + σ²)),   as σ x + m v = (m² + σ²) ε
  *   velocity         v = ṁ x₀ + σ̇ ε   s = (ṁ x − m v)/(σ (σ̇ m − σ ṁ))
- *   velocityToData   −v at time 1 − t, as a network has it for which t = 1 is data
+ *   velocityToData   −v at time 1 − t, for networks with data at t = 1
  *   edm              F, see below
  *   score            s itself
  *
  * v is that of T. Salimans and J. Ho, "Progressive distillation", ICLR 2022, where m² + σ² = 1. The
- * velocity is that of the probability flow, which flow matching learns; it follows from
- * ṁ x − m v = ṁ σ ε − m σ̇ ε = −ε (σ̇ m − σ ṁ).
+ * velocity is that of the probability flow, which flow matching learns; the formula follows from ṁ
+ * x − m v = ṁ σ ε − m σ̇ ε = −ε (σ̇ m − σ ṁ).
  *
- * EDM (T. Karras et al., NeurIPS 2022): with z = x/m, r = σ/m and d the standard deviation of the
+ * EDM (T. Karras et al., NeurIPS 2022): with z = x/m, r = σ/m and the standard deviation d of the
  * data, the network F is called with z/√(r² + d²) and ¼ log r, and
  *
  *   E[x₀ | x] = d²/(r² + d²) z + r d/√(r² + d²) F
@@ -42,7 +42,7 @@ import {
 } from "../graph/index.ts";
 import type { MarginalScore, Sde, Transition } from "../sde/index.ts";
 
-/** What a network can predict. */
+/** The predictions of networks, by name. */
 export const predictions = [
   "score",
   "noise",
@@ -52,33 +52,36 @@ export const predictions = [
   "velocityToData",
   "edm",
 ] as const;
-/** What a network predicts; the formulas are in the documentation of inverse problems and scores. */
+/**
+ * What a network predicts: the noise ε, x₀, v, a velocity, EDM's F, or the score itself. The
+ * documentation of scores has the formulas.
+ */
 export type Prediction = (typeof predictions)[number];
 
-/** Options of scores from elsewhere. */
+/** Options of external scores. */
 export interface PredictionOptions {
   /** What the network predicts. */
   readonly predicts: Prediction;
   /**
-   * The SDE that the network was trained for: its m(t) and σ(t) turn every prediction but a score
-   * into a score. A score needs none.
+   * The SDE for which the network was trained. Its m(t) and σ(t) convert predictions to scores; it
+   * is not needed if the network predicts the score.
    */
   readonly sde?: Sde;
-  /** The standard deviation of the data that an EDM network was trained with. Default 0.5. */
+  /** The standard deviation of the data with which an EDM network was trained. Default 0.5. */
   readonly sigmaData?: number;
   /**
-   * Derivatives by central differences of this length, in units of σ(t), or of x where no SDE is
-   * given: 0.03, for example. Likelihoods and guidance through the score need them. Absent: those
-   * are refused.
+   * The step of central differences, such as 0.03, in units of σ(t), or of x if no SDE is given.
+   * They give the derivatives of the score, which likelihoods and guidance need. Without it these
+   * are errors.
    */
   readonly differences?: number;
-  /** The most events in one call; more are split into several calls. Default: all in one. */
+  /** The most events per call; more are split into several calls. Default: all in one call. */
   readonly batch?: number;
-  /** The name in error messages. */
+  /** The name of the score in errors. */
   readonly name?: string;
 }
 
-/** m, σ and their derivatives at the times of a call, aligned to the events. */
+/** m, σ and their derivatives at the times of a call, with axes for the events. */
 interface Levels {
   readonly m: Tensor;
   readonly sigma: Tensor;
@@ -86,9 +89,9 @@ interface Levels {
   readonly sigmaRate: Tensor;
 }
 
-/** How a network is called, and how its output gives the score. */
+/** How a network is called, and how its output is converted to a score. */
 interface Reading {
-  /** Its x and its t. Absent: x and t as they are. */
+  /** The network's x and t. Default: x and t. */
   readonly call?: (x: Tensor, t: Tensor, levels: Levels) => readonly [x: Tensor, t: Tensor];
   readonly score: (x: Tensor, out: Tensor, levels: Levels) => Tensor;
 }
@@ -96,7 +99,7 @@ interface Reading {
 const velocity = (x: Tensor, v: Tensor, { m, sigma, mRate, sigmaRate }: Levels): Tensor =>
   div(sub(mul(x, mRate), mul(v, m)), mul(sigma, sub(mul(sigmaRate, m), mul(sigma, mRate))));
 
-/** How a network is read, by what it predicts. */
+/** The reading of a network by what it predicts. */
 export function readingOf({
   predicts,
   sigmaData: d = 0.5,
@@ -143,7 +146,7 @@ export function levelsAt({ meanFactor, std }: Transition, x: Tensor, t: Tensor):
   return { m, sigma, mRate, sigmaRate };
 }
 
-/** The score that a function outside of graphs gives, by what it predicts. */
+/** The score from an external function, by what it predicts. */
 export function scoreFrom(
   name: string,
   open: OutsideFunction["open"],
@@ -152,15 +155,14 @@ export function scoreFrom(
   if (!predictions.includes(predicts))
     fail(
       "usage",
-      `${name}: predicts is ${JSON.stringify(predicts)}`,
-      `give one of ${predictions.join(", ")}`,
+      `${name}: \`predicts\` is ${JSON.stringify(predicts)}`, `use one of ${predictions.join(", ")}`,
     );
   if (differences !== undefined && !(differences > 0 && differences < Infinity))
-    fail("usage", `${name}: differences is ${differences}`, "give a positive number, such as 0.03");
+    fail("usage", `${name}: \`differences\` is ${differences}`, "give a positive number, such as 0.03");
   if (batch !== undefined && !(Number.isInteger(batch) && batch >= 1))
-    fail("usage", `${name}: batch is ${batch}`, "give an integer of at least 1");
+    fail("usage", `${name}: \`batch\` is ${batch}`, "give an integer of at least 1");
   if (sigmaData !== undefined && !(sigmaData > 0 && sigmaData < Infinity))
-    fail("usage", `${name}: sigmaData is ${sigmaData}`, "give a positive number, such as 0.5");
+    fail("usage", `${name}: \`sigmaData\` is ${sigmaData}`, "give a positive number, such as 0.5");
   const transition = sde?.transition;
   const levels: Transition | undefined =
     transition ?? (predicts === "score" ? undefined : noTransition(name, predicts, sde));
@@ -188,7 +190,6 @@ const noTransition = (name: string, predicts: Prediction, sde: Sde | undefined):
   fail(
     "usage",
     sde
-      ? `${name}: ${sde.name} has no Gaussian transition, and ${predicts} is a score only with one`
-      : `${name}: the network predicts ${predicts}, and the SDE it was trained for is not given`,
-    "give `sde`, the one its noise was made with",
+      ? `${name}: ${sde.name} has no Gaussian transition, which is needed to convert ${predicts} to a score`
+      : `${name}: the network predicts ${predicts}, but the SDE for which it was trained is not given`, "set `sde`",
   );

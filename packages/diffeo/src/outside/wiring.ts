@@ -1,6 +1,6 @@
 /**
- * Which port of a file is x, which is t and which is the answer, and how rows of a batch are fed to
- * it: what its description leaves open is tried, by runs on two batch sizes.
+ * The wiring of a file: which ports are x, t and the prediction, and how the rows of a batch are
+ * passed. What the description leaves open is found by runs on two batch sizes.
  */
 import {
   type DType,
@@ -16,18 +16,18 @@ import { fromHalf, toHalf } from "../host/half.ts";
 import { type FilePort, isArrayType, type OnnxFile } from "./onnx-file.ts";
 
 /**
- * How times are given: one a row, as a vector or a column, or one for all, as a vector of one or a
+ * The shape of times: one per row, as a vector or a column, or one for all, as a vector of one or a
  * number.
  */
 export type TimeForm = "[batch]" | "[batch, 1]" | "[1]" | "[]";
 
 /** Which ports of a file are x, t and the prediction. */
 export interface PortOptions {
-  /** The names of the ports of x and t, where the file is ambiguous. */
+  /** The names of the ports of x and t. Needed if the file is ambiguous. */
   readonly inputs?: { readonly x?: string; readonly t?: string };
-  /** The name of the output. */
+  /** The name of the output with the prediction. */
   readonly output?: string;
-  /** Values of the file's other inputs, as they are. */
+  /** Values of the other inputs of the file, by name. */
   readonly constants?: Readonly<Record<string, NdArray>>;
 }
 
@@ -36,7 +36,7 @@ type TypedPort = FilePort & { readonly type: PortType };
 
 export interface Ports {
   readonly x: TypedPort;
-  /** Absent: a network without time. */
+  /** Absent for a network without time. */
   readonly t?: TypedPort;
   readonly output: TypedPort;
 }
@@ -50,7 +50,7 @@ const named = (ports: readonly FilePort[], name: string, what: string): FilePort
   ports.find((port) => port.name === name) ??
   fail("usage", `the ONNX file has no ${what} "${name}"`, `use one of ${quote(ports)}`);
 
-/** The ports of a file, by the names that are given or by what they are. */
+/** The ports of a file, by the given names or by their shapes and names. */
 export function portsOf(
   file: OnnxFile,
   { inputs = {}, output, constants = {} }: PortOptions,
@@ -60,7 +60,7 @@ export function portsOf(
   const doubt = (why: string): never =>
     fail(
       "usage",
-      `the ONNX file has inputs ${quote(free) || "none"}: ${why}`,
+      `the ONNX file has the inputs ${quote(free) || "none"}: ${why}`,
       "name the ports of x and t with `inputs`",
     );
   const isTime = ({ name, sizes }: FilePort): boolean =>
@@ -71,9 +71,9 @@ export function portsOf(
   const rest = free.filter((port) => port !== x && port !== t);
   if (!t && rest.length > (x ? 0 : 1)) {
     const times = rest.filter(isTime);
-    // A column of positions is not the time if another port has its name.
+    // A column is not the time if another port has a name of times.
     const one = times.length > 1 ? times.filter(({ name }) => timeNames.test(name)) : times;
-    if (one.length !== 1) doubt("which one is t?");
+    if (one.length !== 1) doubt("it is not clear which one is t");
     t = one[0];
   }
   const others = rest.filter((port) => port !== t);
@@ -85,8 +85,7 @@ export function portsOf(
   if (left.length > 0)
     fail(
       "usage",
-      `the ONNX file has further inputs ${quote(left)}`,
-      "give their values with `constants`, { shape, dtype, data } each, or name the ports of x and t with `inputs`",
+      `the ONNX file has other inputs ${quote(left)}`, "give their values with `constants`, each as { shape, dtype, data }, or name the ports of x and t with `inputs`",
     );
   const out =
     output === undefined ? usualOutput(file.outputs, x) : named(file.outputs, output, "output");
@@ -97,7 +96,7 @@ export function portsOf(
   };
 }
 
-/** The first output of the sizes of x: of every size that both state. */
+/** The first output with the sizes of x, as far as both are stated. */
 const usualOutput = (outputs: readonly FilePort[], x: FilePort): FilePort =>
   outputs.find(
     ({ sizes }) =>
@@ -118,7 +117,7 @@ function requireType(port: FilePort, types: readonly PortType[]): TypedPort {
 }
 
 /**
- * Numbers as a port takes them. Arrays of this library have no float16: the runtime takes its bits.
+ * Numbers in the type of a port. Arrays of this library cannot be float16, which is passed as bits.
  */
 function encoded(values: ArrayLike<number>, shape: Shape, type: PortType): NdArray {
   if (type !== "float16") return { shape, dtype: type, data: convert(values, type) };
@@ -129,7 +128,7 @@ function encoded(values: ArrayLike<number>, shape: Shape, type: PortType): NdArr
   };
 }
 
-/** Numbers as a port gives them: float16 as bits, or as numbers where the language has them. */
+/** The numbers of an output: float16 comes as bits, or as numbers if JavaScript supports it. */
 const decoded = ({ data }: NdArray): Float64Array =>
   (data as unknown) instanceof Uint16Array
     ? Float64Array.from(fromHalf(data as unknown as Uint16Array))
@@ -137,19 +136,19 @@ const decoded = ({ data }: NdArray): Float64Array =>
       ? toFloat64(data)
       : Float64Array.from(data);
 
-/** The shape of an event that the file states: undefined where a size of it is open. */
+/** The shape of an event that the file states; undefined if one of its sizes is open. */
 export function statedEvent({ x }: Ports): Shape | undefined {
   const event = x.sizes?.slice(1);
   return event?.every((d) => typeof d === "number") ? (event as number[]) : undefined;
 }
 
-/** How many rows the file takes, if it is one number. */
+/** The number of rows that the file takes, if it is fixed. */
 export function fixedRows({ x, t, output }: Ports): number | undefined {
   const of = [x, output, ...(t?.sizes && t.sizes.length > 0 && t.sizes[0] !== 1 ? [t] : [])];
   return of.map(({ sizes }) => sizes?.[0]).find((d) => typeof d === "number") as number | undefined;
 }
 
-/** The forms that t may have, the likeliest first. */
+/** The possible forms of t, the most likely one first. */
 export function timeForms({ x, t }: Ports): readonly TimeForm[] {
   const sizes = t?.sizes;
   if (!sizes) return ["[batch]", "[batch, 1]", "[1]", "[]"];
@@ -159,18 +158,18 @@ export function timeForms({ x, t }: Ports): readonly TimeForm[] {
     fail(
       "usage",
       `port "${t.name}" of the ONNX file has sizes [${sizes.join(", ")}]`,
-      "times are one number per row",
+      "export a model whose time has one number per row",
     );
   const batch = x.sizes?.[0];
   if (sizes[0] === 1 && batch !== 1) return ["[1]"];
   return sizes[0] === batch || typeof sizes[0] === "number" ? ["[batch]"] : ["[batch]", "[1]"];
 }
 
-/** How rows are fed. */
+/** How rows are passed to a file. */
 export interface Wiring {
   readonly ports: Ports;
   readonly form: TimeForm;
-  /** Rows of every run, where the file takes but one number of them. */
+  /** The rows of every run, if the file takes a fixed number. */
   readonly rows?: number;
   readonly time: (t: number) => number;
   readonly constants: Readonly<Record<string, NdArray>>;
@@ -180,7 +179,7 @@ export interface Runner {
   run(feeds: Readonly<Record<string, NdArray>>): Promise<Record<string, NdArray>>;
 }
 
-/** The file as a runtime takes it. */
+/** The file in the form that a runtime takes. */
 export const onnxModelOf = (bytes: Uint8Array, file: OnnxFile, { output }: Ports): OnnxModel => ({
   bytes,
   types: new Set([...file.types].filter(isArrayType)),
@@ -189,8 +188,8 @@ export const onnxModelOf = (bytes: Uint8Array, file: OnnxFile, { output }: Ports
 });
 
 /**
- * The answers to rows x [count, ...event] at times t, as float64. Rows beyond the file's number are
- * cut, fewer filled up.
+ * The outputs for rows x [count, ...event] at times t, as float64. If the file has a fixed number
+ * of rows, batches are split or padded.
  */
 export async function answers(
   session: Runner,
@@ -203,7 +202,7 @@ export async function answers(
   const out = new Float64Array(x.data.length);
   for (let from = 0; from < x.shape[0]; ) {
     let to = Math.min(from + rows, x.shape[0]);
-    // One time for all: only rows that share it go together.
+    // With one time for all rows, only rows with the same time are in one run.
     if (ports.t && (form === "[1]" || form === "[]"))
       for (let k = from; k < to; k++) if (t[k] !== t[from]) to = k;
     const values = await oneRun(session, wiring, x, t, from, to);
@@ -253,8 +252,8 @@ async function oneRun(
       "shape",
       `output "${ports.output.name}" of the ONNX file has shape ${showShape(answer.shape)} for x of shape ${showShape(shape)}`,
       answer.data.length === 2 * count * n
-        ? "it answers with two numbers per coordinate, perhaps a variance too: export the first half alone"
-        : "export an output with one vector an event, or name another one with `output`",
+        ? "the output has two numbers per coordinate, perhaps also a variance: export only the first half"
+        : "export an output with one vector per event, or name another one with `output`",
     );
   return decoded(answer);
 }

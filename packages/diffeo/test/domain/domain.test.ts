@@ -308,7 +308,7 @@ describe("numbers as they are recorded", () => {
   });
 
   it.each([
-    [() => real(1, { step: -1 }), /the step is -1/],
+    [() => real(1, { step: -1 }), /`step` is -1/],
     [() => positive({ range: [3, 1] }), /`range` is 3 to 1/],
     [() => integer({ range: [Number.NaN, 1] }), /`range` is NaN to 1/],
   ])("what is no step and no range is refused", (make, message) => {
@@ -511,7 +511,7 @@ describe("numbers by a distribution function", () => {
   it.each([
     [{ knots: [0, 1], shares: [0.1] }, /2 knots and 1 shares/],
     [{ knots: [0, 1], shares: [0, 0.9] }, /leave no probability/],
-    [{ knots: [0, 1], shares: [0.1, 0.9], step: 0 }, /the step is 0/],
+    [{ knots: [0, 1], shares: [0.1, 0.9], step: 0 }, /`step` is 0/],
     [{ knots: [0, 1], shares: [0.1, 0.9], low: 0 }, /a knot is outside the bounds/],
   ])("%j is refused", (options, message) => {
     expect(() => empirical(options)).toThrow(message);
@@ -629,11 +629,11 @@ describe("options that cannot be", () => {
     [() => simplex(["a", "a"]), /two parts have the same name/],
     [() => simplex(3, { total: 0 }), /`total` is 0/],
     [() => simplex(3, { rest: 3 }), /`rest` is 3, which is not one of the parts/],
-    [() => simplex(3, { zeros: 0.5 }), /zeros is 0.5/],
+    [() => simplex(3, { zeros: 0.5 }), /`zeros` is 0.5/],
     [() => simplex(3, { map: "constructor" as "stickBreaking" }), /unknown `map` "constructor"/],
     [() => category(["a"]), /the number of labels is 1/],
     [() => category(["a", "a"]), /two labels are the same/],
-    [() => category(["a", "b"], { soften: 0.5 }), /soften is 0.5/],
+    [() => category(["a", "b"], { soften: 0.5 }), /`soften` is 0.5/],
     [() => ordered(0), /the number of values is 0/],
     [() => ordered(2, { above: 1, below: 1 }), /is empty or unbounded/],
     [() => angle({ period: 0 }), /`period` is 0/],

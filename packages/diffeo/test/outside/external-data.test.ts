@@ -48,7 +48,7 @@ describe("a tensor in another file is refused", () => {
     for (const tensor of [located, pointed]) {
       const extra = path.reduceRight<Uint8Array>((inner, number) => field(number, inner), tensor);
       expect(() => readOnnxFile(Uint8Array.of(...read("torch-style"), ...extra))).toThrow(
-        'the ONNX file keeps the numbers of "lines" in another file',
+        'the ONNX file has the numbers of "lines" in another file',
       );
     }
     const harmless = path.reduceRight<Uint8Array>((inner, number) => field(number, inner), named);

@@ -295,7 +295,7 @@ describe("what an external score may do wrong", () => {
     ).rejects.toThrow(/returned an array of shape \[2, 3\] for events of \[3, 2\]/);
     const carried = JSON.parse(JSON.stringify([0, 1, 2, 3, Number.NaN, 5]));
     await expect(run(async () => carried)).rejects.toThrow(
-      /returned null among its numbers, at flat position 4/,
+      /returned null instead of a number, at the flat index 4/,
     );
     await expect(run(async () => new Float32Array(6).fill(Number.NaN))).rejects.toThrow(
       /the score is NaN for sample 0/,
