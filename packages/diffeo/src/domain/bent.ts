@@ -87,7 +87,11 @@ export function bent(domain: Domain, bend: Bend): Domain {
     domain.spec &&
     ["category", "mixed", "empirical", "date", "bent", "product"].includes(domain.spec.kind)
   )
-    fail("usage", `bent: a domain of kind ${domain.spec.kind} cannot be bent`, "give a domain of numbers");
+    fail(
+      "usage",
+      `bent: a domain of kind ${domain.spec.kind} cannot be bent`,
+      "give a domain of numbers",
+    );
   const map = chain(
     bend.kind === "sinh" ? sinhMap(bend.centre, bend.scale) : splineMap(bend),
     domain.map,

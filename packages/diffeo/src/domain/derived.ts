@@ -20,7 +20,8 @@ export function derived(own: Domain, derivation: Derivation): Domain {
   if (!spec || spec.kind === "product" || spec.kind === "derived" || own.cells !== 1)
     return fail(
       "usage",
-      `derived: the domain of the cells is ${own.kind}`, "give a domain of one column that has a spec",
+      `derived: the domain of the cells is ${own.kind}`,
+      "give a domain of one column that has a spec",
     );
   if (derivation.by === "label" && derivation.labels.length !== derivation.cells.length)
     fail(

@@ -125,7 +125,8 @@ export function domain(definition: DomainDefinition): Domain {
   if (start.length !== size)
     fail(
       "shape",
-      `${kind}: its map gives ${start.length} coordinates, \`size\` is ${size}`, "set `size` to the number of coordinates of y",
+      `${kind}: its map gives ${start.length} coordinates, \`size\` is ${size}`,
+      "set `size` to the number of coordinates of y",
     );
   const ofNumbers = (values: readonly Cell[]): string | undefined =>
     values.map(numberFault).find((found) => found !== undefined) ??

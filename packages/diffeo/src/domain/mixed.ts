@@ -32,10 +32,15 @@ export function mixed(atoms: readonly number[], other: Domain): Domain {
   if (spec?.kind !== "empirical")
     return fail(
       "usage",
-      `mixed: \`other\` is of kind ${other.kind}`, "give a domain made by empirical",
+      `mixed: \`other\` is of kind ${other.kind}`,
+      "give a domain made by empirical",
     );
   if (atoms.length === 0 || !atoms.every(Number.isFinite))
-    fail("usage", `mixed: \`atoms\` are ${atoms.join(", ") || "empty"}`, "give at least one finite number");
+    fail(
+      "usage",
+      `mixed: \`atoms\` are ${atoms.join(", ") || "empty"}`,
+      "give at least one finite number",
+    );
   const labels = category([...atoms, OTHER]);
   const k = labels.dimension;
   const isAtom = (cell: Cell): boolean => atoms.includes(cell as number);

@@ -67,7 +67,8 @@ export function ordered(parts: number | readonly string[], options: OrderedOptio
   if (ties && (step === undefined || bounded || options.below !== undefined))
     fail(
       "usage",
-      `ordered: \`ties\` is set ${step === undefined ? "without `step`" : "with an upper bound"}`, "give `step` and no upper bound, or leave `ties` out",
+      `ordered: \`ties\` is set ${step === undefined ? "without `step`" : "with an upper bound"}`,
+      "give `step` and no upper bound, or leave `ties` out",
     );
   const shifts = Array.from({ length: n }, (_, i) => (ties ? i * (step as number) : 0));
   return domain({

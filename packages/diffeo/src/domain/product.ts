@@ -58,11 +58,14 @@ export function logUnitIn(
 function requireParts(parts: readonly ProductPart[], columns: readonly string[]): void {
   if (parts.length === 0) fail("usage", "product: no domains", "give at least one by name");
   const inner = parts.find((part) => "parts" in part.domain);
-  if (inner)
-    fail("usage", `product: "${inner.name}" is a product`, "give its domains separately");
+  if (inner) fail("usage", `product: "${inner.name}" is a product`, "give its domains separately");
   const twice = columns.find((name, i) => columns.indexOf(name) !== i);
   if (twice !== undefined)
-    fail("usage", `product: two columns have the name "${twice}"`, "give every column its own name");
+    fail(
+      "usage",
+      `product: two columns have the name "${twice}"`,
+      "give every column its own name",
+    );
 }
 
 /** The product of named domains, which may not be products themselves. */

@@ -29,7 +29,8 @@ export function requireRecorded({ step, range }: RecordedOptions, what: string):
   if (range && !(range.length === 2 && range.every(Number.isFinite) && range[0] <= range[1]))
     fail(
       "usage",
-      `${what}: \`range\` is ${range.join(" to ")}`, "give two numbers, the least and the greatest",
+      `${what}: \`range\` is ${range.join(" to ")}`,
+      "give two numbers, the least and the greatest",
     );
 }
 

@@ -39,7 +39,9 @@ export function ball(
     map: radius === 1 ? unitBall() : chain(unitBall(), affine({ scale: radius })),
     dimension: size,
     fault: (y) =>
-      norm(y) < radius ? undefined : `the distance ${norm(y)} from 0 is not below the radius ${radius}`,
+      norm(y) < radius
+        ? undefined
+        : `the distance ${norm(y)} from 0 is not below the radius ${radius}`,
     decode: (y) => {
       const length = norm(Array.from(y));
       // Smaller by a few roundings of a sum of squares.
@@ -78,9 +80,7 @@ export function sphere(
     dimension: size - 1,
     size,
     fault: (y) =>
-      Math.abs(norm(y) - 1) > TOLERANCE
-        ? `the vector has length ${norm(y)}, not 1`
-        : undefined,
+      Math.abs(norm(y) - 1) > TOLERANCE ? `the vector has length ${norm(y)}, not 1` : undefined,
     encode: (cells: readonly Cell[]) => offPole(turn(unit(cells as readonly number[]))),
     decode: (y) => unit(turn(Array.from(y))),
     // A reflection is linear and its own inverse; row i is the image of the i-th direction.

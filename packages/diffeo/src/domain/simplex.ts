@@ -70,7 +70,8 @@ function faultOf(
   const wrong = cells.find((v) => !(v > 0 || (v === 0 && zeros > 0)));
   if (wrong === 0)
     return (
-      "a part is 0, which is the bound; set `zeros` to the share of the total below which parts " + "are recorded as 0"
+      "a part is 0, which is the bound; set `zeros` to the share of the total below which parts " +
+      "are recorded as 0"
     );
   if (wrong !== undefined) return `the part ${wrong} is not above 0`;
   const sum = cells.reduce((a, b) => a + b, 0);

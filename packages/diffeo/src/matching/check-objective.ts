@@ -87,7 +87,11 @@ export async function checkObjective(
   { score, low = -Infinity, high = Infinity, key }: CheckObjectiveOptions,
 ): Promise<ObjectiveCheck> {
   if (!isNdArray(points) || points.shape.length !== 2 || points.shape[0] < FEWEST)
-    fail("usage", "checkObjective: too few points, or not an array [count, n]", `give at least ${FEWEST} points`);
+    fail(
+      "usage",
+      "checkObjective: too few points, or not an array [count, n]",
+      `give at least ${FEWEST} points`,
+    );
   const [count, n] = points.shape;
   const spec = objective.draws(n);
   const draws = drawArrays(spec, [count], key, "float64");

@@ -81,7 +81,8 @@ export function denoising(
   if (bound !== undefined && !(bound > 0 && phi))
     fail(
       "usage",
-      `denoising: \`bound\` is ${bound}${phi ? "" : ", but `through` is not set"}`, "give a positive `bound` together with `through`",
+      `denoising: \`bound\` is ${bound}${phi ? "" : ", but `through` is not set"}`,
+      "give a positive `bound` together with `through`",
     );
   return (score, x0, t, noise) => {
     const std = transition.std(t);

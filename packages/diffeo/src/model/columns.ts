@@ -1,15 +1,15 @@
 /**
  * A transformer over the columns of a table at a noise level λ = log m²/σ²: a token is a number of
- * x, or several that belong together, as those of one label do.
+ * x, or several that belong together, such as those of one label.
  *
  *   h_t = Σ_c x_c u_c + p_t                                  over the numbers c that token t sees
  *   h ← h + A((1 + C₁e) ∘ norm(h) + S₁e) W_out        A = softmax(QKᵀ/√d)V over the tokens of a row
  *   h ← h + silu(((1 + C₂e) ∘ norm(h) + S₂e) W_up + a) W_down + b
- *   v_o = w_o · norm(h_t) + b_o                              of the token t that says number o
+ *   v_o = w_o · norm(h_t) + b_o                              of the token t that predicts number o
  *
- * with e = silu(T φ(λ) + b) as in a residual network (`residual.ts`), by which the level enters
- * (adaLN, W. Peebles and S. Xie, ICCV 2023). λ is broadcast against the rows, and rows of one level
- * share what is made of it.
+ * with e = silu(T φ(λ) + b) as in a residual network (`residual.ts`), through which the level
+ * enters (adaLN, W. Peebles and S. Xie, ICCV 2023). λ is broadcast against the rows, and rows with
+ * the same level share the terms that depend on it.
  */
 import * as v from "valibot";
 import {
@@ -34,17 +34,17 @@ import { LEVEL_FEATURES, levelFeatures } from "./residual.ts";
 const place = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 export const columnsSchema = v.strictObject({
-  /** Numbers in, and out where they differ. */
+  /** The numbers of inputs, and of outputs if different. */
   channels: whole,
   outputs: v.optional(whole),
   /** The numbers that each token sees. */
   sees: v.pipe(v.array(v.array(place)), v.minLength(1)),
-  /** The token that says each number out. */
+  /** The token that predicts each output. */
   says: v.array(place),
   width: whole,
   layers: whole,
   heads: whole,
-  /** The width between the two products of a layer, as a multiple of `width`. Default 2. */
+  /** The hidden width of a layer's feed-forward part, as a multiple of `width`. Default 2. */
   expansion: v.optional(whole),
 });
 
@@ -85,7 +85,7 @@ function check({ channels, outputs = channels, sees, says, width, heads }: Colum
   if (width % heads !== 0)
     fail(
       "usage",
-      `a transformer of width ${width} in ${heads} heads`,
+      `\`width\` is ${width}, which ${heads} heads do not divide`,
       "give `heads` that divide the width",
     );
   if (
@@ -95,12 +95,11 @@ function check({ channels, outputs = channels, sees, says, width, heads }: Colum
   )
     fail(
       "usage",
-      "a transformer whose tokens read or predict numbers that do not exist",
-      "give every output number its token",
+      "the tokens read or predict numbers that do not exist", "give every output its token, by existing indices",
     );
 }
 
-/** What it is made of. */
+/** The parameters of the network. */
 export function columnsFrom<T>(source: Source<T>, options: ColumnsOptions): Columns<T> {
   check(options);
   const { channels, outputs = channels, sees, width, layers, expansion = 2 } = options;
@@ -143,7 +142,7 @@ function embedded(value: Tensor, x: Tensor, options: ColumnsOptions): Tensor {
   return isOne ? each : matmul(constant(visibleNumbers(options), x.dtype), each);
 }
 
-/** v of rows x […, channels]; λ is broadcast against their leading axes. */
+/** Applies the network to rows x […, channels]; λ is broadcast against their leading axes. */
 export function columns(
   p: Columns<Tensor>,
   x: Tensor,
@@ -154,7 +153,7 @@ export function columns(
   const rows = x.shape.slice(0, -1);
   const level = lambda.shape.length === 0 ? expandDims(lambda, 0) : lambda;
   const e = silu(linear(p.time, levelFeatures(level)));
-  /** What the noise level adds to every token of a row. */
+  /** The terms of the noise level for every token of a row. */
   const ofLevel = (w: Tensor): Tensor => expandDims(matmul(e, w), -2);
   const normed = (h: Tensor, scale: Tensor, shift: Tensor): Tensor =>
     add(mul(layerNorm(h), add(ofLevel(scale), 1)), ofLevel(shift));

@@ -1,15 +1,15 @@
 /**
- * A flow of couplings, x = T(w) with T = T_k ∘ … ∘ T₁: in each some coordinates stay, and say how
- * the others move,
+ * A flow of couplings, x = T(w) with T = T_k ∘ … ∘ T₁. In each, some coordinates are kept and
+ * determine the change of the others,
  *
  *   y_a = x_a     y_b = e^{s(x_a)} ∘ f(x_b; x_a) + m(x_a)     log|det J| = Σ s + Σ log f′
  *
- * with f a rational-quadratic spline of [−B, B] (C. Durkan et al., Neural Spline Flows, NeurIPS
- * 2019), or the identity (L. Dinh et al., RealNVP, ICLR 2017); all of it by a network of two hidden
- * layers. In coupling k coordinate i stays where bit ⌊k/2⌋ of i is k mod 2, so that 2⌈log₂ n⌉
- * couplings show every coordinate to every other (T. Müller et al., 2019). Both directions are
- * explicit, and at first T is the identity. The last hidden layer is bounded: what few rows far out
- * say is not carried further.
+ * where f is a rational-quadratic spline of [−B, B] (C. Durkan et al., Neural Spline Flows, NeurIPS
+ * 2019), or the identity (L. Dinh et al., RealNVP, ICLR 2017). All functions are computed by a
+ * network of two hidden layers. In coupling k coordinate i is kept if bit ⌊k/2⌋ of i is k mod 2, so
+ * that with 2⌈log₂ n⌉ couplings every coordinate depends on every other (T. Müller et al., 2019).
+ * Both directions are explicit, and the initial T is the identity. The last hidden layer is
+ * bounded, to limit the effect of outliers.
  */
 import * as v from "valibot";
 import type { Bijector } from "../bijector/index.ts";
@@ -41,17 +41,17 @@ import { type Affine, linear, linearInit, type Source, times } from "./layers.ts
 export const couplingFlowSchema = v.strictObject({
   /** n */
   channels: whole,
-  /** Coordinates that the flow is of, at least two; others pass. Default all. */
+  /** The coordinates that the flow transforms, at least two; others pass unchanged. Default all. */
   moved: v.optional(v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(0)))),
   couplings: whole,
   /** The width of both hidden layers. */
   width: whole,
-  /** Bins of a spline. Default: none, s and m alone. */
+  /** The number of bins of a spline. Default: no splines, only s and m. */
   bins: v.optional(v.pipe(whole, v.minValue(2))),
 });
 
 type Options = v.InferOutput<typeof couplingFlowSchema>;
-/** Options of a flow of couplings, as plain data. */
+/** Options of a coupling flow, as plain data. */
 export type CouplingFlowOptions = {
   readonly [K in keyof Options]: Options[K] extends number[] | undefined
     ? readonly number[]
@@ -64,27 +64,27 @@ interface Conditioner<T> {
   readonly last: Affine<T>;
 }
 
-/** The parameters of a flow of couplings. */
+/** The parameters of a coupling flow. */
 export interface CouplingFlow<T> {
   readonly couplings: readonly Conditioner<T>[];
 }
 
-/** B: data of unit variance have little beyond it. */
+/** B; data of unit variance have little mass beyond it. */
 const BOUND = 5;
-/** No coupling stretches by more than e to this. */
+/** The greatest log-scale of a coupling. */
 const MOST_STRETCH = 2;
 
-/** The couplings that show every coordinate of n to every other. */
+/** The number of couplings after which every one of n coordinates depends on every other. */
 export const couplingsFor = (n: number): number => 2 * Math.max(1, Math.ceil(Math.log2(n)));
 
 interface Split {
   readonly kept: readonly number[];
   readonly changed: readonly number[];
-  /** Those that pass. */
+  /** Coordinates that pass unchanged. */
   readonly others: readonly number[];
 }
 
-/** Which coordinates stay and which change, a coupling. */
+/** The kept and the changed coordinates of each coupling. */
 function splitsOf({ channels, moved, couplings }: CouplingFlowOptions): readonly Split[] {
   const places = moved ?? [...Array(channels).keys()];
   const odd =
@@ -92,8 +92,7 @@ function splitsOf({ channels, moved, couplings }: CouplingFlowOptions): readonly
   if (odd)
     fail(
       "usage",
-      `a flow of coordinates [${places}] of ${channels}`,
-      "name at least two of them, each once",
+      `coupling flow: \`moved\` is [${places}] for ${channels} coordinates`, "give at least two indices, each once",
     );
   const bits = couplingsFor(places.length) / 2;
   const others = [...Array(channels).keys()].filter((i) => !places.includes(i));
@@ -107,10 +106,10 @@ function splitsOf({ channels, moved, couplings }: CouplingFlowOptions): readonly
   });
 }
 
-/** Numbers that a coordinate is moved by: s, m, and K widths, K heights and K − 1 slopes. */
+/** The numbers that transform one coordinate: s, m, and K widths, K heights and K − 1 slopes. */
 const movedBy = ({ bins }: CouplingFlowOptions): number => (bins === undefined ? 2 : 1 + 3 * bins);
 
-/** What a flow is made of; the last layers have no weight at first. */
+/** The parameters of a flow; the initial weights of the last layers are 0. */
 export function couplingFlowFrom<T>(
   source: Source<T>,
   options: CouplingFlowOptions,
@@ -139,7 +138,7 @@ function replaceChanged(x: Tensor, { kept, changed, others }: Split, by: Tensor)
   );
 }
 
-/** s, m and f as the kept coordinates say. */
+/** s, m and f as functions of the kept coordinates. */
 function conditioned(
   { first, second, last }: Conditioner<Tensor>,
   kept: Tensor,
@@ -148,7 +147,7 @@ function conditioned(
   const { bins } = options;
   const layer = ({ w, b }: Affine<Tensor>, h: Tensor): Tensor =>
     linear({ w: cast(w, kept.dtype), b: cast(b, kept.dtype) }, h);
-  // A product takes matrices: one event is a batch of one.
+  // A product needs matrices, so a single event becomes a batch of one.
   const rows = kept.shape.length === 1 ? expandDims(kept, 0) : kept;
   const raw = layer(last, tanh(layer(second, silu(layer(first, rows)))));
   const each = reshape(raw, [...kept.shape.slice(0, -1), -1, movedBy(options)]);
@@ -168,7 +167,7 @@ function conditioned(
   return { s, m: one(1), f };
 }
 
-/** T(w) and log|det J| there, by one pass. */
+/** T(w) and log|det J| in one pass. */
 export function normalised(p: CouplingFlow<Tensor>, w: Tensor, options: CouplingFlowOptions) {
   let x = w;
   const logDets = splitsOf(options).map((split, k) => {

@@ -1,6 +1,6 @@
 /**
- * α in closed form. A loss ½sᵀMs + c·s + Σ_k w_kᵀ(∇s)w_k of s = Σ_l α_l ∇k_l + h, h = ∇log q₀, is,
- * with a ridge,
+ * α in closed form. The loss ½sᵀMs + c·s + Σ_k w_kᵀ(∇s)w_k of s = Σ_l α_l ∇k_l + h, h = ∇log q₀,
+ * with a ridge is
  *
  *   ½ αᵀ(G + λI)α + b·α + const
  *   G_ll′ = E[∇k_lᵀ M ∇k_l′],   b_l = E[∂_{Mh + c} k_l + Σ_k ∂²_{w_k} k_l]
@@ -36,7 +36,7 @@ import { mapValues, partsOf } from "../host/index.ts";
 import { applyMetric, type Draws, type Objective, type Terms } from "../matching/index.ts";
 import { baseScore, DERIVATIVES, type Dkef, kernelRows, type Pairs, pairs } from "./dkef.ts";
 
-/** The matrix G and the vector b of the quadratic in α that a loss is. */
+/** The matrix G and the vector b of a loss that is quadratic in α. */
 export interface NormalEquations<T> {
   /** [L, L] */
   readonly g: T;
@@ -44,15 +44,15 @@ export interface NormalEquations<T> {
   readonly b: T;
 }
 
-/** A symmetric matrix, and its product with a column without it. */
+/** A symmetric matrix, and its product with a column that does not need the matrix. */
 interface Operator {
   readonly matrix: Tensor;
   readonly times: (column: Tensor) => Tensor;
 }
 
 /**
- * Normal equations whose G came from rows: G α costs two products with a vector, and so does its
- * derivative.
+ * Normal equations whose G is a product of rows: G α costs two products with a vector, and so does
+ * its derivative.
  */
 export interface LinearSystem extends NormalEquations<Tensor> {
   readonly times: (column: Tensor) => Tensor;
@@ -68,7 +68,7 @@ const totalOperator = (terms: readonly Operator[]): Operator => ({
   times: (column) => total(terms.map((t) => t.times(column))),
 });
 
-/** How many points are taken at once; all of them together would not fit the cache. */
+/** The number of points per block; all points together would not fit into the cache. */
 const POINTS = 256;
 
 /** G and b of an objective, as means over points x of shape [B, n]. */
@@ -93,8 +93,8 @@ export function normalEquations(
 }
 
 /**
- * What a set of directions adds: G itself, and b = Σ κ ∘ (linear · columns + squares) in the terms
- * of `KernelRows`.
+ * The contribution of a set of directions: G, and b = Σ κ ∘ (linear · columns + squares) in the
+ * terms of `KernelRows`.
  */
 interface Share {
   readonly g: readonly Operator[];
@@ -153,8 +153,8 @@ function fewDirections(
 }
 
 /**
- * All n unit vectors: for a metric with a diagonal, and for tr ∇s. The heaviest part, in pieces
- * that stay in cache.
+ * All n unit vectors, for a metric with a diagonal and for tr ∇s. This is the most expensive part,
+ * computed in blocks that fit into the cache.
  */
 function allDirections(p: Dkef<Tensor>, x: Tensor, all: Pairs, { metric, slices }: Terms): Share {
   const [points, n] = x.shape;
@@ -163,8 +163,8 @@ function allDirections(p: Dkef<Tensor>, x: Tensor, all: Pairs, { metric, slices 
   const { columns, fx } = all;
   const [kernels, , size] = all.kappa.shape;
   const rows = kernelRows(p, x, fx);
-  // One number m a point is shared out as √m to both factors. It is not negative: M is not, and a
-  // few directions cannot make up for a negative multiple of I.
+  // With one number m per point both factors get √m. It is not negative, because M is positive
+  // semidefinite and a few directions cannot compensate a negative multiple of I.
   const isotropic = m?.shape.at(-1) === 1;
   const kappa = m && isotropic ? mul(all.kappa, sqrt(m)) : all.kappa;
   const pieces = partsOf(points, Math.round(DERIVATIVES / n)).map((range) => {
@@ -199,8 +199,8 @@ function allDirections(p: Dkef<Tensor>, x: Tensor, all: Pairs, { metric, slices 
 }
 
 /**
- * N = (G + λI)⁻¹ and α = −N b as columns in float64: the condition number of G + λI is beyond what
- * float32 resolves.
+ * N = (G + λI)⁻¹ and α = −N b as columns in float64: the condition number of G + λI is too large
+ * for float32.
  */
 function solved(
   { g, b }: NormalEquations<Tensor>,
@@ -216,17 +216,17 @@ function solved(
 /** λ = 10^{logLambda} */
 const ridge = (logLambda: Tensor): Tensor => exp(mul(cast(logLambda, "float64"), Math.LN10));
 
-/** α = −(G + λI)⁻¹b, [L]. */
+/** The solution α = −(G + λI)⁻¹b, [L]. */
 export const solveAlpha = (equations: NormalEquations<Tensor>, logLambda: Tensor): Tensor =>
   cast(squeeze(solved(equations, ridge(logLambda)).column, -1), equations.b.dtype);
 
 /**
- * The same α with its first derivative at little cost.
+ * The same α with a cheap first derivative.
  *
  * With N and the solution α₀ as constants, α = α₀ − N(r − r₀), where r = Gα₀ + λα₀ + b and r₀ is
- * the same number as a constant: this adds zero, and its derivative −N(dG α₀ + dλ α₀ + db) is the
- * derivative of α. So nothing is differentiated through an inverse or a Gram matrix, only through
- * products with a vector. Second derivatives are not right.
+ * the same as a constant. The added term is 0, and its derivative −N(dG α₀ + dλ α₀ + db) is the
+ * derivative of α. So only products with a vector are differentiated, and not an inverse or a Gram
+ * matrix. Second derivatives are not correct.
  */
 export function trainedAlpha(system: LinearSystem, logLambda: Tensor): Tensor {
   const { g, b, times } = system;

@@ -3,9 +3,9 @@
  *
  *   φ_r(x) = (softplus(softplus(x W₁ + b₁) W₂ + b₂) W₃ + x S) / √s_r,   s_r = 10^{ℓ_r}
  *
- * The networks of all kernels run side by side: every parameter has a leading axis r. A last bias
- * would cancel in
- * φ(x) − φ(z) and is left out. Dividing by √s here gives every kernel the length scale 1.
+ * The networks of all kernels are stacked: every parameter has a leading axis r. A last bias would
+ * cancel in φ(x) − φ(z) and is left out. Because of the division by √s all kernels have the length
+ * scale 1.
  */
 import {
   add,
@@ -42,7 +42,7 @@ export interface Features<T> {
   readonly logScales: T;
 }
 
-/** Shapes of the parameters of `kernels` networks from n coordinates to `width` features. */
+/** The shapes of the parameters of `kernels` networks from n coordinates to `width` features. */
 export const featureShapes = (n: number, kernels: number, width: number): Features<Shape> => ({
   w1: [kernels, n, width],
   b1: [kernels, 1, width],
@@ -53,7 +53,7 @@ export const featureShapes = (n: number, kernels: number, width: number): Featur
   logScales: [kernels],
 });
 
-/** All weights and biases N(0, 1/width). */
+/** Initial parameters: all weights and biases are N(0, 1/width). */
 export function featuresInit(
   key: Key,
   n: number,
@@ -74,7 +74,7 @@ export function featuresInit(
   };
 }
 
-/** The last layer over √s = 10^{ℓ/2}. */
+/** The last layer divided by √s = 10^{ℓ/2}. */
 function scaledOutput({ w3, skip, logScales }: Features<Tensor>): { w3: Tensor; skip: Tensor } {
   const factor = reshape(exp(mul(logScales, -0.5 * Math.LN10)), [-1, 1, 1]);
   return { w3: mul(w3, factor), skip: mul(skip, factor) };
@@ -95,20 +95,20 @@ export interface FeatureJet {
   readonly second: Tensor;
 }
 
-/** The last few of the directions [R, B, k, …]; all of them without a number. */
+/** The last `count` of the directions [R, B, k, …]; all if `count` is undefined. */
 export const lastDirections = (t: Tensor, count?: number): Tensor =>
   count === undefined || count === t.shape[2]
     ? t
     : slice(t, null, null, [t.shape[2] - count, t.shape[2]]);
 
 /**
- * J_φ d_k and Σ_k φ″[d_k, d_k] at points [B, n] along directions [B, k, n]; without directions,
+ * J_φ d_k and Σ_k φ″[d_k, d_k] at points [B, n] along directions [B, k, n]. Without directions:
  * along all unit vectors, so that the sum is Δφ.
  *
  * For a = softplus(z), with dots for derivatives along d: ȧ = σ(z) ż and ä = σ(z) z̈ + σ(z)σ(−z)
  * ż²; for z = a W: ż = ȧ W and z̈ = ä W. The second derivatives are linear in z̈, so their sum over
- * k needs no axis of its own: only Σ_k ż_k² does. All n directions cost as much as n evaluations of
- * φ; nested autodiff would carry z̈ for each of them.
+ * k needs no additional axis; only Σ_k ż_k² does. All n directions cost as much as n evaluations of
+ * φ. Nested automatic differentiation would compute z̈ for each direction.
  */
 export function featureJet(
   p: Features<Tensor>,

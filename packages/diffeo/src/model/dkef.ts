@@ -4,8 +4,8 @@
  *   log p̃(x) = f(x) + log q₀(x),   f(x) = Σ_l α_l k(x, z_l),   log q₀(x) = −‖x‖²/8
  *   k(x, z) = Σ_r ρ_r exp(−½‖φ_r(x) − φ_r(z)‖²),   ρ = softmax(w)
  *
- * The score is linear in α, so every loss of `matching` is a quadratic in α: α is solved for, not
- * trained (`dkef-alpha.ts`), and everything else is trained through that solution.
+ * The score is linear in α, so every loss of `matching` is quadratic in α. α is the solution of
+ * linear equations (`dkef-alpha.ts`), and the other parameters are trained through this solution.
  */
 
 import {
@@ -46,7 +46,7 @@ import {
 } from "./dkef-features.ts";
 import { filledArray } from "./layers.ts";
 
-/** The parameters of a deep kernel exponential family without α. */
+/** The parameters of a deep kernel exponential family, without α. */
 export interface Dkef<T> {
   /** z_l, [L, n] */
   readonly inducing: T;
@@ -58,13 +58,13 @@ export interface Dkef<T> {
   readonly logLambda: T;
 }
 
-/** How many kernels there are, and how large their feature networks. */
+/** Options of a deep kernel exponential family: its kernels and their feature networks. */
 export interface DkefOptions {
   /** Width of the feature networks. Default 30. */
   readonly width?: number;
-  /** Where ℓ starts; as many kernels as entries. Default 0, 0.5185, 1. */
+  /** Initial values of ℓ, one per kernel. Default 0, 0.5185, 1. */
   readonly logScales?: readonly number[];
-  /** Where log₁₀ λ starts. Default −2. */
+  /** The initial log₁₀ λ. Default −2. */
   readonly logLambda?: number;
 }
 
@@ -94,8 +94,7 @@ export function dkefInit(key: Key, inducing: NdArray, options: DkefOptions = {})
   if (inducing.shape.length !== 2 || inducing.data.length === 0)
     fail(
       "shape",
-      `the inducing points have shape [${inducing.shape}]`,
-      "give one row per point: shape [L, n]",
+      `dkefInit: \`inducing\` has shape [${inducing.shape}]`, "give one row per point, [L, n]",
     );
   return {
     inducing,
@@ -105,7 +104,10 @@ export function dkefInit(key: Key, inducing: NdArray, options: DkefOptions = {})
   };
 }
 
-/** The shapes of a density with so many inducing points in n dimensions, kernels and features. */
+/**
+ * The shapes of the parameters, given the numbers of inducing points, dimensions, kernels and
+ * features.
+ */
 export function dkefShapes({ points, n, kernels, width }: DkefSizes): Dkef<Shape> {
   return {
     inducing: [points, n],
@@ -117,7 +119,7 @@ export function dkefShapes({ points, n, kernels, width }: DkefSizes): Dkef<Shape
 
 const joinColumns = (...columns: readonly Tensor[]): Tensor => concat(columns, -1);
 
-/** All kernels at points [B, n] against all inducing points. */
+/** All kernels between points [B, n] and all inducing points. */
 export interface Pairs {
   /** φ(x), [R, B, width] */
   readonly fx: Tensor;
@@ -152,14 +154,14 @@ export interface KernelRows {
 }
 
 /**
- * At points [B, n] along directions [B, k, n], of which the last `curved` count in `second`;
- * without directions, along all unit vectors. With δ_l = φ(x) − φ(z_l) and t_k = J_φ d_k,
+ * At points [B, n] along directions [B, k, n], where `second` sums over the last `curved` of them.
+ * Without directions: along all unit vectors. With δ_l = φ(x) − φ(z_l) and t_k = J_φ d_k,
  *
  *   ∂_{d} κ = −κ δ·t       Σ_k ∂²_{d_k} κ = κ [ Σ_k (δ·t_k)² − Σ_k ‖t_k‖² − δ·Σ_k φ″[d_k, d_k] ]
  *
- * (differentiate κ′ = −κ δ·δ′ once more). Since −δ·t = (t, −t·φ(x))·(φ(z_l), 1), all of it is
- * products with `columns`; autodiff would carry the inducing points through every layer of the
- * derivative.
+ * (differentiate κ′ = −κ δ·δ′ once more). Since −δ·t = (t, −t·φ(x))·(φ(z_l), 1), everything is a
+ * product with `columns`. Automatic differentiation would propagate the inducing points through
+ * every layer of the derivative.
  */
 export function kernelRows(
   p: Dkef<Tensor>,
@@ -177,10 +179,13 @@ export function kernelRows(
   };
 }
 
-/** How many derivatives against some hundred inducing points stay in the second-level cache. */
+/**
+ * The number of derivatives, with some hundred inducing points, that fit into the second-level
+ * cache.
+ */
 export const DERIVATIVES = 768;
 
-/** log p̃(x), […]: the density up to its constant. */
+/** The unnormalised log-density log p̃(x) of a deep kernel exponential family, […]. */
 export function dkefLogDensity(p: Dkef<Tensor>, alpha: Tensor, x: Tensor): Tensor {
   const flat = reshape(x, [-1, x.shape.at(-1) as number]);
   const f = sum(matvec(pairs(p, flat).kappa, alpha), 0);
@@ -202,7 +207,7 @@ function curvatureAt(p: Dkef<Tensor>, alpha: Tensor, x: Tensor, directions?: Ten
   return add(squares.length === 1 ? squares[0] : concat(squares, 0), bends);
 }
 
-/** ∇ log p̃ with its derivatives in closed form. */
+/** The score ∇ log p̃ of a deep kernel exponential family, with its derivatives in closed form. */
 export function dkefScore(p: Dkef<Tensor>, alpha: Tensor): ScoreFunction {
   const score = gradEach((x) => dkefLogDensity(p, alpha, x));
   const total = (x: Tensor, w?: Tensor): Tensor => {

@@ -1,19 +1,19 @@
 /**
- * A network that treats all classes alike. It keeps one vector for every candidate, a site together
- * with a class, and candidates hear from each other through sums over what they belong to: the
- * classes of their site, and the sites of every group that their site is in, class by class.
+ * A network that is equivariant under permutations of classes. It has one vector per candidate, a
+ * pair of a site and a class. Candidates interact through sums over the classes of their site, and
+ * over the sites of every group of their site, class by class.
  *
  *   u   = norm(h) W_up + b
  *   z   = u + P₀ᵀ(P₀u W₀) + Σ_g P_gᵀ(P_g u W_g)    P sums over a site's classes, or a group's sites
  *   h  ← h + f(z) W_down                              f = squared ReLU
  *   y   = norm(h) w
  *
- * Classes have no parameters of their own and sites no positions, so y is equivariant under every
- * permutation of the classes and under every permutation of the sites that maps each kind of group
- * to itself: of a Sudoku, 9! renamings of the digits and 3,359,232 ways to move rows and columns.
+ * There are no parameters per class or site, so y is equivariant under every permutation of the
+ * classes, and under every permutation of the sites that maps each kind of group to itself. For a
+ * Sudoku these are 9! permutations of the digits and 3,359,232 of the sites.
  *
- * The input is the log-likelihood of every class at every site. Given these, x_t and t say nothing
- * more of x₀ (`categorical/evidence.ts`), so there is no time in the network.
+ * The input is the log-likelihood of every class at every site. It is a sufficient statistic of x_t
+ * and t for x₀ (`categorical/evidence.ts`), so the network does not depend on time.
  */
 import * as v from "valibot";
 import {
@@ -39,9 +39,9 @@ import { type Affine, linear, linearInit, matrixInit, type Source, times } from 
 
 const site = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
-/** Options of the network as a file states them. */
+/** The schema of the options in files. */
 export const exchangeableSchema = v.strictObject({
-  /** Classes of a site. */
+  /** The number of classes of a site. */
   channels: whole,
   outputs: v.optional(whole),
   /** The sizes of the grid: [9, 9] for a Sudoku, [length] for a sequence. */
@@ -52,10 +52,10 @@ export const exchangeableSchema = v.strictObject({
     v.minLength(1),
   ),
   width: whole,
-  /** The width between the two products of a layer. Default twice the width. */
+  /** The hidden width of a layer. Default: twice the width. */
   inner: v.optional(whole),
   layers: whole,
-  /** How often the layers are gone through, with the same weights. Default 1. */
+  /** How often the layers are applied, with the same weights. Default 1. */
   rounds: v.optional(whole),
 });
 
@@ -70,7 +70,7 @@ export type ExchangeableOptions = {
 
 interface Layer<T> {
   readonly up: Affine<T>;
-  /** W₀, then one W for each kind of group. */
+  /** W₀, then one W per kind of group. */
   readonly heard: readonly T[];
   readonly down: T;
 }
@@ -82,21 +82,20 @@ export interface Exchangeable<T> {
   readonly head: T;
 }
 
-/** Refuses options that make no network. */
+/** Throws for inconsistent options. */
 function check({ channels, outputs = channels, grid, groups }: ExchangeableOptions): void {
   if (outputs !== channels)
     fail(
       "usage",
-      `an exchangeable network from ${channels} to ${outputs} classes`,
-      "set outputs to the number of classes",
+      `exchangeable network: \`channels\` is ${channels}, \`outputs\` is ${outputs}`, "set both to the number of classes",
     );
   const most = sizeOf(grid);
   const beyond = groups.flat(2).find((s) => s >= most);
   if (beyond !== undefined)
-    fail("usage", `a group has site ${beyond} of ${most}`, `use sites 0 to ${most - 1}`);
+    fail("usage", `exchangeable network: a group has the site ${beyond}, but there are ${most} sites`, `use sites 0 to ${most - 1}`);
 }
 
-/** What an exchangeable network is made of. */
+/** The parameters of an exchangeable network. */
 export function exchangeableFrom<T>(
   source: Source<T>,
   options: ExchangeableOptions,
@@ -117,13 +116,16 @@ export function exchangeableFrom<T>(
   };
 }
 
-/** What a candidate is described by at first: its likelihood, and the logarithm of it. */
+/** The input of a candidate: its likelihood and the logarithm of it. */
 const FEATURES = 2;
 
-/** Scales the logarithm, which is 0 to `LEAST` of `categorical/evidence.ts`, to a few units. */
+/**
+ * Scales the logarithm, which is between `LEAST` of `categorical/evidence.ts` and 0, to a few
+ * units.
+ */
 const LOG_SCALE = 0.2;
 
-/** P_g / √(sites of the group), [groups, sites]: sums of that many numbers keep their size. */
+/** P_g / √(sites of the group), [groups, sites]: which keeps the size of the sums. */
 const sums = (groups: readonly (readonly number[])[], sites: number): number[][] =>
   groups.map((group) => {
     const row = new Array<number>(sites).fill(0);

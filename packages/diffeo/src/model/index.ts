@@ -1,6 +1,6 @@
 /**
- * diffeo/model: networks for scores and densities. Parameters are trees of arrays, a model a
- * function of them and of x.
+ * diffeo/model: networks for scores and densities. Parameters are trees of arrays; a model is a
+ * function of them and x.
  */
 export type { CouplingFlow, CouplingFlowOptions } from "./coupling-flow.ts";
 export { type Dkef, type DkefOptions, dkefInit, dkefLogDensity, dkefScore } from "./dkef.ts";

@@ -1,7 +1,7 @@
 /**
- * The layers small networks are made of, as pairs: `…Init(source, sizes)` gives parameters, as host
- * arrays where the source is `drawn(key)`; the layer itself is a function of parameters and input.
- * Images are channels-last.
+ * Layers of networks, each as a pair of functions: `…Init(source, sizes)` makes the parameters, as
+ * host arrays if the source is `initialise(key)`, and the layer is a function of parameters and
+ * input. Images are channels-last.
  */
 import {
   add,
@@ -29,24 +29,19 @@ export interface Affine<T> {
   readonly b: T;
 }
 
-/** What is known of an array before there is one. */
+/** The shape of an array that is not allocated. */
 export interface Shaped {
   readonly shape: Shape;
 }
 
 /**
- * Where the parameters of a network come from. A network says once what it is made of; a key makes
- * numbers of that, and a file that claims to hold such a network is measured by the shapes alone.
+ * A source of the parameters of a network. A network describes its parameters once. A key makes
+ * initial numbers of the description, and files are checked by the shapes alone.
  */
 export interface Source<T> {
-  /** The source of a part by its name: other numbers than those of any other name. */
+  /** The source of a named part; different names have independent numbers. */
   at(name: string): Source<T>;
-  /** N(0, variance) */
-  normal(shape: Shape, variance: number): T;
-  fill(shape: Shape, value: number): T;
-}
-
-/** N(0, variance) */
+  /** Normal numbers N(0, variance). */
 export function gaussianArray(key: Key, shape: Shape, variance: number): NdArray {
   const { data } = normal(key, shape);
   const scale = Math.sqrt(variance);
@@ -59,7 +54,7 @@ export const filledArray = (shape: Shape, value: number): NdArray => ({
   data: new Float32Array(sizeOf(shape)).fill(value),
 });
 
-/** Fresh parameters, a function of the key. */
+/** A source of initial parameters, which are a function of the key. */
 export const initialise = (key: Key): Source<NdArray> => ({
   at: (name) => initialise(fold(key, name)),
   normal: (shape, variance) => gaussianArray(key, shape, variance),
@@ -67,8 +62,8 @@ export const initialise = (key: Key): Source<NdArray> => ({
 });
 
 /**
- * Shapes alone, of no more than so many arrays and numbers together: beyond them `exceeded` is
- * called, which must throw.
+ * A source of shapes alone, with limits of the total numbers of arrays and elements. Beyond them
+ * `exceeded` is called, which must throw.
  */
 export function shapesWithin(
   limit: { readonly arrays: number; readonly numbers: number },
@@ -85,8 +80,8 @@ export function shapesWithin(
 }
 
 /**
- * f(0) … f(n − 1), made one by one: a source that refuses ends it before room for all of them is
- * taken.
+ * f(0) … f(n − 1), one by one, so that a source that throws ends it before memory for all is
+ * allocated.
  */
 export function times<T>(n: number, f: (i: number) => T): T[] {
   const out: T[] = [];
@@ -94,11 +89,11 @@ export function times<T>(n: number, f: (i: number) => T): T[] {
   return out;
 }
 
-/** Weights of variance gain/fan-in. */
+/** Initial weights with the variance gain/fan-in. */
 export const matrixInit = <T>(source: Source<T>, inputs: number, outputs: number, gain = 1): T =>
   source.normal([inputs, outputs], gain / inputs);
 
-/** The same, and zero biases. */
+/** Initial parameters of a linear layer: weights as in `matrixInit`, and biases 0. */
 export const linearInit = <T>(
   source: Source<T>,
   inputs: number,
@@ -109,7 +104,7 @@ export const linearInit = <T>(
   b: source.fill([outputs], 0),
 });
 
-/** x W + b over the last axis. */
+/** A linear layer, x W + b over the last axis. */
 export const linear = ({ w, b }: Affine<Tensor>, x: Tensor): Tensor => add(matmul(x, w), b);
 
 /**
@@ -127,7 +122,7 @@ export const convInit = <T>(
   b: source.fill([outputs], 0),
 });
 
-/** A convolution with zero padding that keeps the image's size. */
+/** A convolution with zero padding, which keeps the size of the image. */
 export const conv = ({ w, b }: Affine<Tensor>, x: Tensor): Tensor => add(conv2d(x, w), b);
 
 /** The scale and the shift of a normalisation. */
@@ -151,8 +146,7 @@ export function timeFeatures(t: Tensor, size: number, longest = 10_000): Tensor 
 }
 
 /**
- * Parameters as constants of a graph, `unknown` being a tree of arrays: the runtime may then
- * prepare them once.
+ * Parameters, a tree of arrays, as constants of a graph, so that the runtime can prepare them once.
  */
 export const asConstants = <P = Tree<Tensor>>(parameters: unknown): P =>
   mapTree<NdArray, Tensor>(parameters, (a) => constant(a), isNdArray) as P;

@@ -1,6 +1,6 @@
 /**
- * Networks by name: a network is one file and one row here. It says what its options are, what it
- * is made of and how it is applied; training, files and samplers know nothing else of it.
+ * Networks by name. A network is one file and one row here, with its options, its parameters and
+ * its function. Training, files and samplers use nothing else of it.
  */
 import type * as v from "valibot";
 import {
@@ -41,22 +41,23 @@ import {
 import { unet } from "./unet.ts";
 import { type UNetOptions, unetFrom, unetSchema } from "./unet-parameters.ts";
 
-/** Parameters of any network; the type of a network knows their structure. */
+/** Parameters of any network, as a tree. */
 export type Parameters<T> = Tree<T>;
 
 interface Row {
   readonly schema: v.GenericSchema;
-  /** What it is made of. */
+  /** Makes the parameters from a source. */
   readonly from: <T>(source: Source<T>, options: never) => unknown;
-  /** x [batch, ...grid, channels] and t [batch] to [batch, ...grid, outputs]. */
+  /** Maps x [batch, ...grid, channels] and t [batch] to [batch, ...grid, outputs]. */
   readonly apply: (parameters: never, x: Tensor, t: Tensor, options: never) => Tensor;
-  /** Whether it takes such grids; if not, what it takes. */
+  /**
+   * True if the network can be applied to a grid, else a description of the grids it can be applied
+   * to.
+   */
   readonly takes: (options: never, grid: Shape) => true | string;
 }
 
-/**
- * All networks by name: the schema of their options, their parameters, and how they are applied.
- */
+/** The networks by name: the schema of their options, their parameters, and their functions. */
 export const networks = {
   unet: {
     schema: unetSchema,
@@ -78,7 +79,7 @@ export const networks = {
     takes: (options: TransformerOptions, grid: Shape) =>
       options.grid.join() === grid.join() || `its own grid, [${options.grid.join(", ")}]`,
   },
-  /** Its input are log-likelihoods, so that it has no use for t. */
+  /** Its inputs are log-likelihoods, so it does not use t. */
   exchangeable: {
     schema: exchangeableSchema,
     from: exchangeableFrom,
@@ -86,14 +87,14 @@ export const networks = {
     takes: (options: ExchangeableOptions, grid: Shape) =>
       options.grid.join() === grid.join() || `its own grid, [${options.grid.join(", ")}]`,
   },
-  /** Over vectors; its t is a level of noise, λ = log m²/σ². */
+  /** For vectors; its t is a noise level, λ = log m²/σ². */
   residual: {
     schema: residualSchema,
     from: residualFrom,
     apply: residual,
     takes: (_: ResidualOptions, grid: Shape) => grid.length === 0 || "vectors, a grid of no axes",
   },
-  /** Over vectors, each number or group of them a token; its t is a level likewise. */
+  /** For vectors, where numbers or groups of them are tokens; its t is a noise level, too. */
   columns: {
     schema: columnsSchema,
     from: columnsFrom,
@@ -101,7 +102,7 @@ export const networks = {
     takes: (_: ColumnsOptions, grid: Shape) => grid.length === 0 || "vectors, a grid of no axes",
   },
   /**
-   * T of a flow, over vectors and of no time; its log-determinant and inverse are those of
+   * The map T of a flow of vectors, without time; its log-determinant and inverse are those of
    * `couplingFlow`.
    */
   couplings: {
@@ -116,43 +117,43 @@ export const networks = {
 
 type Table = typeof networks;
 
-/** What `takes` is given. */
+/** The arguments of `takes`. */
 type OptionsOf<R extends Row> = R["takes"] extends (options: infer O, grid: Shape) => true | string
   ? O
   : never;
 
-/** A network by its name and options: plain data. */
+/** A network as plain data: its name and options. */
 export type NetworkSpec = {
   [K in keyof Table]: { readonly kind: K } & OptionsOf<Table[K]>;
 }[keyof Table];
 
-/** How much a network may be: what a file holds, say. */
+/** A limit of the size of a network, such as the contents of a file. */
 export interface Limit {
   readonly arrays: number;
   readonly numbers: number;
 }
 
-/** A network by its options: its shapes, its initial parameters and how it is applied. */
+/** A network with given options: its shapes, its initial parameters and its function. */
 export interface Network {
-  /** Numbers of a site in and out. */
+  /** The number of inputs per site. */
   readonly channels: number;
+    /** The number of outputs per site. */
   readonly outputs: number;
-  /** Fresh parameters. */
+  /** Makes initial parameters. */
   readonly init: (key: Key) => Parameters<NdArray>;
   /**
-   * The shapes of its parameters, none of which is made; a network beyond the limit is refused
-   * before it is described.
+   * The shapes of its parameters, without allocating them. Throws if the network exceeds the limit.
    */
   readonly shapes: (limit?: Limit) => Parameters<Shaped>;
   readonly apply: (parameters: Parameters<Tensor>, x: Tensor, t: Tensor) => Tensor;
-  /** Refuses a grid that it cannot take. */
+  /** Throws for a grid to which it cannot be applied. */
   readonly requireGrid: (grid: Shape) => void;
 }
 
-/** More than any runtime holds, so that sizes by mistake are refused in time too. */
+/** More than any runtime can hold; rejects accidental sizes early. */
 const MOST: Limit = { arrays: 1e5, numbers: 2 ** 32 };
 
-/** The network a spec names. */
+/** Makes the network of a spec. */
 export function networkOf(spec: NetworkSpec): Network {
   const { row, options } = lookUp(networks as Readonly<Record<string, Row>>, spec, "network");
   const { channels, outputs = channels } = options as { channels: number; outputs?: number };
@@ -165,9 +166,7 @@ export function networkOf(spec: NetworkSpec): Network {
       const source = shapesWithin(limit, () =>
         fail(
           "usage",
-          `a ${spec.kind} of these sizes has more than ${limit.numbers} numbers in ` +
-            `${limit.arrays} arrays`,
-          "give smaller sizes",
+          `a ${spec.kind} of this size exceeds the limit of ${limit.numbers} numbers in ` + `${limit.arrays} arrays`, "use smaller sizes",
         ),
       );
       return row.from(source, fixed) as Parameters<Shaped>;
@@ -178,8 +177,7 @@ export function networkOf(spec: NetworkSpec): Network {
       if (takes !== true)
         fail(
           "usage",
-          `a ${spec.kind} on a grid [${grid.join(", ")}]`,
-          `give it ${takes}, or take another network`,
+          `a ${spec.kind} cannot be applied to the grid [${grid.join(", ")}]`, `give it ${takes}, or use another network`,
         );
     },
   };
@@ -188,13 +186,13 @@ export function networkOf(spec: NetworkSpec): Network {
 const isShaped = (value: unknown): boolean =>
   typeof value === "object" && value !== null && "shape" in value && Array.isArray(value.shape);
 
-/** The tree of shapes with what `f` makes of each. */
+/** Maps the shapes of a tree by `f`. */
 export const mapShapes = <M>(
   tree: Parameters<Shaped>,
   f: (shape: Shape, name: string) => M,
 ): Parameters<M> => mapTree<Shaped, M>(tree, ({ shape }, name) => f(shape, name), isShaped);
 
-/** How many numbers a network has. */
+/** The number of parameters of a network. */
 export function parameterCount(parameters: Parameters<Shaped | NdArray>): number {
   return leavesOf<Shaped>(parameters, (value) => isNdArray(value) || isShaped(value)).reduce(
     (n, { shape }) => n + sizeOf(shape),

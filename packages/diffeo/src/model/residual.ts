@@ -7,9 +7,9 @@
  *   h ← h + B silu(A((1 + C e) ∘ norm(h) + S e) + a) + b     in every block
  *   v = W_out silu(norm(h)) + b_out
  *
- * Noise enters by scale and shift alone (FiLM, E. Perez et al., AAAI 2018), so rows of one level
- * share C e and S e: λ is broadcast against the rows, and products with e are computed once per
- * level. Where all rows have one level, both are those of the norm itself.
+ * The noise level enters through scale and shift alone (FiLM, E. Perez et al., AAAI 2018), so rows
+ * with the same level share C e and S e: λ is broadcast against the rows, and products with e are
+ * computed once per level. If all rows have one level, both are merged with those of the norm.
  *
  * As a score it predicts v = m ε − σ x₀ (T. Salimans and J. Ho, ICLR 2022). For x = m x₀ + σ ε with
  * m² + σ² = 1
@@ -17,8 +17,8 @@
  *   m x − σ v = (m² + σ²) x₀ = x₀,  hence  x̂₀ = m x − σ v̂  and
  *   s = (m x̂₀ − x)/σ² = −x − (m/σ) v̂,
  *
- * as m² − 1 = −σ². For unit-variance data x̂₀ is exact for v̂ = 0 as σ → 0, and s for v̂ = 0 is the
- * prior's as m → 0.
+ * because m² − 1 = −σ². With v̂ = 0, x̂₀ is exact for unit-variance data as σ → 0, and s is the
+ * score of the prior as m → 0.
  */
 import * as v from "valibot";
 import { unexpanded } from "../graph/broadcast.ts";
@@ -44,7 +44,7 @@ import type { GaussianSde, MarginalScore } from "../sde/index.ts";
 import { type Affine, linear, linearInit, matrixInit, type Source, times } from "./layers.ts";
 
 export const residualSchema = v.strictObject({
-  /** n, and the numbers that come out where they differ from it. */
+  /** n, and the number of outputs if it differs. */
   channels: whole,
   outputs: v.optional(whole),
   width: whole,
@@ -53,7 +53,7 @@ export const residualSchema = v.strictObject({
   time: v.optional(whole),
 });
 
-/** Options of the residual network, as plain data. */
+/** Options of the residual network of vectors, as plain data. */
 export type ResidualOptions = Readonly<v.InferOutput<typeof residualSchema>>;
 
 interface Block<T> {
@@ -72,10 +72,10 @@ export interface Residual<T> {
   readonly output: Affine<T>;
 }
 
-/** f of the equation, equal steps of its logarithm. */
+/** The frequencies f, with equal steps of their logarithms. */
 const FREQUENCIES = Array.from({ length: 32 }, (_, i) => 0.05 * (4 / 0.05) ** (i / 31));
 
-/** φ(λ), one axis more than λ, of so many numbers. */
+/** The number of entries of φ(λ), which has one more axis than λ. */
 export const LEVEL_FEATURES = 2 * FREQUENCIES.length;
 export function levelFeatures(lambda: Tensor): Tensor {
   const angle = mul(expandDims(lambda, -1), FREQUENCIES);
@@ -83,8 +83,8 @@ export function levelFeatures(lambda: Tensor): Tensor {
 }
 
 /**
- * What it is made of: at first a small share of a block's and the output's weight, and little of
- * the noise level.
+ * The parameters of the network. Initially the weights of blocks, outputs and noise levels are
+ * small.
  */
 export function residualFrom<T>(source: Source<T>, options: ResidualOptions): Residual<T> {
   const { channels, outputs = channels, width, blocks, time = width } = options;
@@ -104,7 +104,7 @@ export function residualFrom<T>(source: Source<T>, options: ResidualOptions): Re
   };
 }
 
-/** v of rows x […, n]; λ is broadcast against their leading axes. */
+/** Applies the network to rows x […, n]; λ is broadcast against their leading axes. */
 export function residual(
   { input, time, blocks, output }: Residual<Tensor>,
   x: Tensor,
@@ -124,16 +124,14 @@ export function residual(
   return linear(output, silu(layerNorm(h)));
 }
 
-/**
- * The score of a variance-preserving process by a network that predicts v, a function of x and λ.
- */
+/** The score of a variance-preserving process from a network of x and λ that predicts v. */
 export const velocityScore =
   (
     { transition: { meanFactor, std } }: GaussianSde,
     predict: (x: Tensor, lambda: Tensor) => Tensor,
   ): MarginalScore =>
   (x, times) => {
-    // A sampler gives all rows one time, written out a row each: what follows from it is made once.
+    // A sampler passes the same time for all rows, so what depends on it is computed once.
     const shared = unexpanded(times);
     const t = shared?.shape.length === 0 ? shared : times;
     const ratio = div(meanFactor(t), std(t));

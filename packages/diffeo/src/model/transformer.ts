@@ -1,17 +1,17 @@
 /**
- * A transformer over the sites of a grid or sequence: every site is a token, and every site sees
- * every other.
+ * A transformer over the sites of a grid or sequence. Every site is a token, and attends to all
+ * sites.
  *
  *   h ← x W_in + position
  *   h ← h + γ₁ ∘ A(α₁ ∘ norm(h) + β₁) W_out      A = softmax(QKᵀ/√d + B)V, with Q, K, V linear
  *   h ← h + γ₂ ∘ f((α₂ ∘ norm(h) + β₂) W_up) W_down
  *   y = (α ∘ norm(h) + β) W_head + b_head
  *
- * Time enters by α, β, γ (adaLN-Zero, W. Peebles and S. Xie, ICCV 2023): one network of t that all
- * layers share, and a learned offset a layer. Where a site is enters three times: by a vector added
- * to it, by a number B for every difference of two places in every head, and by turning part of Q
- * and K (`rotary`). γ is zero at first, so that a fresh block passes its input on. The blocks'
- * products have no biases: what those would add, β W already does.
+ * Time enters through α, β, γ (adaLN-Zero, W. Peebles and S. Xie, ICCV 2023): one network of t that
+ * all layers share, and a learned offset per layer. Positions enter three times: by a vector added
+ * to a site, by a number B for every difference of two positions in every head, and by rotating
+ * part of Q and K (`rotary`). γ is initially 0, so an untrained block is the identity. The products
+ * of blocks have no biases, because β W has the same effect.
  */
 import * as v from "valibot";
 import {
@@ -56,7 +56,7 @@ const activations = {
 } as const;
 
 export const transformerSchema = v.strictObject({
-  /** Channels of a site in, and out where they differ from those. */
+  /** The channels of a site, and the outputs if different. */
   channels: whole,
   outputs: v.optional(whole),
   /** The sizes of the grid: [8, 8] for a board, [length] for a sequence. */
@@ -64,15 +64,15 @@ export const transformerSchema = v.strictObject({
   width: whole,
   layers: whole,
   heads: whole,
-  /** The width between the two products of a block, as a multiple of `width`. Default 4. */
+  /** The hidden width of a block's feed-forward part, as a multiple of `width`. Default 4. */
   expansion: v.optional(whole),
-  /** Default relu2. */
+  /** The activation. Default `relu2`. */
   activation: v.optional(v.picklist(Object.keys(activations) as (keyof typeof activations)[])),
-  /** A learned vector for each site, or one for each coordinate of each axis. Default sites. */
+  /** A learned vector per site, or one per coordinate of each axis. Default `sites`. */
   positions: v.optional(v.picklist(["sites", "axes"])),
-  /** Whether there is a B. Default true. */
+  /** Whether to use B. Default true. */
   relative: v.optional(v.boolean()),
-  /** The share of a head's channels that turn with the place. Default 0.5. */
+  /** The share of a head's channels that are rotated by position. Default 0.5. */
   rotary: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
 });
 
@@ -82,15 +82,15 @@ export type TransformerOptions = {
   readonly [K in keyof Options]: Options[K] extends number[] ? Shape : Options[K];
 };
 
-/** The roles of time in a block: α₁, β₁, γ₁ of attention, then the same of the two products. */
+/** The number of time-dependent vectors of a block: α₁, β₁, γ₁ of attention, and α₂, β₂, γ₂. */
 const ROLES = 6;
-/** Sines and cosines of t. */
+/** The number of sines and cosines of t. */
 const TIME = 256;
 
 interface Block<T> {
-  /** One vector a role, added to what the time gives. */
+  /** One offset per time-dependent vector. */
   readonly offsets: readonly T[];
-  /** B by difference of places, [differences, heads], where there is one. */
+  /** B by difference of positions, [differences, heads]; empty if it is not used. */
   readonly relative: readonly T[];
   readonly query: T;
   readonly key: T;
@@ -103,34 +103,34 @@ interface Block<T> {
 /** The parameters of a transformer over sites. */
 export interface Transformer<T> {
   readonly input: Affine<T>;
-  /** One array [sites, width], or one an axis. */
+  /** One array [sites, width], or one per axis. */
   readonly positions: readonly T[];
   readonly time1: Affine<T>;
   readonly time2: Affine<T>;
-  /** The roles of time in every block, and α and β of the head. */
+  /** The layers of the time-dependent vectors of the blocks, and of α and β of the head. */
   readonly modulation: readonly Affine<T>[];
   readonly final: readonly Affine<T>[];
   readonly blocks: readonly Block<T>[];
   readonly head: Affine<T>;
 }
 
-/** Refuses sizes that make no network. */
+/** Throws for inconsistent sizes. */
 function check({ width, heads }: TransformerOptions): void {
   if (width % heads !== 0)
     fail(
       "usage",
-      `a transformer of width ${width} in ${heads} heads`,
+      `\`width\` is ${width}, which ${heads} heads do not divide`,
       "give `heads` that divide the width",
     );
 }
 
-/** What a transformer is made of. */
+/** The parameters of a transformer. */
 export function transformerFrom<T>(source: Source<T>, options: TransformerOptions): Transformer<T> {
   check(options);
   const { channels, outputs = channels, grid, width, layers, heads, expansion = 4 } = options;
   const { positions = "sites", relative = true } = options;
   const differences = sizeOf(grid.map((d) => 2 * d - 1));
-  /** Of no weight at first, so that it gives `bias` whatever the time is. */
+  /** With weights 0 initially, so that the output is `bias` for all times. */
   const zero = (name: string, bias: number): Affine<T> => ({
     w: source.at(name).normal([width, width], 0),
     b: source.fill([width], bias),
@@ -148,7 +148,7 @@ export function transformerFrom<T>(source: Source<T>, options: TransformerOption
     blocks: times(layers, (l) => {
       const block = source.at(`blocks.${l}`);
       return {
-        // α is 1 at first, β and γ are 0.
+        // Initially α is 1, and β and γ are 0.
         offsets: times(ROLES, (role) => source.fill([width], role % 3 === 0 ? 1 : 0)),
         relative: relative ? [source.fill([differences, heads], 0)] : [],
         query: matrixInit(block.at("query"), width, width),
@@ -167,7 +167,7 @@ export function transformerFrom<T>(source: Source<T>, options: TransformerOption
 export const transformerInit = (key: Key, options: TransformerOptions): Transformer<NdArray> =>
   transformerFrom(initialise(key), options);
 
-/** Σ over axes of the vector of a site's coordinate, [sites, width]. */
+/** The sum over axes of the vectors of a site's coordinates, [sites, width]. */
 function positionOf(vectors: readonly Tensor[], grid: Shape): Tensor {
   if (vectors.length === 1) return vectors[0];
   const width = vectors[0].shape[1];
@@ -183,7 +183,7 @@ const placesOf = (grid: Shape): number[][] =>
     grid.map((d, axis) => Math.floor(site / sizeOf(grid.slice(axis + 1))) % d),
   );
 
-/** Which difference of places each two sites have, [sites, sites]. */
+/** The index of the difference of positions of each pair of sites, [sites, sites]. */
 function differencesOf(grid: Shape): NdArray {
   const places = placesOf(grid);
   const index = (a: readonly number[], b: readonly number[]): number =>
@@ -193,8 +193,8 @@ function differencesOf(grid: Shape): NdArray {
 }
 
 /**
- * The angles of every site, [sites, pairs]: along each axis some frequencies from π, which tells
- * even from odd, down to half a turn over twice the axis.
+ * The rotation angles of every site, [sites, pairs]. Along each axis frequencies range from π,
+ * which distinguishes even and odd positions, down to half a turn over twice the axis.
  */
 function anglesOf({ grid, width, heads, rotary: share = 0.5 }: TransformerOptions): NdArray {
   const each = Math.floor((share * width) / heads / 2 / grid.length);
@@ -212,7 +212,10 @@ function anglesOf({ grid, width, heads, rotary: share = 0.5 }: TransformerOption
   };
 }
 
-/** x [batch, ...grid, channels] and t [batch] to [batch, ...grid, outputs]. */
+/**
+ * Applies the transformer to x [batch, ...grid, channels] and t [batch]; the output is [batch,
+ * ...grid, outputs].
+ */
 export function transformer(
   p: Transformer<Tensor>,
   x: Tensor,
@@ -224,7 +227,7 @@ export function transformer(
   const sites = sizeOf(grid);
   const embedding = silu(linear(p.time2, silu(linear(p.time1, timeFeatures(t, TIME)))));
   const shared = p.modulation.map((role) => linear(role, embedding));
-  /** A role of time, broadcast over the sites: [batch, 1, width]. */
+  /** A time-dependent vector, broadcast over the sites: [batch, 1, width]. */
   const overSites = (vector: Tensor): Tensor => expandDims(vector, 1);
   const normed = (h: Tensor, scale: Tensor, shift: Tensor): Tensor =>
     add(mul(layerNorm(h), overSites(scale)), overSites(shift));
@@ -240,7 +243,7 @@ export function transformer(
   for (const block of p.blocks) {
     const [a1, b1, g1, a2, b2, g2] = block.offsets.map((offset, role) => add(shared[role], offset));
     const seen = normed(h, a1, b1);
-    // 1/√d in the weights: a number on a matrix, where it would be one on every site.
+    // 1/√d is applied to the weights, which are fewer numbers than the sites.
     const [q, k] = [mul(block.query, Math.sqrt(heads / width)), block.key].map((w) =>
       turned(matmul(seen, w)),
     );

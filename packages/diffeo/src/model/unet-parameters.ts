@@ -28,14 +28,15 @@ export const unetSchema = v.strictObject({
 
 /** Options of the U-Net, as plain data. */
 export interface UNetOptions {
-  /** Channels of the image in and out. */
+  /** The channels of the image. */
   readonly channels: number;
-  /** Channels at full resolution. */
+  /** The number of channels at full resolution. */
   readonly width: number;
-  /** Width of every level as a multiple of `width`; each level halves the image. */
+  /** The width of every level as a multiple of `width`; each level halves the size of the image. */
   readonly multipliers: readonly number[];
-  /** Residual blocks a level and direction. */
+  /** Residual blocks per level and direction. */
   readonly blocks: number;
+    /** Groups of the group normalisation, which must divide the channels of every level. */
   readonly groups: number;
   /** Levels (0 is full resolution) whose blocks are followed by self-attention. Default none. */
   readonly attention?: readonly number[];
@@ -43,7 +44,7 @@ export interface UNetOptions {
   readonly heads?: number;
   /** Height and width of the image, for a learned offset at every pixel. Default none. */
   readonly position?: readonly [number, number];
-  /** Channels out, where they differ from those in. */
+  /** The number of outputs. Default `channels`. */
   readonly outputs?: number;
 }
 
@@ -53,7 +54,7 @@ export interface ResidualBlock<T> {
   readonly time: Affine<T>;
   readonly norm2: Norm<T>;
   readonly conv2: Affine<T>;
-  /** 1×1, where the number of channels changes. */
+  /** A 1×1 convolution if the number of channels changes. */
   readonly skip: readonly Affine<T>[];
   /** Self-attention over the pixels, at the levels that have it. */
   readonly attention: readonly Attention<T>[];
@@ -102,14 +103,16 @@ function residualInit<T>(
     conv1: convInit(source.at("conv1"), 3, inputs, outputs),
     time: linearInit(source.at("time"), embedding, outputs),
     norm2: normInit(source, outputs),
-    // Zero at first: a fresh block passes its input on.
+    // Initially 0, so that an untrained block is the identity.
     conv2: convInit(source.at("conv2"), 3, outputs, outputs, 0),
     skip: inputs === outputs ? [] : [convInit(source.at("skip"), 1, inputs, outputs)],
     attention: attends ? [attentionInit(source.at("attention"), outputs)] : [],
   };
 }
 
-/** Channels that enter and leave every block of the way up, mirrored from the way down. */
+/**
+ * The input and output channels of every block of the upward path, mirrored from the downward path.
+ */
 function upChannels({ width, multipliers, blocks }: UNetOptions): [number, number][][] {
   let current = width * multipliers[multipliers.length - 1];
   return multipliers.toReversed().map((m) =>
@@ -121,7 +124,7 @@ function upChannels({ width, multipliers, blocks }: UNetOptions): [number, numbe
   );
 }
 
-/** Refuses options that make no network. */
+/** Throws for inconsistent options. */
 function check({
   channels,
   width,
@@ -135,40 +138,36 @@ function check({
   const counts = { channels, width, blocks, groups, heads, outputs: rest.outputs ?? channels };
   for (const [name, value] of Object.entries(counts))
     if (!(Number.isInteger(value) && value > 0))
-      fail("usage", `a U-Net of ${name} ${value}`, "give an integer from 1");
+      fail("usage", `U-Net: \`${name}\` is ${value}`, "give an integer of at least 1");
   if (width % 2 !== 0)
     fail(
       "usage",
-      `a U-Net of width ${width}`,
-      "give an even width: half of its time features are sines",
+      `U-Net: \`width\` is ${width}`, "give an even number, because half of the time features are sines",
     );
   if (multipliers.length === 0)
-    fail("usage", "a U-Net without levels", "give one multiplier or more");
+    fail("usage", "U-Net: `multipliers` is empty", "give at least one");
   for (const m of multipliers)
     if (!(m > 0 && (width * m) % groups === 0))
       fail(
         "usage",
-        `a level of ${width} × ${m} channels in ${groups} groups`,
-        "give levels that are multiples of `groups`",
+        `U-Net: a level has ${width} × ${m} channels, which ${groups} groups do not divide`, "use channels that are multiples of `groups`",
       );
   for (const level of attention) {
     const m = multipliers[level];
     if (m === undefined)
       fail(
         "usage",
-        `attention at level ${level} of ${multipliers.length}`,
-        `give levels 0 to ${multipliers.length - 1}`,
+        `U-Net: \`attention\` has the level ${level}, but there are ${multipliers.length} levels`, `use levels 0 to ${multipliers.length - 1}`,
       );
     if ((width * m) % heads !== 0)
       fail(
         "usage",
-        `${width * m} channels at level ${level} in ${heads} heads`,
-        "give `heads` that divide them",
+        `U-Net: level ${level} has ${width * m} channels, which ${heads} heads do not divide`, "use `heads` that divide the channels",
       );
   }
 }
 
-/** What a U-Net is made of. */
+/** The parameters of a U-Net. */
 export function unetFrom<T>(source: Source<T>, options: UNetOptions): UNet<T> {
   check(options);
   const {

@@ -1,7 +1,7 @@
 /**
  * A U-Net for small images, channels-last: residual blocks with group normalisation and SiLU at
- * halving resolutions, skip connections across, self-attention at the levels that have it, and a
- * learned embedding of the time added in every block.
+ * halved resolutions, skip connections, self-attention at some levels, and a learned embedding of
+ * the time added in every block.
  */
 import {
   add,
@@ -26,8 +26,8 @@ const norm = ({ scale, shift }: Norm<Tensor>, x: Tensor, groups: number): Tensor
   groupNorm(x, scale, shift, groups);
 
 /**
- * Height and width. Between convolutions an image is [batch, pixels, channels]: fewer changes of
- * shape, each a node that runs.
+ * Height and width. Between convolutions an image is [batch, pixels, channels], which avoids
+ * reshapes.
  */
 type Size = readonly [number, number];
 
@@ -42,7 +42,8 @@ function attend(p: Attention<Tensor>, x: Tensor, groups: number, heads: number):
   const [b, pixels, c] = x.shape;
   const d = c / heads;
   const normed = norm(p.norm, x, groups);
-  // One product a role: cutting three out of one would cost three paddings on the way back.
+  // Separate products for Q, K and V, because slicing them out of one would cost three paddings in
+  // the gradient.
   const [q, k, value] = [p.query, p.key, p.value].map((role) =>
     transpose(reshape(linear(role, normed), [b, pixels, heads, d]), [0, 2, 1, 3]),
   );
@@ -58,8 +59,7 @@ function residual(
   size: Size,
   { groups, heads = 4 }: UNetOptions,
 ): Tensor {
-  // The bias is added to the embedding of the time, one vector per image, rather than to every
-  // pixel.
+  // The bias is added to the embedding of the time, one vector per image, and not to every pixel.
   const shift = expandDims(add(linear(p.time, embedding), p.conv1.b), 1);
   const timed = add(convolved(p.conv1.w, silu(norm(p.norm1, x, groups)), size), shift);
   const out = add(convolved(p.conv2.w, silu(norm(p.norm2, timed, groups)), size), p.conv2.b);
@@ -70,7 +70,7 @@ function residual(
   return p.attention.reduce((z, a) => attend(a, z, groups, heads), y);
 }
 
-/** x [batch, height, width, channels] and t [batch] to an image of the same shape. */
+/** Applies the U-Net to images x [batch, height, width, channels] and times t [batch]. */
 export function unet(p: UNet<Tensor>, x: Tensor, t: Tensor, options: UNetOptions): Tensor {
   const { width, groups } = options;
   const embedding = silu(linear(p.time2, silu(linear(p.time1, timeFeatures(t, width)))));

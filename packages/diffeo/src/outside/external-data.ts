@@ -67,6 +67,10 @@ function check(message: Message, bytes: Uint8Array, depth: number): void {
 /** Throws if a tensor of the file is in another file. */
 export function refuseExternalData(bytes: Uint8Array): void {
   if (isOrtFormat(bytes))
-    fail("data", "the file is in ONNX Runtime's own format", "give the .onnx file from which it was made");
+    fail(
+      "data",
+      "the file is in ONNX Runtime's own format",
+      "give the .onnx file from which it was made",
+    );
   check("model", bytes, 0);
 }

@@ -109,7 +109,8 @@ async function callFunction(
   if (strange >= 0)
     fail(
       "type",
-      `${name} returned ${describe(numbers[strange])} instead of a number, at the flat index ${strange}`, "return numbers, one vector per event",
+      `${name} returned ${describe(numbers[strange])} instead of a number, at the flat index ${strange}`,
+      "return numbers, one vector per event",
     );
   return { ...x, data: convert(numbers, x.dtype) };
 }

@@ -238,7 +238,8 @@ function requireOwnRows(few: Float64Array, more: Float64Array): void {
   if (bad >= 0)
     fail(
       "numerical",
-      `the output of the ONNX file is ${more[bad]} for inputs of size 1`, "check the model that was exported",
+      `the output of the ONNX file is ${more[bad]} for inputs of size 1`,
+      "check the model that was exported",
     );
   const size = more.reduce((m, v) => Math.max(m, Math.abs(v)), 1e-6);
   if (few.some((v, i) => Math.abs(v - more[i]) > 1e-2 * size))

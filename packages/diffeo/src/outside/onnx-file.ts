@@ -76,11 +76,7 @@ interface Found {
 /** Reads the description of a file; throws if it is not an ONNX file. */
 export function readOnnxFile(bytes: Uint8Array): OnnxFile {
   if (!(bytes instanceof Uint8Array))
-    fail(
-      "type",
-      "the ONNX file is not a Uint8Array",
-      "pass the bytes of the file",
-    );
+    fail("type", "the ONNX file is not a Uint8Array", "pass the bytes of the file");
   if (bytes.length === 0)
     fail("data", "the ONNX file is empty", "export it again, or copy it completely");
   refuseExternalData(bytes); // and graphs that are too deep
@@ -102,7 +98,11 @@ export function readOnnxFile(bytes: Uint8Array): OnnxFile {
     } else if (part.field === 25) for (const inner of fields(part.bytes)) readNode(inner, 7, found);
   }
   if (!graph || graph.outputs.length === 0)
-    fail("data", "the file does not contain an ONNX graph with an output", "give the bytes of an .onnx file");
+    fail(
+      "data",
+      "the file does not contain an ONNX graph with an output",
+      "give the bytes of an .onnx file",
+    );
   const given = new Set(graph.initializers);
   const inputs = graph.inputs.filter(({ name }) => !given.has(name));
   for (const { type } of [...inputs, ...graph.outputs]) found.types.add(type);

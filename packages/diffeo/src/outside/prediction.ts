@@ -155,10 +155,15 @@ export function scoreFrom(
   if (!predictions.includes(predicts))
     fail(
       "usage",
-      `${name}: \`predicts\` is ${JSON.stringify(predicts)}`, `use one of ${predictions.join(", ")}`,
+      `${name}: \`predicts\` is ${JSON.stringify(predicts)}`,
+      `use one of ${predictions.join(", ")}`,
     );
   if (differences !== undefined && !(differences > 0 && differences < Infinity))
-    fail("usage", `${name}: \`differences\` is ${differences}`, "give a positive number, such as 0.03");
+    fail(
+      "usage",
+      `${name}: \`differences\` is ${differences}`,
+      "give a positive number, such as 0.03",
+    );
   if (batch !== undefined && !(Number.isInteger(batch) && batch >= 1))
     fail("usage", `${name}: \`batch\` is ${batch}`, "give an integer of at least 1");
   if (sigmaData !== undefined && !(sigmaData > 0 && sigmaData < Infinity))
@@ -191,5 +196,6 @@ const noTransition = (name: string, predicts: Prediction, sde: Sde | undefined):
     "usage",
     sde
       ? `${name}: ${sde.name} has no Gaussian transition, which is needed to convert ${predicts} to a score`
-      : `${name}: the network predicts ${predicts}, but the SDE for which it was trained is not given`, "set `sde`",
+      : `${name}: the network predicts ${predicts}, but the SDE for which it was trained is not given`,
+    "set `sde`",
   );

@@ -85,7 +85,8 @@ export function portsOf(
   if (left.length > 0)
     fail(
       "usage",
-      `the ONNX file has other inputs ${quote(left)}`, "give their values with `constants`, each as { shape, dtype, data }, or name the ports of x and t with `inputs`",
+      `the ONNX file has other inputs ${quote(left)}`,
+      "give their values with `constants`, each as { shape, dtype, data }, or name the ports of x and t with `inputs`",
     );
   const out =
     output === undefined ? usualOutput(file.outputs, x) : named(file.outputs, output, "output");

@@ -98,7 +98,8 @@ export async function followFlow(problem: FlowProblem): Promise<Arrival> {
     if (times.length - 1 + rejected >= mostSteps)
       fail(
         "numerical",
-        `after ${mostSteps} steps with the tolerance ${tolerance} from t = ${from} the time is ${t}, ` + `not ${to}`,
+        `after ${mostSteps} steps with the tolerance ${tolerance} from t = ${from} the time is ${t}, ` +
+          `not ${to}`,
         "increase the tolerance, end at another time, or compute in float64",
       );
     const last = Math.abs(dt) >= Math.abs(to - t) * (1 - 1e-9);
@@ -122,7 +123,8 @@ export async function followFlow(problem: FlowProblem): Promise<Arrival> {
         await problem.onStuck?.(state, { step: times.length - 1, from: t, to: reach });
         fail(
           "numerical",
-          `no step is short enough for the tolerance ${tolerance} at t = ${t}: a step of ` + `${tried} has the error ratio ${ratio}`,
+          `no step is short enough for the tolerance ${tolerance} at t = ${t}: a step of ` +
+            `${tried} has the error ratio ${ratio}`,
           "increase the tolerance, end at another time, or compute in float64",
         );
       }

@@ -39,7 +39,7 @@ export function withChurn(solver: Solver, share = 0): Solver {
         fail(
           "usage",
           `${name}: \`churn\` needs a reverse process with a Gaussian transition, and steps in x`,
-          "use such a process with stepIn \"x\", or leave churn out",
+          'use such a process with stepIn "x", or leave churn out',
         );
     },
     draws: (_, event) => [event],

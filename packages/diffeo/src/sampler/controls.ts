@@ -41,7 +41,11 @@ export function controlsOf(
   if (!Number.isFinite(w))
     fail("usage", `\`driftScale\` is ${w}`, "give a finite number; 1 leaves the process as it is");
   if (!(c > 0 && c < Infinity))
-    fail("usage", `\`timeDilation\` is ${c}`, "give a positive number; 1 leaves the process as it is");
+    fail(
+      "usage",
+      `\`timeDilation\` is ${c}`,
+      "give a positive number; 1 leaves the process as it is",
+    );
   if (!scalable && (w !== 1 || c !== 1))
     fail(
       "usage",
@@ -53,12 +57,14 @@ export function controlsOf(
   if (options.guidance !== undefined && !energy)
     fail(
       "usage",
-      "`guidance` is set, but the sampler has no energy", "open the sampler with `energy`",
+      "`guidance` is set, but the sampler has no energy",
+      "open the sampler with `energy`",
     );
   if (!Number.isFinite(strength))
     fail(
       "usage",
-      `known: \`strength\` is ${strength}`, "give a finite number; 0 turns the likelihood off",
+      `known: \`strength\` is ${strength}`,
+      "give a finite number; 0 turns the likelihood off",
     );
   const wanted = Object.entries(aims);
   if (wanted.length > 0 && !aim)

@@ -70,6 +70,10 @@ function langevinOf({ score, transition, name }: Process): {
   transition: Transition;
 } {
   if (!score || !transition)
-    fail("usage", `predictorCorrector: ${name} has no score or no Gaussian transition`, "use another solver");
+    fail(
+      "usage",
+      `predictorCorrector: ${name} has no score or no Gaussian transition`,
+      "use another solver",
+    );
   return { score, transition };
 }

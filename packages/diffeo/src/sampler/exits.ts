@@ -63,7 +63,8 @@ export async function startingPoints(batch: Batch, t: number): Promise<NdArray> 
     if (outside >= 0)
       fail(
         "usage",
-        `\`start\`: point ${batch.first + outside} of ${inside.data.length} is outside the ` + `domain of ${phi.name}`,
+        `\`start\`: point ${batch.first + outside} of ${inside.data.length} is outside the ` +
+          `domain of ${phi.name}`,
         "give points in the image of the map",
       );
     return solver.stepIn === "y" ? start : x;
@@ -100,7 +101,11 @@ export function finalPoints(
   const { transition, score, name, chart, eventRank } = process;
   if (!denoise) return toProcess(process, stepIn, settle(point), t);
   if (!transition || !score)
-    fail("usage", `\`denoise\`: ${name} has no Gaussian transition or no score`, "leave denoise out");
+    fail(
+      "usage",
+      `\`denoise\`: ${name} has no Gaussian transition or no score`,
+      "leave denoise out",
+    );
   const { meanFactor, std } = transition;
   // Tweedie: E[x₀ | x] = (x + σ² ∇ log p_t(x)) / m
   const x = toX(process, stepIn, point, t);
@@ -213,7 +218,8 @@ export async function failNotFinite(
   const sample = batch.first + Math.floor(at / (sizeOf(before.shape) / batch.count));
   fail(
     "numerical",
-    `${batch.process.name}: sample ${sample} is not finite after ` + `${stepText(step)}, although its score was`,
+    `${batch.process.name}: sample ${sample} is not finite after ` +
+      `${stepText(step)}, although its score was`,
     remedyFor(batch.options, "use smaller steps, a larger tEnd, or float64"),
   );
 }

@@ -93,7 +93,8 @@ function requireErrors({ times, values }: ErrorByTime, from: number, to: number)
   if (times.length < 2 || times.length !== values.length)
     fail(
       "usage",
-      `\`errors\` has ${times.length} times and ${values.length} values`, "give one value per time, and at least two",
+      `\`errors\` has ${times.length} times and ${values.length} values`,
+      "give one value per time, and at least two",
     );
   times.forEach((t, i) => {
     if (
@@ -101,14 +102,16 @@ function requireErrors({ times, values }: ErrorByTime, from: number, to: number)
     )
       fail(
         "usage",
-        `error ${i} is ${values[i]} at t = ${t}`, "give increasing times above 0, and errors of at least 0",
+        `error ${i} is ${values[i]} at t = ${t}`,
+        "give increasing times above 0, and errors of at least 0",
       );
   });
   const last = times[times.length - 1];
   if (!(from > to && to >= times[0] && from <= last))
     fail(
       "usage",
-      `the grid is from ${from} to ${to}, the errors are from ${times[0]} to ${last}`, "use times within those of the errors",
+      `the grid is from ${from} to ${to}, the errors are from ${times[0]} to ${last}`,
+      "use times within those of the errors",
     );
 }
 

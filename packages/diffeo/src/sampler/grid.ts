@@ -142,21 +142,20 @@ export function checkedGrid(
 ): readonly number[] {
   const direction = reversed ? "decrease" : "increase";
   if (times.length < 2)
-    fail(
-      "usage",
-      `\`grid\` has ${times.length} times`, "give at least a first and a last time",
-    );
+    fail("usage", `\`grid\` has ${times.length} times`, "give at least a first and a last time");
   times.forEach((t, i) => {
     if (!(t >= 0 && t <= horizon))
       fail(
         "usage",
-        `time ${t} of \`grid\` (index ${i}) is outside 0 … ${horizon}`, "use times up to the SDE's horizon",
+        `time ${t} of \`grid\` (index ${i}) is outside 0 … ${horizon}`,
+        "use times up to the SDE's horizon",
       );
     const dt = i === 0 ? (reversed ? -1 : 1) : t - times[i - 1];
     if (!(reversed ? dt < 0 : dt > 0))
       fail(
         "usage",
-        `the step from t = ${times[i - 1]} to t = ${t} (index ${i}) has dt = ${dt}, but in this ` + `process time must ${direction}`,
+        `the step from t = ${times[i - 1]} to t = ${t} (index ${i}) has dt = ${dt}, but in this ` +
+          `process time must ${direction}`,
         reversed ? "give decreasing times, from T to 0" : "give increasing times, from 0 to T",
       );
   });

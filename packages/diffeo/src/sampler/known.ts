@@ -156,14 +156,16 @@ async function knownPoints(
     if (!Number.isFinite(points.data[i] as number))
       fail(
         "usage",
-        `known: the value ${value.data[i]} at the flat index ${i} is outside the domain of ` + `${phi.name}`,
+        `known: the value ${value.data[i]} at the flat index ${i} is outside the domain of ` +
+          `${phi.name}`,
         "give points inside the domain",
       );
     const [want, got] = [Number(value.data[i]), Number(image.data[i])];
     if (Math.abs(got - want) > tolerance * (1 + Math.abs(want)))
       fail(
         "usage",
-        `known: ${phi.name} mixes known and unknown coordinates: the known value ${want} at ` + `the flat index ${i} becomes ${got} when unknown ones change`,
+        `known: ${phi.name} mixes known and unknown coordinates: the known value ${want} at ` +
+          `the flat index ${i} becomes ${got} when unknown ones change`,
         "mask whole sites, so that a known coordinate of y depends on known coordinates of x alone",
       );
   }

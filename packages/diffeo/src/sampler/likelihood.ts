@@ -62,7 +62,7 @@ export interface DensityResult {
   readonly logDensity: NdArray;
   /** Steps of the flow, the most of any batch. */
   readonly steps: number;
-    /** Score evaluations, without those of the divergence; the most of any batch. */
+  /** Score evaluations, without those of the divergence; the most of any batch. */
   readonly scoreEvaluations: number;
 }
 
@@ -79,7 +79,12 @@ export async function logDensity(
   const y = isNdArray(points) ? points : ndarray(points, "float64");
   const { prior, name, eventRank, horizon } = process;
   const { tStart = horizon / 1000, tolerance = 1e-5, mostSteps, signal } = options;
-  if (!prior) fail("usage", `${name} has no prior, so its density at T is not known`, "give the SDE a `prior`");
+  if (!prior)
+    fail(
+      "usage",
+      `${name} has no prior, so its density at T is not known`,
+      "give the SDE a `prior`",
+    );
   if (y.shape.length !== eventRank + 1)
     fail(
       "shape",
@@ -87,7 +92,11 @@ export async function logDensity(
       "give [count, ...event]",
     );
   if (!(tStart >= 0 && tStart < horizon))
-    fail("usage", `\`tStart\` is ${tStart}`, `give a time of at least 0 and below the horizon ${horizon}`);
+    fail(
+      "usage",
+      `\`tStart\` is ${tStart}`,
+      `give a time of at least 0 and below the horizon ${horizon}`,
+    );
   const type = floatType(options);
   const { build, dispose } = compiler(options, type);
   const run = { process, prior, build, type, tStart, tolerance, mostSteps, signal };

@@ -67,13 +67,15 @@ export function brownianPath(key: Key, times: readonly number[]): NoiseSource {
         indexOf.get(t) ??
         fail(
           "usage",
-          `brownianPath: t = ${t} is not one of its times`, "use a grid of the path's times",
+          `brownianPath: t = ${t} is not one of its times`,
+          "use a grid of the path's times",
         ),
     );
     if (a >= b)
       fail(
         "usage",
-        `brownianPath: its times start at t = ${times[0]} and do not run from ${draw.from} to ${draw.to}`, "reverse the times",
+        `brownianPath: its times start at t = ${times[0]} and do not run from ${draw.from} to ${draw.to}`,
+        "reverse the times",
       );
     const keys = keysOf(draw);
     const total = allocate("float64", draw.count * sizeOf(draw.shape)) as Float64Array;

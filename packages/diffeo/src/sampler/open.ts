@@ -133,7 +133,11 @@ export async function sample<const O extends SampleOptions>(
   const [opening, call] = splitOptions(all);
   const event = all.shape ?? (call.start && startEvent(process, call.start, floatType(all)));
   if (!event)
-    fail("usage", "the shape of an event is not known", "set `shape`, as in shape: [2], or `start`");
+    fail(
+      "usage",
+      "the shape of an event is not known",
+      "set `shape`, as in shape: [2], or `start`",
+    );
   const draw = await openSampler(process, { ...opening, shape: event });
   return draw(call).finally(() => draw.dispose()) as Promise<SampleResult<TypeOf<O>>>;
 }
@@ -146,17 +150,20 @@ async function inBatches(opened: OpenedSampler, options: DrawOptions): Promise<S
   const { start, first = 0 } = options;
   const { solver, process } = opened;
   const count = options.count ?? start?.shape[0];
-  if (count === undefined) fail("usage", "`count` is missing", "set the number of samples, or `start`");
+  if (count === undefined)
+    fail("usage", "`count` is missing", "set the number of samples, or `start`");
   if (start && start.shape[0] !== count)
     fail(
       "shape",
-      `\`start\` has ${start.shape[0]} points, \`count\` is ${count}`, "leave `count` out, or make both equal",
+      `\`start\` has ${start.shape[0]} points, \`count\` is ${count}`,
+      "leave `count` out, or make both equal",
     );
   const numbers = count * sizeOf(opened.event);
   if (numbers > MOST_NUMBERS)
     fail(
       "usage",
-      `\`count\` is ${count}: samples of shape ${showShape(opened.event)} have ${numbers} ` + `numbers, the limit is ${MOST_NUMBERS}`,
+      `\`count\` is ${count}: samples of shape ${showShape(opened.event)} have ${numbers} ` +
+        `numbers, the limit is ${MOST_NUMBERS}`,
       "use fewer per call; the next call continues with `first`",
     );
   const controls = controlsOf(options, opened, solver);

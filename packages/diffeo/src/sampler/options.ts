@@ -204,7 +204,8 @@ export function gridOf(process: Process, options: DrawOptions, usual: GridName):
   if (grid !== "logSnr" && grid !== "karras")
     fail(
       "usage",
-      `unknown \`grid\` "${String(grid)}"`, `use one of ${grids.join(", ")}, or a list of times`,
+      `unknown \`grid\` "${String(grid)}"`,
+      `use one of ${grids.join(", ")}, or a list of times`,
     );
   if (!transition)
     fail(

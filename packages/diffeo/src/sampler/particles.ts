@@ -169,7 +169,8 @@ function requireCall(
   if (wanted !== names)
     fail(
       "usage",
-      `particles: the call passes ${names || "no arrays"} as \`observed\`, the sampler was opened for ${wanted || "none"}`, "pass the arrays that `observed` of openParticles names",
+      `particles: the call passes ${names || "no arrays"} as \`observed\`, the sampler was opened for ${wanted || "none"}`,
+      "pass the arrays that `observed` of openParticles names",
     );
 }
 
@@ -249,7 +250,8 @@ function requireFinite(
   if (bad === undefined) return;
   fail(
     "numerical",
-    `${name}: particle ${Math.floor(bad / (points.data.length / count))} is not ` + `finite after ${where}`,
+    `${name}: particle ${Math.floor(bad / (points.data.length / count))} is not ` +
+      `finite after ${where}`,
     "use smaller steps, a wider likelihood, a smaller `strength`, or float64",
   );
 }

@@ -16,12 +16,14 @@ export async function runAdaptive(batch: Batch, tolerance: number): Promise<Samp
     if (options[name] !== undefined)
       fail(
         "usage",
-        `rungeKutta: \`${name}\` cannot be used with adaptive steps`, "leave it out, or set `steps`",
+        `rungeKutta: \`${name}\` cannot be used with adaptive steps`,
+        "leave it out, or set `steps`",
       );
   if (solver.onExit !== "fail")
     fail(
       "usage",
-      "rungeKutta: `onExit` cannot be used with adaptive steps, which are shortened if they leave the domain", "leave it out, or set `steps`",
+      "rungeKutta: `onExit` cannot be used with adaptive steps, which are shortened if they leave the domain",
+      "leave it out, or set `steps`",
     );
   const [from, to] = timeSpan(process, options);
   const start = await startingPoints(batch, from);

@@ -29,8 +29,7 @@ export type OnExit = "fail" | "hold" | ((y: Tensor) => Tensor);
 
 /** Options of the solvers that can step in x or in y. */
 export interface SteppingOptions {
-  
-    /** The coordinates of the steps. The default depends on the solver. */
+  /** The coordinates of the steps. The default depends on the solver. */
   readonly stepIn?: StepIn;
   /** What happens if a step leaves the domain. Default `fail`. */
   readonly onExit?: OnExit;

@@ -1,7 +1,4 @@
-/**
- * A tree of parameters as one flat vector and back. The order is that of the tree, so that files
- * and graphs agree.
- */
+/** Conversion between a tree of parameters and one flat vector, in the order of the tree. */
 import {
   concat,
   isNdArray,
@@ -17,7 +14,7 @@ import {
 
 export { flatten } from "../host/flat.ts";
 
-/** The tree of `like`, cut out of a flat vector. */
+/** Splits a flat vector into a tree with the structure of `like`. */
 export function unflatten(flat: Tensor, like: unknown): Tree<Tensor> {
   let at = 0;
   return mapTree<{ readonly shape: Shape }, Tensor>(
@@ -31,7 +28,7 @@ export function unflatten(flat: Tensor, like: unknown): Tree<Tensor> {
   );
 }
 
-/** A tree of tensors as one flat vector. */
+/** Joins a tree of tensors into one flat vector. */
 export const flattenTensors = (tree: Tree<Tensor>): Tensor =>
   concat(
     leavesOf(tree).map((t) => reshape(t, [-1])),

@@ -1,4 +1,4 @@
-/** diffeo/train: optimisers inside the graph, the loop around it, and the bytes of its state. */
+/** diffeo/train: optimisers in the graph, the training loop, and checkpoints. */
 export { type AdamOptions, type AdamState, adam } from "./adam.ts";
 export { flatten, unflatten } from "./flat.ts";
 export { type TrainOptions, type TrainReport, train } from "./loop.ts";

@@ -6,9 +6,7 @@ import * as v from "valibot";
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/**
- * An object schema that takes no lists, which have a field `every`, and looks at own fields alone.
- */
+/** An object schema that rejects lists and ignores inherited properties. */
 export const jsonObject = <S extends v.GenericSchema>(
   schema: S,
 ): v.GenericSchema<unknown, v.InferOutput<S>> =>

@@ -1,6 +1,6 @@
 /**
- * The training loop. A batch is a pure function of the step, and state and step are all a
- * checkpoint holds, so an interrupted run continues to the numbers it would have reached.
+ * The training loop. A batch is a pure function of the step, and a checkpoint has the state and the
+ * step. So an interrupted run continues to exactly the numbers of an uninterrupted one.
  */
 import { hasNonFinite } from "../engine/finite.ts";
 import { DeviceArray, release, toHost } from "../engine/index.ts";
@@ -9,25 +9,28 @@ import { mean } from "../host/index.ts";
 import type { Checkpoint, RunStore } from "./run-store.ts";
 import type { StepResult, TrainState } from "./step.ts";
 
-/** What a training loop reports after some steps. */
+/** A report of a training loop. */
 export interface TrainReport {
   readonly step: number;
-  /** How many steps it averages: those since the last report, or since the run was continued. */
+  /**
+   * The number of steps over which the report averages: those since the last report, or since the
+   * run was continued.
+   */
   readonly steps: number;
   readonly loss: number;
   readonly norm: number;
   readonly rate: number;
-  /** Samples a second since the last report. */
+  /** Samples per second since the last report. */
   readonly speed: number;
   readonly seconds: number;
 }
 
-/** How long a loop trains, on what, and what it reports. */
+/** Options of `train`. */
 export interface TrainOptions {
-  /** The step that has been reached, and the one to stop at. */
+  /** The last completed step; 0 for a new run. */
   readonly from: number;
   readonly steps: number;
-  readonly batchSize: number;
+  
   /** Runs step number `step` (from 1). */
   readonly run: (state: TrainState<NdArray>, step: number) => Promise<StepResult<NdArray>>;
   readonly rate: (step: number) => number;
@@ -35,7 +38,7 @@ export interface TrainOptions {
   readonly reportEvery: number;
   readonly saveEvery: number;
   /**
-   * Where checkpoints and reports go: a folder in Node (`RunFolder`), memory in a page
+   * The store of checkpoints and reports: a folder in Node (`RunFolder`), memory in a page
    * (`memoryStore`).
    */
   readonly store: RunStore;
@@ -46,16 +49,17 @@ export interface TrainOptions {
   readonly onSave?: (state: TrainState<NdArray>, step: number) => Promise<void>;
   /** Stops after the current step with a checkpoint. */
   readonly signal?: AbortSignal;
-  /** Stops with a checkpoint once this much time has passed. */
+  /** Stops with a checkpoint after this number of seconds. */
   readonly seconds?: number;
 }
 
 /**
- * A GPU is given this many steps before their losses are read, so that it never waits for the host.
+ * The number of steps queued on a GPU before their losses are read, so that it does not wait for
+ * the host.
  */
 const AHEAD = 16;
 
-/** State, with everything read from its device. */
+/** The state with all arrays read from their device. */
 async function onHost(state: TrainState<NdArray>): Promise<TrainState<NdArray>> {
   const [theta, m, v, ema] = await Promise.all(
     [state.theta, state.m, state.v, state.ema].map(toHost),
@@ -63,7 +67,7 @@ async function onHost(state: TrainState<NdArray>): Promise<TrainState<NdArray>> 
   return { theta, m, v, ema };
 }
 
-/** State out of a checkpoint; one of another architecture is an error. */
+/** The state in a checkpoint; throws if it has another architecture. */
 export function stateOf({ arrays }: Checkpoint, size: number, where: string): TrainState<NdArray> {
   const pick = (name: keyof TrainState<NdArray>): NdArray => {
     const array = arrays[name];
@@ -72,7 +76,7 @@ export function stateOf({ arrays }: Checkpoint, size: number, where: string): Tr
         "data",
         `${where}: ${name} has ${array ? `${array.data.length} numbers` : "no entry"}, this ` +
           `architecture has ${size}`,
-        "use the settings the checkpoint was made with",
+        "use the settings with which the checkpoint was made",
       );
     return array;
   };
@@ -80,30 +84,29 @@ export function stateOf({ arrays }: Checkpoint, size: number, where: string): Tr
 }
 
 /**
- * Throws for a run with a number that is not finite. Its settings are stored, so other settings
- * need another folder.
+ * Throws the error for numbers that are not finite. The settings are stored, so other settings need
+ * another folder.
  */
 async function diverged(store: RunStore, what: string): Promise<never> {
   const reached = await store.reached();
   const newest = reached
-    ? `the newest checkpoint is that of step ${reached}`
-    : "there is no checkpoint yet";
+    ? `the newest checkpoint is that of step ${reached}` : "no checkpoint has been saved";
   return fail(
     "numerical",
     `${what}; ${newest}`,
     `start another run with a smaller learning rate or gradient norm${
-      reached ? ", from that checkpoint's averaged weights if they are of use" : ""
+      reached ? ", perhaps from that checkpoint's averaged weights" : ""
     }`,
   );
 }
 
-/** What one step was like. */
+/** The loss and the gradient norm of one step. */
 interface StepLoss {
   readonly loss: number;
   readonly norm: number;
 }
 
-/** Loss and norm of the steps that end with `reached`, read from their device. */
+/** Reads the losses and norms of the steps up to `reached` from their device. */
 async function readLosses(
   results: readonly StepResult<NdArray>[],
   reached: number,
@@ -125,7 +128,7 @@ async function readLosses(
   return read;
 }
 
-/** Writes a checkpoint; one that is not finite is an error. */
+/** Writes a checkpoint; throws if a number is not finite. */
 async function checkpoint(
   state: TrainState<NdArray>,
   step: number,
@@ -142,8 +145,8 @@ async function checkpoint(
 }
 
 /**
- * Runs until `steps`, an abort or the time limit. Returns the last state, on the host, and the step
- * reached.
+ * Runs the training loop until `steps`, an abort or the time limit. Returns the last state, on the
+ * host, and the last step.
  */
 export async function train(
   start: TrainState<NdArray>,
@@ -197,7 +200,7 @@ export async function train(
     if (saves && step < steps) {
       const paused = performance.now();
       await checkpoint(state, step, options);
-      // Speed is that of training alone.
+      // The speed does not include the time of saving.
       marked += performance.now() - paused;
     }
   }

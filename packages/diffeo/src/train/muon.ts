@@ -1,13 +1,13 @@
 /**
- * Muon for matrices (K. Jordan et al., 2024): a step in the direction of the orthogonal matrix that
- * is nearest to the momentum, so that all singular directions of a matrix move equally far.
+ * Muon for matrices (K. Jordan et al., 2024): a step in the direction of the orthogonal matrix
+ * closest to the momentum, so that all singular directions of a matrix move equally far.
  *
  *   m ← β m + (1 − β) g,   u = (1 − β) g + β m
  *   θ ← (1 − η λ) θ − η √max(1, columns/rows) · orthogonal(u)
  *
- * orthogonal(u) = U Vᵀ for u = U S Vᵀ, by five Newton–Schulz steps x ← a x + (b A + c A²) x with
- * A = x xᵀ. Their coefficients raise small singular values quickly and leave all of them between
- * about .7 and 1.2.
+ * orthogonal(u) = U Vᵀ for u = U S Vᵀ, by five Newton–Schulz steps x ← a x + (b A + c A²) x with A
+ * = x xᵀ. The coefficients increase small singular values quickly, and all end between about .7 and
+ * 1.2.
  */
 import {
   add,
@@ -28,16 +28,16 @@ import {
 } from "../graph/index.ts";
 import type { AdamState } from "./adam.ts";
 
-/** β, the share of the momentum that a step keeps. */
+/** β, the decay of the momentum. */
 const MOMENTUM = 0.95;
-/** λ, the decoupled decay of weights per unit of the rate. */
+/** λ, the decoupled weight decay per unit of the rate. */
 const DECAY = 0.05;
 const [A, B, C] = [3.4445, -4.775, 2.0315];
 const ITERATIONS = 5;
-/** A matrix with a shorter side, such as that of an input or a head, is moved by Adam. */
+/** Matrices with a shorter side, such as those of inputs or heads, use Adam. */
 const LEAST_SIDE = 8;
 
-/** Whether Muon moves an array of this shape: a matrix whose sides are both long. */
+/** Whether Muon is used for an array of this shape: a matrix with two long sides. */
 const isMuonShape = (shape: Shape): boolean =>
   shape.length === 2 && Math.min(...shape) >= LEAST_SIDE;
 
@@ -55,7 +55,7 @@ export function orthogonal(u: Tensor): Tensor {
   return x;
 }
 
-/** Places of arrays in a flat vector, in order. */
+/** The positions of arrays in a flat vector, in order. */
 interface Place {
   readonly from: number;
   readonly to: number;
@@ -71,9 +71,9 @@ const placesOf = (shapes: readonly Shape[]): Place[] => {
 };
 
 /**
- * θ and m after a step of Muon where arrays are matrices, and those of `next` elsewhere.
+ * θ and m after a step of Muon for matrices, and those of `next` for other arrays.
  *
- * @param shapes of the arrays that lie one after the other in the flat vectors
+ * @param shapes the shapes of the arrays in the flat vectors, in order
  * @param rate η
  */
 export function muon(
@@ -87,7 +87,7 @@ export function muon(
   const momentum = add(mul(before.m, MOMENTUM), mul(gradient, 1 - MOMENTUM));
   const mixed = add(mul(gradient, 1 - MOMENTUM), mul(momentum, MOMENTUM));
   const updates = new Map<Place, Tensor>();
-  // Matrices of one shape are one product of stacks.
+  // Matrices of the same shape are stacked.
   const matrices = places.filter(({ shape }) => isMuonShape(shape));
   for (const name of new Set(matrices.map(({ shape }) => shape.join()))) {
     const own = matrices.filter(({ shape }) => shape.join() === name);

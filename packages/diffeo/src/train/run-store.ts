@@ -1,4 +1,4 @@
-/** Where a training run keeps what it has reached: the contract, and the store that a page has. */
+/** Stores of training runs: the interface, and a store in memory. */
 import type { Tensors } from "./safetensors.ts";
 
 /** The state of a training run after a step. */
@@ -6,9 +6,9 @@ export interface Checkpoint extends Tensors {
   readonly step: number;
 }
 
-/** Where a training run keeps its state, to be continued from there. */
+/** A store of the checkpoints of a training run, from which it can be continued. */
 export interface RunStore {
-  /** Keeps the state after a step, whole or not at all. */
+  /** Saves the state after a step. The write must be atomic. */
   save(checkpoint: Checkpoint): Promise<void>;
   /** The step of the newest checkpoint, if there is one. */
   reached(): Promise<number | undefined>;
@@ -18,7 +18,7 @@ export interface RunStore {
   log(record: { readonly step: number }): Promise<void>;
 }
 
-/** A run that lives as long as the page or the program does. */
+/** A store in memory, which lasts as long as the page or the program. */
 export function memoryStore(): RunStore & {
   readonly records: readonly { readonly step: number }[];
 } {

@@ -1,19 +1,19 @@
 /**
  * Named arrays in one file, in the safetensors layout: eight bytes of header length, a JSON header
- * that gives type, shape and place of every array, then the numbers.
+ * with the type, shape and offsets of every array, then the numbers.
  *
- * The first entry of the metadata is a checksum of all bytes of the file, its own digits read as
- * zeros. Files without one are read too: those of other programs, and those that diffeo wrote
- * before it had checksums.
+ * The first entry of the metadata is a checksum of all bytes of the file, computed with its own
+ * digits replaced by zeros. Files without a checksum, of other programs and of older versions, can
+ * be read, too.
  */
 import { DiffeoError, fail, type NdArray, type Shape, sizeOf } from "../graph/index.ts";
 import { checksumBlank, checksumPattern, checksumText } from "../host/crc32.ts";
 import { fromHalf, toHalf } from "../host/half.ts";
 
-/** The type in which a file holds numbers. */
+/** The element type of numbers in a file. */
 export type StoredType = "F32" | "F16";
 
-/** Arrays by name with metadata: what a safetensors file holds. */
+/** The contents of a safetensors file: arrays by name, and metadata. */
 export interface Tensors {
   readonly arrays: Readonly<Record<string, NdArray>>;
   readonly metadata: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const areSizes = (value: unknown): value is number[] =>
   Array.isArray(value) && value.every((n) => Number.isSafeInteger(n) && n >= 0);
 
-/** An array's entry as it must be; which type it names is another question. */
+/** The schema of an array's entry; its type is checked separately. */
 const isEntry = (value: unknown): value is Omit<Entry, "dtype"> & { readonly dtype: string } =>
   isObject(value) &&
   typeof value.dtype === "string" &&
@@ -39,7 +39,7 @@ const isEntry = (value: unknown): value is Omit<Entry, "dtype"> & { readonly dty
   areSizes(value.data_offsets) &&
   value.data_offsets.length === 2;
 
-/** Bytes a number. */
+/** Bytes per number. */
 const sizes: ReadonlyMap<string, number> = new Map([
   ["F32", 4],
   ["F16", 2],
@@ -49,10 +49,10 @@ const bytesOf = (data: ArrayBufferView): Uint8Array =>
   new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 
 const CHECKSUM = "checksum";
-/** What comes before the checksum in the header. */
+/** The header before the checksum. */
 const beforeChecksum = `{"__metadata__":{"${CHECKSUM}":"`;
 
-/** JSON of an object, its entries in the order of the list whatever their names are. */
+/** JSON of an object, with its entries in the order of the list. */
 const objectText = (entries: readonly (readonly [name: string, value: string])[]): string =>
   `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
 
@@ -62,7 +62,7 @@ const textEntries = (values: Readonly<Record<string, unknown>>): [name: string, 
 /**
  * The bytes of a file in parts: length, header with its checksum, numbers.
  *
- * @param entries Type, shape and place of every array, by name
+ * @param entries the type, shape and offsets of every array, by name
  */
 export function assembleSafetensors(
   metadata: Readonly<Record<string, string>>,
@@ -70,9 +70,9 @@ export function assembleSafetensors(
   numbers: readonly Uint8Array[],
 ): Uint8Array[] {
   if (Object.hasOwn(metadata, CHECKSUM))
-    fail("usage", `the metadata have a "${CHECKSUM}" of their own`, "use another name");
+    fail("usage", `the metadata contain the reserved name "${CHECKSUM}"`, "use another name");
   const stated = textEntries({ [CHECKSUM]: checksumBlank, ...metadata });
-  // Integer-like names come first in an object, whenever they were added.
+  // JavaScript puts integer-like names first in an object.
   stated.sort(([a], [b]) => Number(b === CHECKSUM) - Number(a === CHECKSUM));
   const text = objectText([
     ["__metadata__", objectText(stated)],
@@ -80,7 +80,7 @@ export function assembleSafetensors(
   ]);
   const encoder = new TextEncoder();
   const unpadded = encoder.encode(text);
-  // The header is padded with spaces so that the numbers begin at a multiple of eight.
+  // The header is padded with spaces so that the numbers start at a multiple of eight.
   const json = new Uint8Array(8 * Math.ceil(unpadded.length / 8)).fill(0x20);
   json.set(unpadded);
   const length = new Uint8Array(8);
@@ -89,7 +89,7 @@ export function assembleSafetensors(
   return [length, json, ...numbers];
 }
 
-/** The checksum that a file should state, whatever it states. */
+/** The checksum that a file should have. */
 function checksumOf(bytes: Uint8Array): string {
   const at = 8 + beforeChecksum.length;
   const blank = new TextEncoder().encode(checksumBlank);
@@ -97,8 +97,8 @@ function checksumOf(bytes: Uint8Array): string {
 }
 
 /**
- * What is wrong with a file's checksum. A value that is one under another name is a checksum whose
- * name was damaged.
+ * Describes what is wrong with a file's checksum. A checksum under another name is one whose name
+ * was damaged.
  */
 function checksumProblem(
   metadata: Readonly<Record<string, unknown>>,
@@ -115,8 +115,8 @@ function checksumProblem(
 }
 
 /**
- * The file's bytes, in parts to be written one after another. `type` F16 halves the size and rounds
- * to 11 bits.
+ * The bytes of a file, in parts to be written in order. With `type` F16 numbers have half the size
+ * and are rounded to 11 bits.
  */
 export function serializeSafetensors(
   { arrays, metadata }: Tensors,
@@ -127,7 +127,7 @@ export function serializeSafetensors(
   let at = 0;
   for (const [name, { shape, data }] of Object.entries(arrays)) {
     if (name === "__metadata__")
-      fail("usage", `an array is named "${name}", the name of the metadata`, "use another name");
+      fail("usage", `an array has the reserved name "${name}"`, "use another name");
     if (!(data instanceof Float32Array))
       fail("type", `array "${name}" is not float32`, "store float32 arrays");
     const stored = type === "F32" ? data : toHalf(data);
@@ -135,7 +135,7 @@ export function serializeSafetensors(
     if (lost >= 0)
       fail(
         "numerical",
-        `array "${name}" holds ${data[lost]}, half precision ends at 65,504`,
+        `array "${name}" has ${data[lost]}, which is beyond the range of half precision (65,504)`,
         "train with a smaller learning rate, or store float32",
       );
     const bytes = bytesOf(stored);
@@ -147,8 +147,8 @@ export function serializeSafetensors(
 }
 
 /**
- * Where the first NaN or infinity is; −1 if nowhere. A difference with itself is 0 for every other
- * number.
+ * The index of the first NaN or infinity, or −1. The difference of every other number with itself
+ * is 0.
  */
 function firstNotFinite(data: Float32Array): number {
   for (let i = 0; i < data.length; i++) if (data[i] - data[i] !== 0) return i;
@@ -157,10 +157,10 @@ function firstNotFinite(data: Float32Array): number {
 
 const DAMAGED = "the file is damaged or not a safetensors file; use another checkpoint";
 
-/** Refuses the file. */
+/** Throws an error about the file. */
 type Refuse = (what: string) => never;
 
-/** Where an array is among the bytes after the header. */
+/** The position of an array in the bytes after the header. */
 interface Place {
   readonly name: string;
   readonly dtype: StoredType;
@@ -171,11 +171,11 @@ interface Place {
 
 /** The header's JSON object, and the number of its bytes. */
 function readHeader(bytes: Uint8Array, where: string, refuse: Refuse) {
-  if (bytes.length < 8) refuse(`only ${bytes.length} bytes long`);
+  if (bytes.length < 8) refuse(`it has only ${bytes.length} bytes`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const length = Number(view.getBigUint64(0, true));
   if (length > bytes.length - 8)
-    refuse(`its header claims ${length} bytes, the file has ${bytes.length - 8} left`);
+    refuse(`its header should have ${length} bytes, but only ${bytes.length - 8} remain`);
   let header: unknown;
   try {
     header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
@@ -186,47 +186,50 @@ function readHeader(bytes: Uint8Array, where: string, refuse: Refuse) {
   return { header, length };
 }
 
-/** The place of one array, by its entry in the header. */
+/** The position of one array, from its entry in the header. */
 function placeOf(name: string, entry: unknown, room: number, refuse: Refuse): Place {
-  if (!isEntry(entry)) return refuse(`array "${name}" has no type, shape and place`);
+  if (!isEntry(entry)) return refuse(`array "${name}" has no valid type, shape and offsets`);
   const {
     dtype,
     shape,
     data_offsets: [from, to],
   } = entry;
   const size =
-    sizes.get(dtype) ?? refuse(`array "${name}" has type ${dtype}, only F32 and F16 are read`);
+    sizes.get(dtype) ?? refuse(`array "${name}" has the type ${dtype}; only F32 and F16 are supported`);
   if (to - from !== size * sizeOf(shape) || to > room)
     refuse(`array "${name}" of shape [${shape.join(", ")}] does not fit bytes ${from} to ${to}`);
   return { name, dtype: dtype as StoredType, shape, from, to };
 }
 
-/** Every byte belongs to one array, so that arrays together are no larger than the file. */
+/**
+ * Checks that every byte belongs to exactly one array, so that all arrays together are not larger
+ * than the file.
+ */
 function requireTiling(places: readonly Place[], room: number, refuse: Refuse): void {
   let end = 0;
   for (const { name, from, to } of places.toSorted((a, b) => a.from - b.from || a.to - b.to)) {
     if (from !== end)
-      refuse(`array "${name}" begins at byte ${from}, the one before it ends at ${end}`);
+      refuse(`array "${name}" starts at byte ${from}, but the one before it ends at ${end}`);
     end = to;
   }
-  if (room > end) refuse(`${room - end} bytes after the last array belong to none`);
+  if (room > end) refuse(`${room - end} bytes follow the last array`);
 }
 
 function readArray(data: Uint8Array, { name, dtype, shape, from, to }: Place, refuse: Refuse) {
-  // A copy of its own: Node's Buffer.slice would be a view, at any offset.
+  // A copy, because Node's Buffer.slice would be a view at any offset.
   const own = new Uint8Array(data.subarray(from, to));
   const values =
     dtype === "F32" ? new Float32Array(own.buffer) : fromHalf(new Uint16Array(own.buffer));
   const bad = firstNotFinite(values);
-  if (bad >= 0) refuse(`array "${name}" holds ${values[bad]} at flat position ${bad}`);
+  if (bad >= 0) refuse(`array "${name}" has ${values[bad]} at the flat index ${bad}`);
   return { shape, dtype: "float32", data: values } as const;
 }
 
 /**
- * Arrays of a file's bytes; half precision is widened to float32.
+ * Reads the arrays and metadata of a file; half precision is converted to float32.
  *
  * @param where the name of the file, for errors
- * @throws DiffeoError of kind `data` where the file is damaged or holds a number that is not finite
+ * @throws DiffeoError of kind `data` if the file is damaged or has a number that is not finite
  */
 export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
   const refuse: Refuse = (what) => fail("data", `${where}: ${what}`, DAMAGED);
@@ -234,7 +237,7 @@ export function parseSafetensors(bytes: Uint8Array, where: string): Tensors {
   const { __metadata__: metadata = {}, ...entries } = header;
   if (!isObject(metadata)) return refuse("its metadata are not an object");
   if (!Object.values(metadata).every((value) => typeof value === "string"))
-    refuse("its metadata are not all text");
+    refuse("its metadata are not all strings");
   const data = bytes.subarray(8 + length);
   const places = Object.entries(entries).map(([name, entry]) =>
     placeOf(name, entry, data.length, refuse),

@@ -1,8 +1,8 @@
 /**
- * The learning rate at a step: a linear rise to `peak` over `warmup` steps, then a half cosine down
- * to zero at `steps`. With `fall` it stays at the peak and goes down to zero in a line over the
- * last `fall` steps (S. Hu et al., 2024): before those it does not depend on `steps`, so that a run
- * may be made longer while it goes on.
+ * A schedule of the learning rate: a linear increase to `peak` over `warmup` steps, then a half
+ * cosine down to 0 at `steps`. With `fall` it stays at the peak, and decreases linearly to 0 over
+ * the last `fall` steps (S. Hu et al., 2024). Before these it does not depend on `steps`, so a run
+ * can be extended.
  */
 export interface Schedule {
   readonly peak: number;
@@ -11,7 +11,7 @@ export interface Schedule {
   readonly fall?: number;
 }
 
-/** `step` counts from 1. */
+/** The learning rate of a schedule at a step, counted from 1. */
 export function rateAt(step: number, { peak, warmup, steps, fall }: Schedule): number {
   if (step <= warmup) return (peak * step) / warmup;
   if (fall !== undefined) return peak * Math.min(1, Math.max(0, steps - step) / fall);

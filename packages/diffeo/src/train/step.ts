@@ -1,7 +1,7 @@
 /**
- * One training step as one graph: loss and gradient, clipping by the global norm, Adam with
- * decoupled weight decay, and the exponential moving average of the parameters that sampling uses.
- * State goes in and comes out as flat vectors.
+ * A training step as one graph: loss and gradient, clipping by the global norm, Adam with decoupled
+ * weight decay, and an exponential moving average of the parameters, for sampling. The state
+ * consists of flat vectors.
  */
 import { type Compiled, type CompileOptions, compile, type OpenSpecs } from "../engine/index.ts";
 import {
@@ -23,26 +23,26 @@ import { clipFactor } from "./clip.ts";
 import { flatten, flattenTensors, unflatten } from "./flat.ts";
 import { muon as muonStep } from "./muon.ts";
 
-/** Parameters, their moving average, and the state of Adam. */
+/** The state of training: parameters, their moving average, and the state of Adam. */
 export interface TrainState<T> extends AdamState<T> {
   /** Moving average of theta. */
   readonly ema: T;
 }
 
-/** How a step of training clips, averages and updates. */
+/** Options of `compileStep`. */
 export interface StepOptions extends AdamOptions, CompileOptions {
-  /** Largest global norm of a gradient. Default 1. */
+  /** The greatest global norm of a gradient, above which it is clipped. Default 1. */
   readonly clip?: number;
-  /** Decay of the moving average once training has gone on for a while. Default 0.9995. */
+  /** The decay of the moving average; less in the first steps. Default 0.9995. */
   readonly emaDecay?: number;
   /**
-   * Moves matrices of at least 8 by 8 by Muon instead of Adam, at the rate of the step times this
-   * factor. Other arrays keep Adam. Default 0: Adam for all.
+   * Uses Muon for matrices of at least 8 by 8, at the rate of the step times this factor, and Adam
+   * for other arrays. Default 0: Adam for all.
    */
   readonly muon?: number;
 }
 
-/** What a step of training returns: the new state and its loss. */
+/** The result of a training step: the new state, the loss and the gradient norm. */
 export interface StepResult<T> {
   readonly state: TrainState<T>;
   readonly loss: T;
@@ -56,7 +56,7 @@ export type Step<B extends readonly unknown[]> = Compiled<
   StepResult<Tensor>
 >;
 
-/** State of a run that has not begun. */
+/** The initial state of training, from initial parameters. */
 export function initialState(parameters: unknown): TrainState<NdArray> {
   const theta = flatten(parameters);
   const vector = (data: Float32Array): NdArray => ({
@@ -68,10 +68,7 @@ export function initialState(parameters: unknown): TrainState<NdArray> {
   return { theta: vector(theta), m: zeros(), v: zeros(), ema: vector(theta) };
 }
 
-/**
- * Compiles the step of a loss that is a function of parameters (a tree like `parameters`) and of a
- * batch.
- */
+/** Compiles the training step of a loss, which is a function of the parameters and a batch. */
 export function compileStep<P, B extends readonly unknown[]>(
   loss: (parameters: P, ...batch: B) => Tensor,
   parameters: unknown,
@@ -85,8 +82,7 @@ export function compileStep<P, B extends readonly unknown[]>(
     (state: TrainState<Tensor>, data: B, step: Tensor, rate: Tensor): StepResult<Tensor> => {
       const p = unflatten(state.theta, parameters) as P;
       const value = loss(p, ...data);
-      // With respect to the pieces, not the vector: the pieces' gradients then simply stand side by
-      // side.
+      // With respect to the arrays and not the flat vector, so that gradients are concatenated.
       const pieces = leavesOf(p);
       const gradients = backward([value], [fill([], 1, value.dtype)], pieces);
       const gradient = flattenTensors(gradients.map((g, i) => g ?? mul(pieces[i], 0)));
@@ -94,7 +90,7 @@ export function compileStep<P, B extends readonly unknown[]>(
       const byAdam = adam(state, gradient, step, rate, rest, clipFactor(norm, clip));
       const shapes = pieces.map(({ shape }) => shape);
       const next = muon === 0 ? byAdam : muonStep(state, byAdam, gradient, mul(rate, muon), shapes);
-      // A young average follows closely: decay min(d, (1 + s)/(10 + s)).
+      // In the first steps the decay is less: min(d, (1 + s)/(10 + s)).
       const decay = minimum(div(add(step, 1), add(step, 10)), emaDecay);
       const ema = add(next.theta, mul(sub(state.ema, next.theta), decay));
       return { state: { ...next, ema }, loss: value, norm };

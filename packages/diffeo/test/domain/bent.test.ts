@@ -106,9 +106,7 @@ describe("a bend", () => {
     expect(() => bent(simplex(4), sinh(2))).toThrow("2 numbers for 3 coordinates");
     expect(() => bent(category(["a", "b"]), sinh(1))).toThrow("a category cannot be bent");
     expect(() => bent(bent(real(), sinh(1)), sinh(1))).toThrow("a bent cannot be bent");
-    expect(() => bent(real(), { ...spline(1), slopes: [[1]] } as Bend)).toThrow(
-      "do not match",
-    );
+    expect(() => bent(real(), { ...spline(1), slopes: [[1]] } as Bend)).toThrow("do not match");
     expect(() =>
       domainOf({
         kind: "bent",

@@ -166,7 +166,7 @@ describe("a flow of couplings", () => {
   it("refuses coordinates that are none", () => {
     for (const moved of [[1], [0, 0], [0, 9]])
       expect(() => networkOf({ kind: "couplings", ...some, moved }).init(key(1))).toThrow(
-        "a flow of coordinates",
+        "coupling flow: `moved` is",
       );
   });
 });

@@ -249,6 +249,6 @@ it("has 8.6 M parameters at the size of a chess board", () => {
 
 it("refuses heads that do not divide the width", () => {
   expect(() => transformerInit(key(1), { ...board, heads: 3 })).toThrow(
-    "a transformer of width 16 in 3 heads",
+    "`width` is 16, which 3 heads do not divide",
   );
 });

@@ -62,11 +62,11 @@ describe("the U-Net", () => {
   });
 
   it.each<[Partial<UNetOptions>, string]>([
-    [{ attention: [9] }, "attention at level 9 of 2. Give levels 0 to 1"],
-    [{ heads: 3 }, "16 channels at level 1 in 3 heads"],
-    [{ multipliers: [] }, "without levels"],
+    [{ attention: [9] }, "`attention` has the level 9, but there are 2 levels. Use levels 0 to 1"],
+    [{ heads: 3 }, "level 1 has 16 channels, which 3 heads do not divide"],
+    [{ multipliers: [] }, "`multipliers` is empty"],
     [{ multipliers: [1, 1.1] }, "a level of 8 × 1.1 channels in 4 groups"],
-    [{ width: 9, groups: 3 }, "a U-Net of width 9. Give an even width"],
+    [{ width: 9, groups: 3 }, "`width` is 9. Give an even number"],
     [{ blocks: 0 }, "a U-Net of blocks 0"],
   ])("refuses %j", (odd, message) => {
     expect(() => unetInit(key(1), { ...options, ...odd })).toThrow(message);

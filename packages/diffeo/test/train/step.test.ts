@@ -147,7 +147,7 @@ describe("a run whose numbers are lost", () => {
       "loss",
       3,
       { loss: scalar(Number.NaN) },
-      "the loss became NaN at step 3; there is no checkpoint yet. Start",
+      "the loss became NaN at step 3; no checkpoint has been saved. Start",
     ],
     [
       "early",

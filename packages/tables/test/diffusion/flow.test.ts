@@ -153,7 +153,7 @@ describe("a flow as the last link of a table's map", () => {
       network: couplings,
       parameters: { couplings: all.slice(1) } as unknown as Parameters<NdArray>,
     };
-    expect(() => parseTableModel(bytesOf({ ...model, flow: short }))).toThrow("of these sizes");
+    expect(() => parseTableModel(bytesOf({ ...model, flow: short }))).toThrow("of this size");
   });
 });
 
