@@ -108,7 +108,7 @@ describe("the encoding of positions", () => {
 
   it("refuses what is not a number", () => {
     expect(() => encoding.decode(new Float64Array(768).fill(Number.NaN))).toThrow(
-      "site 0 is not a number",
+      "site 0 is NaN",
     );
   });
 });
@@ -133,7 +133,7 @@ describe("other categorical data", () => {
     expect(() => standardise([0.5, 0.4], { grid: [2] })).toThrow("sum to 0.9");
     expect(() => standardise([0, 1], { grid: [2] })).toThrow("no spread");
     expect(() => standardise([0.5, 0.5], { grid: [2], epsilon: 0.5 })).toThrow(
-      "leaves no class the largest share",
+      "the softened class does not have the largest share",
     );
     expect(() => encoding.encode(new Uint8Array(64).fill(13, 5))).toThrow(
       "site 5 has class 13 of 13",

@@ -7,9 +7,8 @@
  *
  * the integral over the ratios between those at T and at t₀ = T/1000. With the true posterior means
  * it is an equality, by the relation of information and mean-square error: the bound is then the
- * entropy of the data. Unlike a density on the simplices, which grows without end as classes are
- * softened less, it is a code length, and can be compared with that of any other model of the
- * classes.
+ * entropy of the data. Unlike a density on the simplices, which grows without end as ε decreases,
+ * it is a code length, and can be compared with that of any other model of the classes.
  */
 import { sumEvent } from "../bijector/index.ts";
 import { type CompileOptions, compile } from "../engine/index.ts";
@@ -23,12 +22,12 @@ import type { ClassArray } from "./class-array.ts";
 import { denoiserLogPosterior, denoiserMean } from "./denoiser.ts";
 import type { Model } from "./model.ts";
 
-/** How the bound on bits is computed. */
+/** Options of `bitsPerGrid`. */
 export interface BitsOptions extends Omit<CompileOptions, "keep" | "type"> {
   readonly key: Key;
-  /** Times at equal steps of the log signal-to-noise ratio. Default 128. */
+  /** The number of times, at equal steps of the log signal-to-noise ratio. Default 128. */
   readonly times?: number;
-  /** Grids at a time. Default 64. */
+  /** Grids per batch. Default 64. */
   readonly batch?: number;
   /** Called after every time of every batch. */
   readonly onStep?: () => void | Promise<void>;
@@ -36,10 +35,10 @@ export interface BitsOptions extends Omit<CompileOptions, "keep" | "type"> {
 }
 
 /**
- * An upper bound on the bits of each grid under a model, by one noise sample per time. The number
- * of one grid is noisy; compare models by the mean over grids.
+ * Computes an upper bound on the bits of each grid under a model, −log₂ P(grid), with one noise
+ * sample per time. The number of one grid is noisy; compare models by the mean over grids.
  *
- * @param classes of grids, one after the other
+ * @param classes the classes of the grids, concatenated
  * @returns one number per grid
  */
 export async function bitsPerGrid(

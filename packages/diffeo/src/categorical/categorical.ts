@@ -1,6 +1,6 @@
 /**
- * Categorical grids and sequences as points that diffuse. A site has one of n + 1 classes; the last
- * is the one that the simplex leaves out. A class is softened by ε and taken to logits by the
+ * Encodings of categorical grids and sequences as points for diffusion. A site has one of n + 1
+ * classes; the simplex omits the last one. A class is softened by ε and mapped to logits by the
  * inverse additive logistic map (`sec:chess_diffusion`), which gives n + 1 code points in ℝⁿ:
  *
  *   class k < n:  y = ε everywhere but y_k = 1 − nε      ⇒  logits  c·e_k
@@ -23,13 +23,13 @@ import { fail, type Shape, sizeOf } from "../graph/index.ts";
 import { type ClassArray, classArray, requireClasses } from "./class-array.ts";
 import { type SimplexMap, simplexMapOf } from "./coordinates.ts";
 
-/** How classes become points, as plain data that is stored with a model. */
+/** An encoding of classes as points, as plain data that is stored with a model. */
 export interface CategoricalSpec {
   /** The sizes of the grid: [8, 8] for a board, [length] for a sequence. */
   readonly grid: Shape;
   /** The number of classes, n + 1. */
   readonly classes: number;
-  /** ε, the share that a softened class leaves to each other one. */
+  /** ε, the share of each other class in a softened class. */
   readonly epsilon: number;
   /** μ, one number per channel. */
   readonly mean: readonly number[];
@@ -41,9 +41,9 @@ export interface CategoricalSpec {
   readonly symbols?: readonly string[];
 }
 
-/** An encoding of grids of classes as points on a simplex per site, and back. */
+/** An encoding of grids of classes as points on one simplex per site. */
 export interface Categorical extends CategoricalSpec {
-  /** n, the numbers of a site. */
+  /** n, the number of coordinates of a site. */
   readonly channels: number;
   /** φ: x ↦ y, from standardised logits to the simplex, on events [...grid, n]. */
   readonly phi: Bijector;
@@ -69,13 +69,19 @@ export interface Categorical extends CategoricalSpec {
 /** Options of `standardise`. */
 export interface StandardiseOptions {
   readonly grid: Shape;
-  /** Default 0.01; for more than 50 classes 0.5/classes, which leaves half to the class itself. */
+  /**
+   * Default 0.01; for more than 50 classes 0.5/classes, so that the class itself has a share of
+   * about ½.
+   */
   readonly epsilon?: number;
   /** The map from l to the simplex. Default additiveLogistic. */
   readonly map?: SimplexMap;
 }
 
-/** μ and s for data in which class k has the share p_k of all sites. */
+/**
+ * Computes the specification of an encoding, with μ and s for data in which class k has the share
+ * p_k of all sites.
+ */
 export function standardise(
   shares: ArrayLike<number>,
   options: StandardiseOptions,
@@ -163,7 +169,7 @@ export function gridCount(length: number, shape: Shape): number {
   return length / sizeOf(shape);
 }
 
-/** The class of the largest of n values and that of the last class, which `last` computes. */
+/** The class of the greatest of n values and that of the last class, which `last` computes. */
 function decodeSites(
   values: ArrayLike<number>,
   { sites, n }: { readonly sites: number; readonly n: number },
@@ -185,8 +191,7 @@ function decodeSites(
     if (Number.isNaN(sum))
       fail(
         "numerical",
-        `site ${site} is not a number`,
-        "look at the sampler: fewer or smaller steps",
+        `site ${site} is NaN`, "change the sampler, such as the number of its steps",
       );
     out[site] = most > last(sum) ? best : n;
   }
@@ -226,7 +231,7 @@ function mixtureOfShares(y: ArrayLike<number>, n: number): Float32Array {
   return out;
 }
 
-/** Throws if a specification has impossible numbers or names. */
+/** Throws if a specification has invalid numbers or names. */
 function checkSpec({ classes, mean, scale, symbols }: CategoricalSpec): void {
   const n = classes - 1;
   if (mean.length !== n || !mean.every(Number.isFinite) || !(scale > 0 && scale < Infinity))
@@ -239,7 +244,7 @@ function checkSpec({ classes, mean, scale, symbols }: CategoricalSpec): void {
     fail("usage", `${symbols.length} names of ${classes} classes`, "give each class its own name");
 }
 
-/** The encoding that a specification describes. */
+/** Makes the encoding of a specification. */
 export function categorical(spec: CategoricalSpec): Categorical {
   const { grid, classes, epsilon, mean, scale, map = "additiveLogistic" } = spec;
   const n = classes - 1;
@@ -275,8 +280,8 @@ export function categorical(spec: CategoricalSpec): Categorical {
     site: onSite,
     points,
     encode,
-    // y_k > y_n where r_k > 0: in log-ratios the last class competes with 0, on the simplex with
-    // 1 − Σy.
+    // y_k > y_n where r_k > 0: in log-ratios the last class is compared by 0, on the simplex by 1 −
+    // Σy.
     decode: (x) => decodeSites(ratios(x), { sites: sitesOf(x), n }, () => 0),
     decodeSimplex: (y) => decodeSites(y, { sites: sitesOf(y), n }, (sum) => 1 - sum),
     mixture: (x) => {

@@ -91,12 +91,12 @@ export const simplexMaps = {
 /** The name of a map from free numbers to the simplex of classes. */
 export type SimplexMap = keyof typeof simplexMaps;
 
-/** The map of a name. */
+/** The map with the given name. */
 export function simplexMapOf(name: SimplexMap): Row {
   if (!Object.hasOwn(simplexMaps, name))
     fail(
       "usage",
-      `there is no map "${name}" to a simplex`,
+      `unknown \`map\` "${name}" to a simplex`,
       `use one of ${Object.keys(simplexMaps).join(", ")}`,
     );
   return simplexMaps[name];

@@ -162,8 +162,8 @@ const noisyAt = (denoiser: Denoiser, x: Tensor, t: Tensor): Noisy => ({
 });
 
 /**
- * The output of the network for x [batch, ...grid, n] and t of shape [] or [batch]. A network that
- * sees likelihoods predicts from the other sites; the site's own likelihood is added.
+ * The output of the network for x [batch, ...grid, n] and t of shape [] or [batch]. A network of
+ * likelihoods predicts a site from the other sites; the site's own likelihood is added.
  */
 function outputAt(
   denoiser: Denoiser,
@@ -180,9 +180,7 @@ function outputAt(
   return add(network.apply(parameters, seen, each), seen);
 }
 
-/**
- * ∇ log p_t with the given parameters; of p_t given `known` where the network sees likelihoods.
- */
+/** ∇ log p_t with the given parameters; of p_t given `known` if the network sees likelihoods. */
 export const denoiserScore =
   (denoiser: Denoiser, parameters: Parameters<Tensor>, known?: KnownClasses): MarginalScore =>
   (x, t) =>

@@ -24,9 +24,9 @@ import { gridsOf } from "./training.ts";
 /** Options of `errorsByTime`. */
 export interface ErrorOptions extends Omit<CompileOptions, "keep" | "type"> {
   readonly key: Key;
-  /** How many times, at equal steps of the log signal-to-noise ratio. Default 64. */
+  /** The number of times, at equal steps of the log signal-to-noise ratio. Default 64. */
   readonly times?: number;
-  /** Grids at a time. Default 64. */
+  /** Grids per batch. Default 64. */
   readonly batch?: number;
   /** Called after every time of every batch. */
   readonly onStep?: () => void | Promise<void>;
@@ -34,9 +34,9 @@ export interface ErrorOptions extends Omit<CompileOptions, "keep" | "type"> {
 }
 
 /**
- * Measures the squared error of a denoiser by time. Time grids are fitted to it.
+ * Measures the squared error of a denoiser by time, to which time grids can be fitted.
  *
- * @param classes of the grids to measure on, one after the other
+ * @param classes the classes of the grids, concatenated
  */
 export async function errorsByTime(
   model: Model,
@@ -81,13 +81,13 @@ export async function errorsByTime(
 
 /**
  * The share of the error at T below which a grid is known. The last evaluation, which gives x̂₀, is
- * made there.
+ * at that time.
  */
 const KNOWN = 1e-6;
 
 /**
- * The times of `steps` steps, from T down to where x_t determines x₀, fitted to the measured errors
- * of a model.
+ * Fits a time grid with `steps` steps to the measured errors of a model, from T down to the time at
+ * which x_t determines x₀.
  */
 export function fittedTimes(
   { errors, denoiser: { sde } }: Pick<Model, "errors" | "denoiser">,
@@ -109,8 +109,8 @@ export function fittedTimes(
 }
 
 /**
- * The default times of a call: fitted ones, if the model's errors were measured, the solver takes
- * them and the drift is not scaled. Undefined means the grid of the solver.
+ * The default times of a call: fitted times, if the model's errors were measured, the solver
+ * supports them and the drift is not scaled. Undefined means the grid of the solver.
  */
 export const usualTimes = (
   model: Pick<Model, "errors" | "denoiser">,

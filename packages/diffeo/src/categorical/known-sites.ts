@@ -1,13 +1,13 @@
 /**
- * Sites whose class is known, as a sampler's `Known` on the simplex. Each sample may have other
- * known sites. With a posterior p(k | x_t) of each site, the known sites act on the unknown ones by
- * the gradient of
+ * Sites with known classes, as a sampler's `Known` on the simplex. Samples may have different known
+ * sites. With a posterior p(k | x_t) of each site, the known sites act on the unknown ones by the
+ * gradient of
  *
  *   log p(known | x_t) ≈ Σ_known log p(k | x_t),
  *
  * which is exact for one known site, and for several if they are independent given x_t, as they
  * become when t falls. The posterior of a known site depends on the rest of the grid; the gradient
- * moves the rest to where the known class is probable.
+ * moves the rest towards grids in which the known class is probable.
  */
 import { sumEvent } from "../bijector/index.ts";
 import {
@@ -30,9 +30,10 @@ import type { ClassArray } from "./class-array.ts";
 import type { KnownClasses } from "./evidence.ts";
 
 /**
- * Sites whose class is known, as a sampler's option `known`.
+ * Makes the option `known` of samplers from sites with known classes.
  *
- * @param classes of grids one after the other; a class beyond the encoding's is an unknown site
+ * @param classes the classes of the grids, concatenated; a class beyond those of the encoding is an
+ * unknown site
  */
 export function knownSites(
   encoding: Categorical,
@@ -51,8 +52,8 @@ export function knownSites(
 }
 
 /**
- * log p(known | x_t), from log p(k | x_t) of all classes of every site, [batch, ...grid, classes]:
- * a sampler's `likelihood`.
+ * Makes the option `likelihood` of samplers: log p(known | x_t), from log p(k | x_t) of all classes
+ * of every site, [batch, ...grid, classes].
  */
 export const siteLikelihood =
   (encoding: Categorical, logPosterior: (x: Tensor, t: Tensor) => Tensor) =>
@@ -60,7 +61,7 @@ export const siteLikelihood =
     logLikelihood(logPosterior(x, t), encoding, known);
 
 /**
- * Σ over known sites of the log-posterior of their class, which is that of the code point nearest
+ * Σ over known sites of the log-posterior of their class, which is that of the code point closest
  * to x₀.
  */
 function logLikelihood(
@@ -73,7 +74,7 @@ function logLikelihood(
   return sumEvent(where(sites, own, 0), encoding.grid.length);
 }
 
-/** The class of every site, by the nearest code point, and which sites are known. */
+/** The class of every site, by the closest code point, and which sites are known. */
 export function classesOf(
   { classes, channels: n, points: codes }: Categorical,
   { points, mask }: KnownPoints,

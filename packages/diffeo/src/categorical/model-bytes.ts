@@ -23,7 +23,7 @@ const FORMAT = "diffeo-denoiser-2";
 const FIRST = "diffeo-denoiser-1";
 
 /**
- * The bytes of a model, in parts to be written one after another.
+ * The bytes of a model, in parts to be written in order.
  *
  * @param type the precision of the parameters. Default F16
  */
@@ -77,7 +77,7 @@ const errorsSchema = v.pipe(
   v.check(({ times, values }) => times.length === values.length, "one value per time"),
 );
 
-/** A spec of the first format in the form of the second. */
+/** Converts a spec of the first format to the second. */
 const upgraded = (format: string, spec: unknown): unknown =>
   format === FIRST && typeof spec === "object" && spec !== null && "network" in spec
     ? { ...spec, network: { kind: "unet", ...(spec.network as object) } }
@@ -114,10 +114,10 @@ function parseSpec(
 }
 
 /**
- * A model from its bytes.
+ * Reads a model from its bytes.
  *
- * @param path its name in errors
- * @throws DiffeoError of kind `data` where the bytes are not a model
+ * @param path the name of the model in errors
+ * @throws DiffeoError of kind `data` if the bytes are not a valid model
  */
 export function parseModel(bytes: Uint8Array, path = "the model"): Model {
   const { arrays, metadata } = parseSafetensors(bytes, path);
@@ -125,7 +125,7 @@ export function parseModel(bytes: Uint8Array, path = "the model"): Model {
     fail(
       "data",
       `${path} is not a denoiser of diffeo`,
-      "give a file that saveModel or a training run wrote",
+      "give a file written by saveModel or by training",
     );
   const held = Object.values(arrays);
   const limit = { arrays: held.length, numbers: held.reduce((n, { data }) => n + data.length, 0) };
@@ -137,7 +137,7 @@ export function parseModel(bytes: Uint8Array, path = "the model"): Model {
       fail(
         "data",
         `${path}: ${name} has shape [${array?.shape.join(", ") ?? "nothing"}], ` +
-          `its settings say [${shape.join(", ")}]`,
+          `its settings require [${shape.join(", ")}]`,
         "the file is damaged; use another file",
       );
     return array;

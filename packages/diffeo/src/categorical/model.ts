@@ -1,7 +1,4 @@
-/**
- * A denoiser with all that is needed to use it: its network, its encoding of classes as points, and
- * its parameters.
- */
+/** Models: a denoiser with its encoding of classes as points and its parameters. */
 import { fail, type NdArray, sizeOf } from "../graph/index.ts";
 import {
   mapShapes,
@@ -27,10 +24,10 @@ export interface ModelSpec {
   readonly encoding: CategoricalSpec;
   /**
    * The input of the network: the noised point, or the log-likelihood of every class. With
-   * likelihoods the network also answers for grids with known sites. Default points.
+   * likelihoods the network can also be used for grids with known sites. Default `points`.
    */
   readonly sees?: Sees;
-  /** Default VP with a rate from 0.1 to 20. */
+  /** The SDE. Default VP with a rate from 0.1 to 20. */
   readonly sde?: SdeSpec;
 }
 
@@ -54,8 +51,7 @@ export function denoiserOf(spec: ModelSpec): Pick<Model, "denoiser" | "encoding"
   if (!Object.hasOwn(parameterisations, parameterisation))
     fail(
       "usage",
-      `a network that predicts ${parameterisation}`,
-      `let it predict one of ${Object.keys(parameterisations).join(", ")}`,
+      `unknown \`parameterisation\` "${parameterisation}"`, `use one of ${Object.keys(parameterisations).join(", ")}`,
     );
   const outputs = parameterisations[parameterisation].outputs(classes, channels);
   const network = networkOf(spec.network);
@@ -63,20 +59,17 @@ export function denoiserOf(spec: ModelSpec): Pick<Model, "denoiser" | "encoding"
   if (sees === "likelihoods" && parameterisation !== "posterior")
     fail(
       "usage",
-      `a network that sees likelihoods and predicts ${parameterisation}`,
-      "let it predict the posterior, or see points",
+      `\`sees\` is "likelihoods", but the network predicts ${parameterisation}`, "use the parameterisation posterior, or let it see points",
     );
   if (sees === "points" && spec.network.kind === "exchangeable")
     fail(
       "usage",
-      "an exchangeable network that sees points",
-      'set `sees` to "likelihoods": a point does not treat classes alike',
+      "an exchangeable network cannot see points, which are not symmetric in the classes", 'set `sees` to "likelihoods"',
     );
   if (network.channels !== inputs || network.outputs !== outputs)
     fail(
       "usage",
-      `a network from ${network.channels} to ${network.outputs} channels for ${classes} classes`,
-      `to predict ${parameterisation} from ${sees}, give it ${inputs} and ${outputs} channels`,
+      `the network has ${network.channels} input and ${network.outputs} output channels for ${classes} classes`, `to predict ${parameterisation} from ${sees}, it needs ${inputs} and ${outputs} channels`,
     );
   network.requireGrid(grid);
   const codes: NdArray = { shape: [classes, channels], dtype: "float64", data: encoding.points };
@@ -87,13 +80,13 @@ export function denoiserOf(spec: ModelSpec): Pick<Model, "denoiser" | "encoding"
   };
 }
 
-/** Parameters cut out of a flat vector. */
+/** Splits a flat vector into parameters. */
 function cut(shapes: Parameters<Shaped>, flat: Float32Array): Parameters<NdArray> {
   const count = parameterCount(shapes);
   if (flat.length !== count)
     fail(
       "shape",
-      `${flat.length} numbers for a network of ${count}`,
+      `${flat.length} numbers are given for a network with ${count} parameters`,
       "give the parameters of this network, flattened",
     );
   let at = 0;
@@ -103,13 +96,13 @@ function cut(shapes: Parameters<Shaped>, flat: Float32Array): Parameters<NdArray
   });
 }
 
-/** A model from its specification and a flat vector of parameters. */
+/** Makes a model from its specification and a flat vector of parameters. */
 export function modelOf(spec: ModelSpec, flat: Float32Array): Model {
   const made = denoiserOf(spec);
   return { spec, parameters: cut(made.denoiser.network.shapes(), flat), ...made };
 }
 
-/** A model with random parameters. */
+/** Makes a model with random initial parameters. */
 export function freshModel(spec: ModelSpec, key: Key): Model {
   const made = denoiserOf(spec);
   return { spec, parameters: made.denoiser.network.init(key), ...made };

@@ -32,7 +32,7 @@ export interface GridRules {
   readonly conditions: readonly GridCondition[];
 }
 
-/** How the text of a rule is read. */
+/** Options of `parseRules`. */
 export interface RuleOptions {
   /** The sizes of the grid. */
   readonly grid: Shape;
@@ -54,7 +54,7 @@ interface Context {
 }
 
 const REMEDY =
-  'write such as "(1, 3) = 7", "rows different", "sum (1, *) = 15" or "count 7 in all >= 2"';
+  'write a rule such as "(1, 3) = 7", "rows different", "sum (1, *) = 15" or "count 7 in all >= 2"';
 
 const refuse = ({ line, text }: Context, what: string, remedy = REMEDY): never =>
   fail("usage", `rules, line ${line}, "${text}": ${what}`, remedy);
@@ -74,7 +74,7 @@ function blockOf(text: string, at: Context): number[] {
   const { grid } = at;
   if (text === "all") return Array.from({ length: sizeOf(grid) }, (_, s) => s);
   const [, inside] = /^\(([^()]*)\)$/.exec(text) ?? [];
-  if (inside === undefined) refuse(at, `"${text}" names no sites`);
+  if (inside === undefined) refuse(at, `"${text}" is not a set of sites`);
   const parts = inside.split(",").map((part) => part.trim());
   if (parts.length !== grid.length)
     refuse(at, `"${text}" has ${parts.length} places`, `give ${grid.length}, one per axis`);
@@ -104,7 +104,7 @@ function groupsOf(text: string, at: Context): Groups {
 
 function classOf(symbol: string, at: Context): number {
   const k = at.symbols.indexOf(symbol);
-  if (k < 0) refuse(at, `there is no class "${symbol}"`, `use one of ${at.symbols.join(", ")}`);
+  if (k < 0) refuse(at, `unknown class "${symbol}"`, `use one of ${at.symbols.join(", ")}`);
   return k;
 }
 
@@ -122,7 +122,7 @@ function possible(sum: GroupSum, at: Context): GroupSum {
   const { sites, values, least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY } = sum;
   const [low, high] = [Math.min, Math.max].map((of) => sites.length * of(...values));
   if (least > high || most < low)
-    refuse(at, "no grid has it", `these sites can sum to ${low} to ${high}`);
+    refuse(at, "no grid meets it", `these sites can sum to ${low} to ${high}`);
   return sum;
 }
 
@@ -166,7 +166,7 @@ function setKnown(known: ClassArray, at: Context): void {
     if (known[site] !== symbols.length && known[site] !== k)
       refuse(
         at,
-        `the site is ${symbols[known[site]]} by a rule before it`,
+        `a previous rule sets the site to ${symbols[known[site]]}`,
         "leave one of them out",
       );
     known[site] = k;
@@ -176,7 +176,8 @@ function setKnown(known: ClassArray, at: Context): void {
 /**
  * Parses rules.
  *
- * @throws {DiffeoError} usage, with the line, for text that is not a rule or that no grid meets
+ * @throws DiffeoError of kind `usage`, with the line, for text that is not a rule or that no grid
+ * can meet
  * @example
  * import { parseRules } from "diffeo/categorical";
  *

@@ -27,13 +27,13 @@ import { groupSums } from "./site-sums.ts";
 /** Options of `openGrids`, which determine the compiled graphs. */
 export interface OpenGridsOptions extends Omit<CompileOptions, "keep" | "type" | "checkFinite"> {
   /**
-   * Default domainPreserving. Exponential solvers take times fitted to the model's errors, if those
-   * were measured.
+   * The solver. Default `domainPreserving`. Exponential solvers use times fitted to the model's
+   * errors, if these were measured.
    */
   readonly solver?: SolverName;
   /**
-   * Rules for every grid: known sites are exact; conditions guide by the posterior of the sites,
-   * and are met more often, not always.
+   * Rules for every grid: known sites are exact; conditions are met more often by guidance with the
+   * posterior of the sites, but not always.
    */
   readonly rules?: GridRules;
 }
@@ -46,16 +46,16 @@ export interface DrawGridsOptions
   > {
   readonly count: number;
   /**
-   * Known classes of `count` grids; a class beyond the model's is unknown. A network that sees
-   * likelihoods is shown them; for another that predicts class probabilities, the gradient of their
-   * log-probability guides the unknown sites. Default: those of the rules.
+   * Known classes of `count` grids; a class beyond the model's is unknown. They are inputs of a
+   * network that sees likelihoods. For other networks that predict class probabilities, the
+   * gradient of their log-probability guides the unknown sites. Default: those of the rules.
    */
   readonly known?: { readonly classes: ClassArray } & Pick<Known, "resample" | "strength">;
   /** The strength of the rules' conditions. 1, the default, is Bayes' rule. */
   readonly strength?: number;
 }
 
-/** How `sampleGrids` samples. */
+/** Options of `sampleGrids`. */
 export interface SampleGridsOptions extends OpenGridsOptions, DrawGridsOptions {}
 
 /**
@@ -119,8 +119,8 @@ function leading(
 }
 
 /**
- * A sampler of a model's grids, opened once and called often: 100 steps and 64 grids at a time,
- * unless set otherwise.
+ * Opens a sampler of a model's grids, which can be called often. The defaults are 100 steps and 64
+ * grids per batch.
  */
 export async function openGrids(
   model: Model,

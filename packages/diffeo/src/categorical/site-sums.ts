@@ -10,9 +10,9 @@
  *   log ψ = log P(least ≤ S ≤ most) ≈ log[Φ(b) − Φ(a)]
  *   a = (least − ½ − μ)/u,   b = (most + ½ − μ)/u
  *
- * The 0.2 bounds the pull where all sites are decided and S misses the bounds: a sum that is off by
- * one is e⁵ times less likely. Sites are not independent, so this is an approximation; its error is
- * small where classes are nearly decided, and `particles` corrects it.
+ * The 0.2 limits the gradient if all sites are decided and S is outside the bounds: a sum that is
+ * off by one is e⁵ times less likely. Sites are not independent, so this is an approximation; its
+ * error is small where classes are nearly decided, and `particles` corrects it.
  */
 import { sumEvent } from "../bijector/index.ts";
 import {
@@ -153,7 +153,7 @@ const noBound = (sums: readonly GroupSum[]): number =>
 
 /**
  * Σ log ψ of many sums over parts of a grid, from log p(k | x_t), [batch, ...grid, classes]; one
- * number per grid. Sums are the last axis, so that any number of them is a handful of operations.
+ * number per grid. Sums are the last axis, so that any number of them needs only a few operations.
  */
 export function groupSums(logPosterior: Tensor, sums: readonly GroupSum[]): Tensor {
   const [batch, ...rest] = logPosterior.shape;

@@ -1,7 +1,7 @@
 /**
- * Trains a denoiser on grids from a state to the last step. The step is compiled, a batch is a
- * function of the key and of its number, and the rate follows a schedule. `trainGrid` and training
- * on boards use it.
+ * Trains a denoiser on grids from a state to the last step. The batch of a step is a function of
+ * the key and the step, and the rate follows a schedule. `trainGrid` and the training on boards use
+ * it.
  */
 import type { NdArray } from "../graph/index.ts";
 import type { Key } from "../random/index.ts";
@@ -24,11 +24,11 @@ export interface TrainDenoiserOptions
   /** Grids per batch. */
   readonly batch: number;
   readonly key: Key;
-  /** The learning rate over the steps, and how many there are. */
+  /** The learning rate over the steps, and the number of steps. */
   readonly schedule: Schedule;
-  /** Times that most of a batch is sampled from. Default: all alike. */
+  /** A range of times from which most of a batch is sampled. Default: uniform times. */
   readonly focus?: Focus;
-  /** The share of grids of which some sites are shown, for networks that see likelihoods. */
+  /** The share of grids with some known sites, for networks that see likelihoods. */
   readonly shown?: number;
   /** The state of an earlier run and its step. Default: the weights of the model. */
   readonly start?: { readonly state: TrainState<NdArray>; readonly step: number };
@@ -36,7 +36,7 @@ export interface TrainDenoiserOptions
   readonly step?: StepOptions & LossOptions;
 }
 
-/** Trains to the last step, the end of the time or an interruption. */
+/** Trains to the last step, the time limit or an interruption. */
 export async function trainDenoiser(
   model: Model,
   grids: Grids,

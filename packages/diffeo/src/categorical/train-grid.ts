@@ -1,8 +1,8 @@
 /**
- * Trains a model of grids or sequences of classes. What is not set is chosen from the data: the
- * encoding from the shares of the classes, the size of the network from the number of sites, and
- * the learning rate from its width. With `groups` the network treats all classes alike and knows
- * which sites belong together.
+ * Trains a model of grids or sequences of classes. Defaults are chosen from the data: the encoding
+ * from the shares of the classes, the size of the network from the number of sites, and the
+ * learning rate from its width. With `groups` the network is symmetric in the classes, and connects
+ * the sites of groups.
  */
 import type { CompileOptions } from "../engine/index.ts";
 import { fail, type Shape, sizeOf } from "../graph/index.ts";
@@ -49,47 +49,48 @@ export const suggestedNetwork = (grid: Shape): GridNetwork =>
 /** Options of `trainGrid`. */
 export interface TrainGridOptions extends Omit<CompileOptions, "keep" | "type" | "checkFinite"> {
   /**
-   * The number of classes; data hold 0 to classes − 1. Make the most frequent class the last.
+   * The number of classes; the data have classes 0 to `classes` − 1. The last class should be the
+   * most frequent one.
    */
   readonly classes: number;
   /** Names of the classes, in their order; stored with the model. */
   readonly symbols?: readonly string[];
   /** The sizes of the grid: [8, 8] for a board, [length] for a sequence. */
   readonly grid: Shape;
-  /** A size by name, or a custom network. Default: by the number of sites. */
+  /** The name of a size, or a custom network. Default: by the number of sites. */
   readonly network?: GridNetwork | NetworkSpec;
   /**
-   * Kinds of sites that belong together, such as the rows, columns and boxes of a Sudoku. For
-   * classes that differ only in their names: networks by name are then exchangeable.
+   * Kinds of groups of sites, such as the rows, columns and boxes of a Sudoku. For classes that
+   * differ only in their names; networks by name are then exchangeable.
    */
   readonly groups?: readonly Groups[];
-  /** The share of grids of a step of which some sites are shown, with `groups`. Default 0.5. */
+  /** With `groups`: the share of grids of a step with some known sites. Default 0.5. */
   readonly shown?: number;
-  /** Default 1,000. */
+  /** The number of steps. Default 1,000. */
   readonly steps?: number;
   /** Grids per step. Default 64. */
   readonly batch?: number;
-  /** The highest learning rate. Default 0.1/width of a network by name, 10⁻³ of another. */
+  /** The highest learning rate. Default 0.1/width for a network by name, else 10⁻³. */
   readonly rate?: number;
   /**
    * The rate of Muon for the matrices of the network, as a multiple of `rate`; 0 is Adam for all.
    * Default 4 for exchangeable networks, 0 for others.
    */
   readonly muon?: number;
-  /** Seed of weights, batches and noise. Default 0. */
+  /** The seed of weights, batches and noise. Default 0. */
   readonly seed?: number;
   /**
-   * Where the run keeps checkpoints. A store that holds a checkpoint of this run continues from it.
-   * Default memory.
+   * The store of checkpoints. If it has a checkpoint of this run, the run continues from it.
+   * Default: memory.
    */
   readonly store?: RunStore;
-  /** Steps between checkpoints. Default a fifth of all. */
+  /** Steps between checkpoints. Default: a fifth of all steps. */
   readonly saveEvery?: number;
   /** Called about twenty times. */
   readonly onReport?: (report: TrainReport) => void | Promise<void>;
   /** Stops after the current step, with a checkpoint. */
   readonly signal?: AbortSignal;
-  /** Stops with a checkpoint once this much time has passed. */
+  /** Stops with a checkpoint after this number of seconds. */
   readonly seconds?: number;
 }
 
@@ -114,7 +115,7 @@ function checkGrids(
       "make one, with one class per site",
     );
   if (!isWhole(classes, 2))
-    fail("usage", `\`classes\` is ${classes}`, "give the number of classes, two or more");
+    fail("usage", `\`classes\` is ${classes}`, "give the number of classes, at least 2");
   if (!Array.isArray(grid) || grid.length === 0 || !grid.every((d) => isWhole(d, 1)))
     fail(
       "usage",
@@ -124,8 +125,7 @@ function checkGrids(
   if (typeof network === "string" && !Object.hasOwn(gridNetworks, network))
     fail(
       "usage",
-      `there is no network "${network}"`,
-      `name one of ${Object.keys(gridNetworks).join(", ")}`,
+      `unknown \`network\` "${network}"`, `use one of ${Object.keys(gridNetworks).join(", ")}`,
     );
 }
 
@@ -166,7 +166,7 @@ function sharesOf(data: ClassArray, classes: number): number[] {
   return counts.map((n) => n / data.length);
 }
 
-/** The specification that a run with these data and options trains. */
+/** The specification of the model that a run with these data and options trains. */
 export function gridSpec(
   data: ClassArray,
   options: Pick<TrainGridOptions, "classes" | "symbols" | "grid" | "network" | "groups">,
@@ -175,12 +175,11 @@ export function gridSpec(
   const { classes, symbols, grid, network = suggestedNetwork(grid), groups } = options;
   const named = symbols && { symbols };
   if (data.length === 0 || gridCount(data.length, grid) < 2)
-    fail("data", `${data.length} sites are not two grids [${grid.join(", ")}]`, "give more data");
+    fail("data", `the data have ${data.length} sites, less than two grids [${grid.join(", ")}]`, "give more data");
   if (groups !== undefined && typeof network !== "string")
     fail(
       "usage",
-      "groups together with a custom network",
-      "put them into its options, or name its size",
+      "`groups` is set together with a custom network", "put the groups into its options, or use the name of a size",
     );
   if (groups !== undefined)
     return {
@@ -215,7 +214,7 @@ async function latestOf(store: RunStore, run: string): Promise<Checkpoint | unde
   if (reached && reached.metadata.run !== run)
     fail(
       "usage",
-      "the store holds another run",
+      "the store contains another run",
       "use the options and data of that run, or another store",
     );
   return reached;

@@ -1,8 +1,7 @@
 /**
  * Training a denoiser of grids. The batch of a step, its times and its noise are functions of (key,
- * step) alone.
- * Noise comes in antithetic pairs (ε, −ε) on different grids, and times are stratified over (0, T].
- * Both lower the variance of the gradient; the first also halves the random numbers.
+ * step) alone. Noise is in antithetic pairs (ε, −ε) on different grids, and times are stratified
+ * over (0, T]. Both reduce the variance of the gradient; the pairs also halve the random numbers.
  */
 import { type NdArray, sizeOf, type Tensor } from "../graph/index.ts";
 import type { Parameters } from "../model/index.ts";
@@ -95,17 +94,17 @@ const timeAt = (
     ? focus.from + (focus.to - focus.from) * (u / focus.share)
     : T_MIN + (horizon - T_MIN) * ((u - focus.share) / (1 - focus.share));
 
-/** How batches of grids are sampled. */
+/** Options of `denoiserBatch`. */
 export interface BatchOptions {
   /** Grids per batch. */
   readonly size: number;
   readonly key: Key;
-  /** From 1. */
+  /** The number of the step, from 1. */
   readonly step: number;
   readonly focus?: Focus;
   /**
-   * The share of grids of which some sites are shown, for networks that see likelihoods. Every
-   * number of shown sites is equally likely. Default 0.5.
+   * The share of grids with some known sites, for networks that see likelihoods. Every number of
+   * known sites is equally likely. Default 0.5.
    */
   readonly shown?: number;
 }

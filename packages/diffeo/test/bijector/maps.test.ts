@@ -549,7 +549,7 @@ describe("bad input is refused, with what to do", () => {
     [
       "a spline without a width",
       () => rationalQuadraticSpline({ widths: 0, heights: 0, slopes: 0, bound: 0 }),
-      /the bound 0/,
+      /`bound` is 0/,
     ],
   ];
   for (const [what, attempt, message] of cases) it(what, () => expect(attempt).toThrow(message));

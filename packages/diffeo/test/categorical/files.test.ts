@@ -80,7 +80,7 @@ it.each<[string, string | undefined, string]>([
   [
     "another kind of network",
     JSON.stringify({ ...spec, network: { ...network, kind: "toString" } }),
-    'no network "toString"',
+    'unknown `network` "toString"',
   ],
   ["another SDE", JSON.stringify({ ...spec, sde: { kind: "vp", min: -1 } }), "SDE.min is -1"],
   [
@@ -181,5 +181,5 @@ it("refuses parameters that are not finite, and blames the file", async () => {
   await expect(loadModel(path)).rejects.toThrow(
     /nan\.safetensors: array "time1\.w" holds NaN at flat position 5/,
   );
-  expect(() => modelOf(spec, weights.subarray(1))).toThrow(/numbers for a network of/);
+  expect(() => modelOf(spec, weights.subarray(1))).toThrow(/numbers are given for a network with/);
 });

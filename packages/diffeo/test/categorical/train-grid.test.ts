@@ -48,11 +48,11 @@ describe("training", () => {
     expect(await store.reached()).toBe(30);
     expect(flatten(resumed.parameters)).toEqual(flatten(whole.parameters));
     await expect(trainGrid(data, { ...options, seed: 1, store })).rejects.toThrow(
-      "the store holds another run",
+      "the store contains another run",
     );
     // As many grids, of the same shares.
     await expect(trainGrid(data.toReversed(), { ...options, store })).rejects.toThrow(
-      "the store holds another run",
+      "the store contains another run",
     );
   });
 
@@ -91,7 +91,7 @@ describe("training", () => {
   it.each<[string, Uint8Array, Partial<TrainGridOptions>, string]>([
     ["a class that is none", Uint8Array.of(0, 1, 2, 3, 0, 1, 2, 0), {}, "site 3 has class 3 of 3"],
     ["half a grid", data.subarray(0, 6), {}, "6 numbers are not complete grids [4]"],
-    ["one grid", data.subarray(0, 4), {}, "4 sites are not two grids [4]"],
+    ["one grid", data.subarray(0, 4), {}, "4 sites, less than two grids [4]"],
     ["numbers in a list", [...data] as never, {}, "the data are not a Uint8Array"],
     ["half a class", data, { classes: 2.5 }, "`classes` is 2.5. Give the number of classes"],
     ["no classes", data, { classes: undefined as never }, "`classes` is undefined"],
@@ -102,7 +102,7 @@ describe("training", () => {
       "a size of no name",
       data,
       { network: "huge" as never },
-      'there is no network "huge". Name one of small, medium',
+      'unknown `network` "huge". Use one of small, medium',
     ],
     ["no steps", data, { steps: 0 }, "`steps` is 0. Give an integer"],
     ["an empty batch", data, { batch: 0 }, "`batch` is 0"],

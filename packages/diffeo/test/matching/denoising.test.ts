@@ -237,5 +237,5 @@ it.each([
 it("needs a Gaussian transition, and a map for a bound", () => {
   const { transition: _, ...bare } = vp();
   expect(() => denoising(bare)).toThrow(/no Gaussian transition/);
-  expect(() => denoising(vp(), { bound: 3 })).toThrow(/without a map/);
+  expect(() => denoising(vp(), { bound: 3 })).toThrow(/`through` is not set/);
 });

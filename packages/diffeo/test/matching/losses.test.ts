@@ -301,14 +301,14 @@ it("finite differences approach the derivative with the square of the step", asy
 });
 
 it.each([
-  ["slices: 0", () => gssm(quadraticSlices(), { slices: 0 }), /slices a point is 0/],
-  ["slices: 1.5", () => ssmVr("normal", { slices: 1.5 }), /slices a point is 1\.5/],
-  ["slices: −1", () => normalisedGssm(quadraticSlices(), { slices: -1 }), /slices a point is -1/],
+  ["slices: 0", () => gssm(quadraticSlices(), { slices: 0 }), /slices per point is 0/],
+  ["slices: 1.5", () => ssmVr("normal", { slices: 1.5 }), /slices per point is 1\.5/],
+  ["slices: −1", () => normalisedGssm(quadraticSlices(), { slices: -1 }), /slices per point is -1/],
   ["no slices for C", () => withMonteCarlo(quadraticSlices(), 0), /slices for C is 0/],
   ["no hidden units", () => networkSlices(0), /hidden units is 0/],
   ["a frequency of 0", () => fourierSlices(0), /`frequency` is 0/],
-  ["a negative variance", () => quadraticSlices({ varOffDiagonal: -1 }), /varOffDiagonal is -1/],
-  ["a variance of NaN", () => quadraticSlices({ varLinear: Number.NaN }), /varLinear is NaN/],
+  ["a negative variance", () => quadraticSlices({ varOffDiagonal: -1 }), /`varOffDiagonal` is -1/],
+  ["a variance of NaN", () => quadraticSlices({ varLinear: Number.NaN }), /`varLinear` is NaN/],
   ["a step of 0", () => finiteDifference(ssm(), 0), /finiteDifference: `step` is 0/],
 ])("refuses %s", (_, make, message) => {
   expect(make).toThrow(message);
@@ -320,5 +320,5 @@ it("says what to do when a family gives no C, and when a loss has no slices", as
   const point: NdArray = numbers("points", [1, 2]);
   await expect(
     evaluate((x: Tensor) => finiteDifference(objectives.sm())(field, x, {}), point),
-  ).rejects.toThrow(/need slices/);
+  ).rejects.toThrow(/has no slices/);
 });

@@ -385,7 +385,7 @@ describe("a log-density that is no number", () => {
       logDensity: ({ mu }) => log(neg(square(mu))),
     };
     await expect(samplePosterior(model, { key: key(1) })).rejects.toThrow(
-      /chain 1 has no point to begin from after 100 tries: the log-density is NaN at mu = -?[\d.e-]+, tau = \[[\d., e-]+…\]/,
+      /chain 1 has no starting point after 100 tries: the log-density is NaN at mu = -?[\d.e-]+, tau = \[[\d., e-]+…\]/,
     );
   });
 

@@ -189,7 +189,7 @@ describe("what is asked for", () => {
       logDensity: ({ mu }: Readonly<Record<string, Tensor>>) => log(neg(square(mu))),
     };
     await expect(samplePosterior(nowhere, options)).rejects.toThrow(
-      /chain 1 has no point to begin from after 100 tries/,
+      /chain 1 has no starting point after 100 tries/,
     );
     await expect(
       samplePosterior(normal, { key: key(1), chains: 10_000, draws: 10_000_000 }),

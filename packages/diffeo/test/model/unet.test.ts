@@ -65,9 +65,9 @@ describe("the U-Net", () => {
     [{ attention: [9] }, "`attention` has the level 9, but there are 2 levels. Use levels 0 to 1"],
     [{ heads: 3 }, "level 1 has 16 channels, which 3 heads do not divide"],
     [{ multipliers: [] }, "`multipliers` is empty"],
-    [{ multipliers: [1, 1.1] }, "a level of 8 × 1.1 channels in 4 groups"],
+    [{ multipliers: [1, 1.1] }, "a level has 8 × 1.1 channels, which 4 groups do not divide"],
     [{ width: 9, groups: 3 }, "`width` is 9. Give an even number"],
-    [{ blocks: 0 }, "a U-Net of blocks 0"],
+    [{ blocks: 0 }, "`blocks` is 0"],
   ])("refuses %j", (odd, message) => {
     expect(() => unetInit(key(1), { ...options, ...odd })).toThrow(message);
   });

@@ -309,6 +309,6 @@ describe("what an external score may do wrong", () => {
     const bare = (async () => new Float32Array(6)) as unknown as MarginalScore;
     await expect(
       sample(reverse(vp(), bare), { shape: [2], count: 3, key: key(1) }),
-    ).rejects.toThrow(/returned a promise, not a tensor. Give external\(async/);
+    ).rejects.toThrow(/returned a promise, not a tensor. Use external\(async/);
   });
 });

@@ -178,7 +178,7 @@ describe("what is wrong with a file", () => {
       /shape \[2, 4\] for x of shape \[2, 2\]. The output has two numbers per coordinate/,
     ],
     ["other-file", {}, /has the numbers of "A" in another file/],
-    ["whole-time", {}, /"timestep" of the ONNX file takes integers \(int64\).*Say with `time`/],
+    ["whole-time", {}, /"timestep" of the ONNX file takes integers \(int64\).*Set `time`/],
     ["more-ports", {}, /other inputs "label"|it is not clear which one is t\. Name the ports/],
     ["torch-style", { inputs: { x: "y" } }, /no input "y". Use one of "x", "t"/],
     ["torch-style", { output: "g" }, /no output "g". Use one of "f"/],
@@ -186,12 +186,12 @@ describe("what is wrong with a file", () => {
     [
       "torch-style",
       { predicts: "noise" },
-      /predicts noise, and the SDE it was trained for is not given. Give `sde`/,
+      /predicts noise, but the SDE for which it was trained is not given. Set `sde`/,
     ],
     [
       "torch-style",
       { predicts: "speed" as "v" },
-      /predicts is "speed". Give one of score, noise, x0, v/,
+      /`predicts` is "speed". Use one of score, noise, x0, v/,
     ],
     ["torch-style", { differences: 0 }, /`differences` is 0/],
     ["torch-style", { batch: 1.5 }, /`batch` is 1.5/],

@@ -379,7 +379,7 @@ describe("known coordinates", () => {
     expect([...(both as Float64Array)]).toEqual([first[0], first[1], second[2], second[3]]);
     expect(both[0]).toBeCloseTo(0.3, 12);
     expect(both[3]).toBeCloseTo(0.6, 12);
-    await expect(given([1, 0, 0], [3])).rejects.toThrow("known: the mask has shape [3]");
+    await expect(given([1, 0, 0], [3])).rejects.toThrow("known: `mask` has shape [3]");
   });
 
   it("must not depend on unknown ones", async () => {

@@ -126,7 +126,7 @@ describe("a fitted grid", () => {
   it("says what is wrong with errors", () => {
     const fit = (times: number[], values: number[]) => () =>
       fittedGrid(transition, { times, values }, { from, to, steps: 4 });
-    expect(fit([to, from], [1])).toThrow("errors at 2 times with 1 values");
+    expect(fit([to, from], [1])).toThrow("`errors` has 2 times and 1 values");
     expect(fit([to, 0.5, 0.4, from], [0, 1, 2, 3])).toThrow("error 2 is 2 at t = 0.4");
     expect(fit([to, from], [0, -1])).toThrow("error 1 is -1 at t = 1");
     expect(fit([0.1, from], [0, 1])).toThrow("from 1 to 0.001, the errors are from 0.1 to 1");

@@ -469,6 +469,6 @@ describe("exponential steps", () => {
         { ...options, solver: heun({ churn: 0.2, stepIn: "y" }) },
       ),
     ).rejects.toThrow(/heun: `churn` needs a reverse process with a Gaussian transition/);
-    expect(() => heun({ churn: -1 })).toThrow("heun: churn is -1");
+    expect(() => heun({ churn: -1 })).toThrow("heun: `churn` is -1");
   });
 });

@@ -429,7 +429,7 @@ describe("particles", () => {
     await expect(run(scaleDrift(posterior, 1.1))).rejects.toThrow(
       /changed after it was conditioned. Change the process first/,
     );
-    await expect(run(posterior, { particles: 0 })).rejects.toThrow(/0 particles/);
+    await expect(run(posterior, { particles: 0 })).rejects.toThrow(/`particles` is 0/);
     await expect(run(posterior, { threshold: 2 })).rejects.toThrow(/`threshold` is 2/);
     await expect(run(condition(process, (y) => y))).rejects.toThrow(
       /likelihood of a batch \[5\] has shape \[5, 2\]/,
