@@ -107,9 +107,7 @@ describe("the encoding of positions", () => {
   });
 
   it("refuses what is not a number", () => {
-    expect(() => encoding.decode(new Float64Array(768).fill(Number.NaN))).toThrow(
-      "site 0 is NaN",
-    );
+    expect(() => encoding.decode(new Float64Array(768).fill(Number.NaN))).toThrow("site 0 is NaN");
   });
 });
 

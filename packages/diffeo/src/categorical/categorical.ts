@@ -191,7 +191,8 @@ function decodeSites(
     if (Number.isNaN(sum))
       fail(
         "numerical",
-        `site ${site} is NaN`, "change the sampler, such as the number of its steps",
+        `site ${site} is NaN`,
+        "change the sampler, such as the number of its steps",
       );
     out[site] = most > last(sum) ? best : n;
   }

@@ -51,7 +51,8 @@ export function denoiserOf(spec: ModelSpec): Pick<Model, "denoiser" | "encoding"
   if (!Object.hasOwn(parameterisations, parameterisation))
     fail(
       "usage",
-      `unknown \`parameterisation\` "${parameterisation}"`, `use one of ${Object.keys(parameterisations).join(", ")}`,
+      `unknown \`parameterisation\` "${parameterisation}"`,
+      `use one of ${Object.keys(parameterisations).join(", ")}`,
     );
   const outputs = parameterisations[parameterisation].outputs(classes, channels);
   const network = networkOf(spec.network);
@@ -59,17 +60,20 @@ export function denoiserOf(spec: ModelSpec): Pick<Model, "denoiser" | "encoding"
   if (sees === "likelihoods" && parameterisation !== "posterior")
     fail(
       "usage",
-      `\`sees\` is "likelihoods", but the network predicts ${parameterisation}`, "use the parameterisation posterior, or let it see points",
+      `\`sees\` is "likelihoods", but the network predicts ${parameterisation}`,
+      "use the parameterisation posterior, or let it see points",
     );
   if (sees === "points" && spec.network.kind === "exchangeable")
     fail(
       "usage",
-      "an exchangeable network cannot see points, which are not symmetric in the classes", 'set `sees` to "likelihoods"',
+      "an exchangeable network cannot see points, which are not symmetric in the classes",
+      'set `sees` to "likelihoods"',
     );
   if (network.channels !== inputs || network.outputs !== outputs)
     fail(
       "usage",
-      `the network has ${network.channels} input and ${network.outputs} output channels for ${classes} classes`, `to predict ${parameterisation} from ${sees}, it needs ${inputs} and ${outputs} channels`,
+      `the network has ${network.channels} input and ${network.outputs} output channels for ${classes} classes`,
+      `to predict ${parameterisation} from ${sees}, it needs ${inputs} and ${outputs} channels`,
     );
   network.requireGrid(grid);
   const codes: NdArray = { shape: [classes, channels], dtype: "float64", data: encoding.points };

@@ -125,7 +125,8 @@ function checkGrids(
   if (typeof network === "string" && !Object.hasOwn(gridNetworks, network))
     fail(
       "usage",
-      `unknown \`network\` "${network}"`, `use one of ${Object.keys(gridNetworks).join(", ")}`,
+      `unknown \`network\` "${network}"`,
+      `use one of ${Object.keys(gridNetworks).join(", ")}`,
     );
 }
 
@@ -175,11 +176,16 @@ export function gridSpec(
   const { classes, symbols, grid, network = suggestedNetwork(grid), groups } = options;
   const named = symbols && { symbols };
   if (data.length === 0 || gridCount(data.length, grid) < 2)
-    fail("data", `the data have ${data.length} sites, less than two grids [${grid.join(", ")}]`, "give more data");
+    fail(
+      "data",
+      `the data have ${data.length} sites, less than two grids [${grid.join(", ")}]`,
+      "give more data",
+    );
   if (groups !== undefined && typeof network !== "string")
     fail(
       "usage",
-      "`groups` is set together with a custom network", "put the groups into its options, or use the name of a size",
+      "`groups` is set together with a custom network",
+      "put the groups into its options, or use the name of a size",
     );
   if (groups !== undefined)
     return {

@@ -58,7 +58,8 @@ function componentsOf(given: Distribution | readonly Distribution[]): Components
       fail(
         "shape",
         `mixture: ${one.name} has no axis of components`,
-        "give a list of distributions, or one whose parameters have the components on their last axis",
+        "give a list of distributions, or one whose parameters have the components on their " +
+          "last axis",
       );
     return {
       parts: [one],
@@ -73,7 +74,8 @@ function componentsOf(given: Distribution | readonly Distribution[]): Components
   if (odd)
     fail(
       "shape",
-      `mixture: values of ${first.name} have shape ${showShape(first.event)}, those of ${odd.name} ${showShape(odd.event)}`,
+      `mixture: values of ${first.name} have shape ${showShape(first.event)}, those of ` +
+        `${odd.name} ${showShape(odd.event)}`,
       "give components whose values have the same shape",
     );
   return {
@@ -112,7 +114,10 @@ const meansOf = (parts: readonly Distribution[], isJoint: boolean, batch: Shape)
         -1,
       );
 
-/** @param given the components, or one distribution with them on the last axis of its batch */
+/**
+ * @param given a list of components, or one distribution with the components on the last axis of
+ * its batch
+ */
 export function mixtureOf(
   weights: Operand | readonly Operand[],
   given: Distribution | readonly Distribution[],

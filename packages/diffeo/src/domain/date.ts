@@ -95,7 +95,10 @@ function intoRange(value: number, range: readonly number[], step: number): numbe
   return value - step * Math.sign(over) * Math.ceil(Math.abs(over) / step);
 }
 
-/** Dates by their own distribution. */
+/**
+ * The domain of dates and times of day, as days since 1970-01-01, with the distributions of their
+ * parts.
+ */
 export function date(options: DateOptions): Domain {
   const { range, weekdays } = options;
   const labels = weekdays && category(weekdays);
@@ -104,7 +107,7 @@ export function date(options: DateOptions): Domain {
   ) as [Domain, Domain | undefined, Domain | undefined];
   const k = labels?.dimension ?? 0;
   const numbers = [day, year, second].filter((one) => one !== undefined);
-  /** Where the scores of day, year and second are. */
+  /** The positions of the scores of day, year and second. */
   const at = { day: k, year: k + 1, second: k + (year ? 2 : 1) };
   const rest: Block = { map: identity(), size: numbers.length };
   return domain({
@@ -118,7 +121,7 @@ export function date(options: DateOptions): Domain {
     fault: ([value]) => {
       const weekday = weekdayOf(datePartsOf(value).day);
       if (labels?.fault([weekday]) === undefined) return undefined;
-      return `it is a ${WEEKDAYS[weekday]}, and none was seen`;
+      return `it is a ${WEEKDAYS[weekday]}, which does not occur in the data`;
     },
     encode: ([value], u) => {
       const parts = datePartsOf(value as number);

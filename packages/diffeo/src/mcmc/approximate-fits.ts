@@ -27,8 +27,8 @@ export interface ApproximateOptions extends Pick<CompileOptions, "device" | "thr
   readonly data?: Data;
   /**
    * `evidence` (default) maximises the evidence lower bound and is the most robust far from the
-   * mode; `scoreMatching` and `batchAndMatch` match the scores of log p; `pathfinder` keeps the best
-   * Gaussian along paths of an optimiser.
+   * mode; `scoreMatching` and `batchAndMatch` match the scores of log p; `pathfinder` keeps the
+   * best Gaussian along paths of an optimiser.
    */
   readonly fit?: FitName;
   /** Iterations of the fit. Default 200. */
@@ -58,7 +58,7 @@ export type Look = (
  */
 const NEAR = 100;
 
-/** q after step t of matching scores, where it can be taken. */
+/** q after step t of matching scores; undefined where the step fails. */
 function matchSlopes(fit: FitName, q: Gaussian, slopes: Slopes, t: number): Gaussian | undefined {
   if (fit === "scoreMatching") return matchEach(q, slopes);
   return matchBatch(q, slopes, (slopes.x.length * q.mean.length) / (t + 1));
@@ -95,7 +95,8 @@ const LOST = 50;
 const lostFit = async (model: BoundModel, { mean }: Gaussian, t: number): Promise<never> =>
   fail(
     "numerical",
-    `the fit failed after ${t} iterations: the log-density or its slope is not finite around ${await placeInWords(model, mean)}`,
+    `the fit failed after ${t} iterations: the log-density or its slope is not finite around ` +
+      `${await placeInWords(model, mean)}`,
     "make it finite inside the parameters' domains, or use samplePosterior",
   );
 

@@ -14,7 +14,6 @@ import { type LearnedState, metricLearner } from "./warmup.ts";
 export interface Chain {
   /** [draws, n] */
   readonly x: Float64Array;
-
   /** log p of each draw, up to a constant. */
   readonly value: Float64Array;
   /** The Hamiltonian H of each draw. */
@@ -136,7 +135,8 @@ export function requireRoom(count: number, n: number, { draws }: ChainSettings):
   if (count * draws > most)
     fail(
       "usage",
-      `${count} chains with ${draws} draws of ${n} coordinates are too large to save; the limit is ${most} draws in total`,
+      `${count} chains with ${draws} draws of ${n} coordinates are too large to save; the ` +
+        `limit is ${most} draws in total`,
       "use fewer `draws` or `chains`; a few thousand effective draws are enough for most purposes",
     );
 }

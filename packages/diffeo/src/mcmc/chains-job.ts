@@ -1,6 +1,6 @@
 /**
- * Chains of a posterior as jobs: a block of them each. The model travels as the file of
- * `serializeChainStep`, not as its code.
+ * Chains of a posterior as jobs, one block per job. A job gets the file of `serializeChainStep` and
+ * not the model's code.
  */
 import * as v from "valibot";
 import { inputOf, type Job, jobOf, type Kind } from "../job/index.ts";
@@ -36,7 +36,7 @@ export interface ChainsParameters {
   readonly targetAcceptance?: number;
 }
 
-/** What jobs of chains need: the file of `serializeChainStep`. */
+/** Inputs of a job: the file of `serializeChainStep`. */
 export interface ChainsInputs {
   readonly step: Uint8Array;
 }

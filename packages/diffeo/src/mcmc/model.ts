@@ -96,15 +96,11 @@ function requireDerivedNames(names: readonly string[], { parts }: ParameterSpace
   for (const name of names) {
     requireName(name);
     if (parts.some((part) => part.name === name))
-      fail(
-        "usage",
-        `"${name}" is a parameter and a derived quantity`,
-        "give each a name of its own",
-      );
+      fail("usage", `"${name}" is a parameter and a derived quantity`, "rename one of them");
   }
 }
 
-/** @param asInputs whether data are inputs of the graphs, or constants of them */
+/** @param asInputs whether data are inputs or constants of the graphs */
 export function boundModel(
   model: PosteriorModel,
   raw: Data,
@@ -155,7 +151,7 @@ export function boundModel(
   return withData(data);
 }
 
-/** Draws of free coordinates, one array per chain, as values by name. */
+/** Maps draws of free coordinates, one array per chain, to values by name. */
 async function drawsOf(
   chains: readonly Float64Array[],
   derived: readonly string[],
@@ -191,7 +187,7 @@ function faultOf(
   );
 }
 
-/** Derived quantities must be apart as well: those of one chain's draws. */
+/** Derived quantities of a draw must not depend on other draws of the chain. */
 async function requireOwnDraws(
   rows: Float64Array,
   values: DataArrays,

@@ -174,7 +174,9 @@ export function samplePosterior<const P extends Parameters, D extends string = n
   model: NamedModel<P, D>,
   options: SamplePosteriorOptions,
 ): Promise<Posterior<(keyof P & string) | D>>;
-/** Samples the posterior of a model of statements, or of one whose parameters depend on the data. */
+/**
+ * Samples the posterior of a model of statements, or of one whose parameters depend on the data.
+ */
 export function samplePosterior(
   model: PosteriorModel,
   options: SamplePosteriorOptions,

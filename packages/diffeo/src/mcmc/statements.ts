@@ -48,7 +48,7 @@ function requireFloat64(what: string, tensors: readonly Tensor[]): void {
     );
 }
 
-/** A model's data, which say what they do not have. */
+/** A model's data, with an error for a name that they do not have. */
 const checkedData = (data: Values): Values =>
   new Proxy(data, {
     get: (target, name) => {
@@ -101,7 +101,7 @@ function located(error: unknown, last: string): unknown {
   if (unknown)
     return new DiffeoError(
       "usage",
-      `${place}: there is no "${unknown[1]}"`,
+      `${place}: "${unknown[1]}" is not defined`,
       `declare it, const ${unknown[1]} = parameter("${unknown[1]}", …), take it from the data, ` +
         "or import it",
       { cause: error },
@@ -129,9 +129,10 @@ interface Collected {
 function begin(collected: Collected, kind: string, name: string): string {
   const { names } = collected;
   const what = `${kind}("${name}")`;
-  if (typeof name !== "string") fail("usage", `${kind}: a name is missing`, "give it first");
+  if (typeof name !== "string")
+    fail("usage", `${kind}: the name is missing`, "give a string as the first argument");
   if (names.has(name) && kind !== "factor")
-    fail("usage", `${what}: the name is taken`, "give each statement a name of its own");
+    fail("usage", `${what}: the name is already used`, "give each statement its own name");
   names.add(name);
   if (names.size > MOST_STATEMENTS)
     fail(
@@ -165,7 +166,7 @@ function statementsOf(
       if (!(typeof distribution === "object" && "logDensity" in distribution))
         fail(
           "usage",
-          `${what}: a distribution is missing`,
+          `${what}: the distribution is missing`,
           "give it before the value: observe(name, normal(mu, sigma), value)",
         );
       requireFloat64(what, distribution.parameters);
@@ -189,7 +190,7 @@ function statementsOf(
         fail(
           "type",
           `${what}: the term is ${term.dtype}`,
-          "a function of plain numbers makes float32: use Math.log and its kin there",
+          "functions of plain numbers give float32: use Math.log and the like there",
         );
       factors.push(name);
       terms.push(sum(term));

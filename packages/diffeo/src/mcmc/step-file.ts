@@ -27,17 +27,20 @@ import { boundModel, type PosteriorModel } from "./model.ts";
 import { isModule, readModuleFile, writeModuleFile } from "./module-file.ts";
 import { startingPoints } from "./starting-points.ts";
 
-/** The chains that a file of `serializeChainStep` is for. */
+/** The chains that a file of `serializeChainStep` is written for. */
 export interface ChainStepOptions extends Pick<OpenChainsOptions, "block" | "metric"> {
   readonly data?: Data;
   readonly chains: number;
 }
 
-/** How many chains run together, and are drawn in one call of `drawChainsFromStep`. */
+/** How many chains run together and are sampled by one call of `drawChainsFromStep`. */
 export const chainBlock = ({ block, chains }: ChainStepOptions): number =>
   block ?? usualBlock(chains);
 
-/** The transitions of a model's chains as a file: a WebAssembly module, or the ONNX file of their step. */
+/**
+ * Writes the transitions of a model's chains to a file: a WebAssembly module, or the ONNX graph of
+ * a step.
+ */
 export function serializeChainStep(model: PosteriorModel, options: ChainStepOptions): Uint8Array {
   const { data = {}, metric = "diagonal" } = options;
   const { target } = boundModel(model, data, dataArrays(data, model.data), false, {});
@@ -55,7 +58,7 @@ export function serializeChainStep(model: PosteriorModel, options: ChainStepOpti
   return writeOnnx(traced.outputs, "cpu", {}, traced.inputs).bytes;
 }
 
-/** Which chains of a file are sampled, and how. */
+/** Options of `drawChainsFromStep`. */
 export interface StepDrawOptions extends ChainOptions {
   readonly key: Key;
   /** The number of the first chain, a multiple of the block. */
@@ -74,7 +77,11 @@ function shapeOf(file: OnnxFile): {
   readonly form: MetricForm;
 } {
   const no = (): never =>
-    fail("data", "the file is not a step of chains", "write it with serializeChainStep");
+    fail(
+      "data",
+      "the file does not contain the transitions of chains",
+      "write it with serializeChainStep",
+    );
   const ports = [...file.inputs, ...file.outputs];
   if (file.inputs.length !== 2 || file.outputs.length !== 1) no();
   const [taken, metric, given] = ports.map(({ sizes }) => sizes ?? no());
@@ -129,7 +136,9 @@ async function openFile(bytes: Uint8Array, threads: number): Promise<OpenFile> {
   return { ...shapeOf(file), step: await openStep(bytes, file, threads) };
 }
 
-/** Draws chains `first` … of a step, from where they begin to their last draw. */
+/**
+ * Samples chains `first`, …, `first + count − 1` of a file, from their start to their last draw.
+ */
 export async function drawChainsFromStep(
   bytes: Uint8Array,
   options: StepDrawOptions,

@@ -126,11 +126,7 @@ export function openWalk<P>(target: WalkTarget<P>, options: WalkOptions): Walk {
   const { size: n, terms, parameters } = target;
   const { leapfrog: steps, part = 1000, type = "float32" } = options;
   if (!(Number.isInteger(steps) && steps >= 1))
-    fail(
-      "usage",
-      `openWalk: leapfrog is ${steps}`,
-      "give an integer number of leapfrog steps, at least 1",
-    );
+    fail("usage", `openWalk: \`leapfrog\` is ${steps}`, "give an integer of at least 1");
   if (terms.length === 0)
     fail("usage", "openWalk: the target has no terms", "give at least one log-density");
   const { begin, transition } = compileWalk(target, { ...options, type });

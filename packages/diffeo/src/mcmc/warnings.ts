@@ -15,10 +15,10 @@ const total = (chains: readonly Chain[], of: (chain: Chain) => number): number =
   chains.reduce((sum, chain) => sum + of(chain), 0);
 
 /**
- * About transitions.
+ * Warnings about transitions.
  *
- * @param where the parameters' values at the first point where log p or its slope was not a
- *   number, if there was one
+ * @param where the parameters' values at the first point where log p or its gradient was NaN,
+ *   if there is one
  */
 function transitionWarnings(
   chains: readonly Chain[],
@@ -35,8 +35,8 @@ function transitionWarnings(
   if (where !== undefined) {
     const times = total(chains, (chain) => chain.undefinedCount);
     warnings.push(
-      `the log-density or its slope was not a number ${times} times, first at ${where}. Such ` +
-        "points are refused. Look for the logarithm of a negative number, 0/0 or ∞ − ∞ there.",
+      `the log-density or its gradient was NaN ${times} times, first at ${where}. Such points ` +
+        "are rejected. Look for the logarithm of a negative number, 0/0 or ∞ − ∞ there.",
     );
   }
   chains.forEach(({ restart }, c) => {
@@ -46,7 +46,7 @@ function transitionWarnings(
           "transitions of the warm-up: the log-density was about " +
           `${restart.logDensity.toPrecision(4)} where it was, and ` +
           `${restart.logDensityThere.toPrecision(4)} where chain ${restart.from + 1} was. If ` +
-          "this happens often, give narrower priors, or begin at an approximation " +
+          "this happens often, use narrower priors, or start at an approximation " +
           "(`--start pathfinder`, or `start` in the library).",
       );
   });
@@ -66,14 +66,18 @@ function transitionWarnings(
     const share = energyFraction(chain);
     if (share < 0.3)
       warnings.push(
-        `chain ${c + 1} moves slowly through the energies (E-BFMI ${share.toFixed(2)}): do not ` +
-          "trust its tails. Warm up longer, or write the model in other parameters.",
+        `chain ${c + 1} moves slowly through the energies (E-BFMI ${share.toFixed(2)}): its ` +
+          "tails are not reliable. Increase the warm-up, or reparameterise the model.",
       );
   });
   return warnings;
 }
 
-/** About draws. @param flat parameters without a prior */
+/**
+ * Warnings about draws.
+ *
+ * @param flat parameters without a prior
+ */
 function drawWarnings(
   chains: number,
   summary: Readonly<Record<string, Summary>>,
@@ -85,19 +89,19 @@ function drawWarnings(
   if (apart.length > 0)
     warnings.push(
       `R̂ is above 1.01 for ${listed(apart)}: ` +
-        `${chains > 1 ? "the chains have" : "the halves of the chain have"} not met. Draw more, ` +
-        "warm up longer, or look for several modes.",
+        `${chains > 1 ? "the chains" : "the halves of the chain"} do not agree. ` +
+        "Increase the draws or the warm-up, or look for several modes.",
     );
   const loose = flat.filter((name) =>
     rows.some(([row, { rhat }]) => rhat > 1.1 && (row === name || row.startsWith(`${name}[`))),
   );
   if (loose.length > 0)
     warnings.push(
-      `${listed(loose)} ${loose.length > 1 ? "have" : "has"} a flat density and the chains are ` +
-        "far apart: the posterior may be improper, and its draws run away. Give a prior, such as " +
-        "normal(0, 10), or leave out what the data cannot tell apart.",
+      `${listed(loose)} ${loose.length > 1 ? "have" : "has"} a flat density and the chains ` +
+        "disagree: the posterior may be improper, so that chains drift away. Give a prior, such " +
+        "as normal(0, 10), or remove parameters that the data do not identify.",
     );
-  // A hundred of each chain, and of many chains what four have to have.
+  // A hundred per chain, but for more than four chains no more than for four.
   const enough = 100 * Math.min(4, chains);
   const few = rows
     .filter(([, { bulkEss, tailEss }]) => Math.min(bulkEss, tailEss) < enough)
@@ -105,7 +109,7 @@ function drawWarnings(
   if (few.length > 0)
     warnings.push(
       `fewer than ${enough} effective draws for ${listed(few)}: means and quantiles are ` +
-        "uncertain. Draw more.",
+        "imprecise. Increase the draws.",
     );
   const frozen = rows.filter(([, { rhat }]) => Number.isNaN(rhat)).map(([name]) => name);
   if (frozen.length > 0)
@@ -114,8 +118,8 @@ function drawWarnings(
 }
 
 /**
- * @param where the parameters' values at the first point where log p or its slope was not a
- *   number, if there was one
+ * @param where the parameters' values at the first point where log p or its gradient was NaN,
+ *   if there is one
  * @param flat parameters without a prior
  */
 export const warningsOf = (

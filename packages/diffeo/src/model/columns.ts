@@ -95,7 +95,8 @@ function check({ channels, outputs = channels, sees, says, width, heads }: Colum
   )
     fail(
       "usage",
-      "the tokens read or predict numbers that do not exist", "give every output its token, by existing indices",
+      "the tokens read or predict numbers that do not exist",
+      "give every output its token, by existing indices",
     );
 }
 
@@ -129,7 +130,7 @@ export function columnsFrom<T>(source: Source<T>, options: ColumnsOptions): Colu
   };
 }
 
-/** Which tokens see which numbers, [tokens, channels]. */
+/** The matrix of tokens and the numbers they read, [tokens, channels]. */
 const visibleNumbers = ({ sees, channels }: ColumnsOptions): number[][] =>
   sees.map((some) => Array.from({ length: channels }, (_, c) => (some.includes(c) ? 1 : 0)));
 

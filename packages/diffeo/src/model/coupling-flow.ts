@@ -92,7 +92,8 @@ function splitsOf({ channels, moved, couplings }: CouplingFlowOptions): readonly
   if (odd)
     fail(
       "usage",
-      `coupling flow: \`moved\` is [${places}] for ${channels} coordinates`, "give at least two indices, each once",
+      `coupling flow: \`moved\` is [${places}] for ${channels} coordinates`,
+      "give at least two indices, each once",
     );
   const bits = couplingsFor(places.length) / 2;
   const others = [...Array(channels).keys()].filter((i) => !places.includes(i));
@@ -129,7 +130,7 @@ export function couplingFlowFrom<T>(
 
 const pick = (x: Tensor, at: readonly number[]): Tensor => take(x, constant(at, "int32"), -1);
 
-/** x with other numbers where it changes. */
+/** x with new values of the changed coordinates. */
 function replaceChanged(x: Tensor, { kept, changed, others }: Split, by: Tensor): Tensor {
   const order = [...kept, ...others, ...changed];
   return pick(

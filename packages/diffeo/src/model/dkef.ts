@@ -94,7 +94,8 @@ export function dkefInit(key: Key, inducing: NdArray, options: DkefOptions = {})
   if (inducing.shape.length !== 2 || inducing.data.length === 0)
     fail(
       "shape",
-      `dkefInit: \`inducing\` has shape [${inducing.shape}]`, "give one row per point, [L, n]",
+      `dkefInit: \`inducing\` has shape [${inducing.shape}]`,
+      "give one row per point, [L, n]",
     );
   return {
     inducing,

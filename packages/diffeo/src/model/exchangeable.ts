@@ -87,12 +87,17 @@ function check({ channels, outputs = channels, grid, groups }: ExchangeableOptio
   if (outputs !== channels)
     fail(
       "usage",
-      `exchangeable network: \`channels\` is ${channels}, \`outputs\` is ${outputs}`, "set both to the number of classes",
+      `exchangeable network: \`channels\` is ${channels}, \`outputs\` is ${outputs}`,
+      "set both to the number of classes",
     );
   const most = sizeOf(grid);
   const beyond = groups.flat(2).find((s) => s >= most);
   if (beyond !== undefined)
-    fail("usage", `exchangeable network: a group has the site ${beyond}, but there are ${most} sites`, `use sites 0 to ${most - 1}`);
+    fail(
+      "usage",
+      `exchangeable network: a group has the site ${beyond}, but there are ${most} sites`,
+      `use sites 0 to ${most - 1}`,
+    );
 }
 
 /** The parameters of an exchangeable network. */

@@ -41,7 +41,12 @@ export interface Shaped {
 export interface Source<T> {
   /** The source of a named part; different names have independent numbers. */
   at(name: string): Source<T>;
-  /** Normal numbers N(0, variance). */
+  /** N(0, variance) */
+  normal(shape: Shape, variance: number): T;
+  fill(shape: Shape, value: number): T;
+}
+
+/** N(0, variance) */
 export function gaussianArray(key: Key, shape: Shape, variance: number): NdArray {
   const { data } = normal(key, shape);
   const scale = Math.sqrt(variance);

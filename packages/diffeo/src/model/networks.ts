@@ -137,7 +137,7 @@ export interface Limit {
 export interface Network {
   /** The number of inputs per site. */
   readonly channels: number;
-    /** The number of outputs per site. */
+  /** The number of outputs per site. */
   readonly outputs: number;
   /** Makes initial parameters. */
   readonly init: (key: Key) => Parameters<NdArray>;
@@ -166,7 +166,9 @@ export function networkOf(spec: NetworkSpec): Network {
       const source = shapesWithin(limit, () =>
         fail(
           "usage",
-          `a ${spec.kind} of this size exceeds the limit of ${limit.numbers} numbers in ` + `${limit.arrays} arrays`, "use smaller sizes",
+          `a ${spec.kind} of this size exceeds the limit of ${limit.numbers} numbers in ` +
+            `${limit.arrays} arrays`,
+          "use smaller sizes",
         ),
       );
       return row.from(source, fixed) as Parameters<Shaped>;
@@ -177,7 +179,8 @@ export function networkOf(spec: NetworkSpec): Network {
       if (takes !== true)
         fail(
           "usage",
-          `a ${spec.kind} cannot be applied to the grid [${grid.join(", ")}]`, `give it ${takes}, or use another network`,
+          `a ${spec.kind} cannot be applied to the grid [${grid.join(", ")}]`,
+          `give it ${takes}, or use another network`,
         );
     },
   };

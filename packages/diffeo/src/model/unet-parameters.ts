@@ -36,7 +36,7 @@ export interface UNetOptions {
   readonly multipliers: readonly number[];
   /** Residual blocks per level and direction. */
   readonly blocks: number;
-    /** Groups of the group normalisation, which must divide the channels of every level. */
+  /** Groups of the group normalisation, which must divide the channels of every level. */
   readonly groups: number;
   /** Levels (0 is full resolution) whose blocks are followed by self-attention. Default none. */
   readonly attention?: readonly number[];
@@ -142,27 +142,30 @@ function check({
   if (width % 2 !== 0)
     fail(
       "usage",
-      `U-Net: \`width\` is ${width}`, "give an even number, because half of the time features are sines",
+      `U-Net: \`width\` is ${width}`,
+      "give an even number, because half of the time features are sines",
     );
-  if (multipliers.length === 0)
-    fail("usage", "U-Net: `multipliers` is empty", "give at least one");
+  if (multipliers.length === 0) fail("usage", "U-Net: `multipliers` is empty", "give at least one");
   for (const m of multipliers)
     if (!(m > 0 && (width * m) % groups === 0))
       fail(
         "usage",
-        `U-Net: a level has ${width} × ${m} channels, which ${groups} groups do not divide`, "use channels that are multiples of `groups`",
+        `U-Net: a level has ${width} × ${m} channels, which ${groups} groups do not divide`,
+        "use channels that are multiples of `groups`",
       );
   for (const level of attention) {
     const m = multipliers[level];
     if (m === undefined)
       fail(
         "usage",
-        `U-Net: \`attention\` has the level ${level}, but there are ${multipliers.length} levels`, `use levels 0 to ${multipliers.length - 1}`,
+        `U-Net: \`attention\` has the level ${level}, but there are ${multipliers.length} levels`,
+        `use levels 0 to ${multipliers.length - 1}`,
       );
     if ((width * m) % heads !== 0)
       fail(
         "usage",
-        `U-Net: level ${level} has ${width * m} channels, which ${heads} heads do not divide`, "use `heads` that divide the channels",
+        `U-Net: level ${level} has ${width * m} channels, which ${heads} heads do not divide`,
+        "use `heads` that divide the channels",
       );
   }
 }

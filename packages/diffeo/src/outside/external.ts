@@ -76,7 +76,7 @@ export async function inRows(
   return { ...stackArrays(parts), shape: x.shape };
 }
 
-/** What the function answered, as numbers of the type of x. */
+/** The results of the function as numbers of the type of x. */
 async function callFunction(
   name: string,
   f: ExternalFunction,
@@ -95,13 +95,15 @@ async function callFunction(
   if (numbers.length !== x.data.length)
     fail(
       "shape",
-      `${name} returned ${numbers.length} numbers for ${x.shape[0]} events of ${x.data.length / x.shape[0]}`,
+      `${name} returned ${numbers.length} numbers for ${x.shape[0]} events of ` +
+        `${x.data.length / x.shape[0]}`,
       "return one vector per event",
     );
   if (isNdArray(answer) && !sameShape(answer.shape, x.shape))
     fail(
       "shape",
-      `${name} returned an array of shape ${showShape(answer.shape)} for events of ${showShape(x.shape)}`,
+      `${name} returned an array of shape ${showShape(answer.shape)} for events of ` +
+        `${showShape(x.shape)}`,
       "return one vector per event, in order, or the numbers alone, row by row",
     );
   // JSON writes NaN as null, which would become the number 0.
@@ -109,7 +111,8 @@ async function callFunction(
   if (strange >= 0)
     fail(
       "type",
-      `${name} returned ${describe(numbers[strange])} instead of a number, at the flat index ${strange}`,
+      `${name} returned ${describe(numbers[strange])} instead of a number, at the flat index ` +
+        `${strange}`,
       "return numbers, one vector per event",
     );
   return { ...x, data: convert(numbers, x.dtype) };

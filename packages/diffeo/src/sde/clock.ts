@@ -72,9 +72,10 @@ export const clock = (from: GaussianSde, to: GaussianSde, t: Tensor): Tensor =>
  * The map φ(x, t) = m₂(u)/m₁(t) x from the process of one SDE to that of another at the time u(t)
  * of `clock`. For events that are vectors.
  *
- * @example // These two processes have the same paths, at the times u(t) of the second.
- * reversePush(vp(), rescaling(vp(), ve()), score); reverse(ve(), carry(score, { from: vp(), to:
- * ve() }).score);
+ * @example
+ * // These two processes have the same paths, at the times u(t) of the second.
+ * reversePush(vp(), rescaling(vp(), ve()), score);
+ * reverse(ve(), carry(score, { from: vp(), to: ve() }).score);
  */
 export const rescaling = (from: GaussianSde, to: GaussianSde): Bijector => ({
   ...timeAffine({

@@ -141,7 +141,7 @@ const STEPS = 4;
 const SHARES = [1, 1 / 3, 1 / 9, 1 / 27];
 const LONGEST = 3;
 
-/** Laplace's method: Newton steps along the gradient, shortened until the value rises. */
+/** Laplace's method: Newton steps along the gradient, shortened until the value increases. */
 function laplaceEstimate(
   of: (x0: Tensor) => Tensor,
   x0: Tensor,

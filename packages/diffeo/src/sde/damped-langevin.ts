@@ -182,9 +182,10 @@ function processOf({ mass, rate, horizon }: Constants): Sde {
  * @example
  * import { key } from "diffeo/random";
  *
- * const { sde } = dampedLangevin(); // Replace the product by a network of z = (x, v) and t. Two
- * positions, two velocities. const process = reverse(sde, (z) => mul(z, -1)); await sample(process,
- * { shape: [4], count: 100, key: key(1) });
+ * const { sde } = dampedLangevin();
+ * // Replace the product by a network of z = (x, v) and t. Two positions, two velocities.
+ * const process = reverse(sde, (z) => mul(z, -1));
+ * await sample(process, { shape: [4], count: 100, key: key(1) });
  */
 export function dampedLangevin(options: DampedLangevinOptions = {}): DampedLangevin {
   const { mass = 0.25, rate = 4, initial = 0.04, horizon = 1 } = options;

@@ -46,10 +46,10 @@ export interface JacobiSimplex extends Jacobi {
  * import { key } from "diffeo/random";
  * import { pulledScore } from "diffeo/score";
  *
- * const { angle, phi } = jacobiSimplex({ alpha: [1, 1, 1] }); // The product is the score of the
- * uniform distribution; replace it by a network of y and t. const process = reversePush(angle, phi,
- * pulledScore(phi, (y) => mul(y, 0))); await sample(process, { shape: [2], count: 100, key: key(1),
- * solver: "domainPreserving" });
+ * const { angle, phi } = jacobiSimplex({ alpha: [1, 1, 1] });
+ * // The product is the score of the uniform distribution; replace it by a network of y and t.
+ * const process = reversePush(angle, phi, pulledScore(phi, (y) => mul(y, 0)));
+ * await sample(process, { shape: [2], count: 100, key: key(1), solver: "domainPreserving" });
  */
 export function jacobiSimplex({ alpha, ...options }: JacobiSimplexOptions): JacobiSimplex {
   if (alpha.length < 2)

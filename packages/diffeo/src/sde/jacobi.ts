@@ -214,10 +214,11 @@ const sampleTransitionOf =
  * import { key } from "diffeo/random";
  * import { pulledScore } from "diffeo/score";
  *
- * const { angle, phi } = jacobi({ a: 2, b: 3 }); // This is the score of Beta(2, 3); replace it by
- * a network of z and t. const score = (z: Tensor) => sub(div(1, z), div(2, sub(1, z))); const
- * process = reversePush(angle, phi, pulledScore(phi, score)); await sample(process, { shape: [2],
- * count: 100, key: key(1), solver: "domainPreserving" });
+ * const { angle, phi } = jacobi({ a: 2, b: 3 });
+ * // This is the score of Beta(2, 3); replace it by a network of z and t.
+ * const score = (z: Tensor) => sub(div(1, z), div(2, sub(1, z)));
+ * const process = reversePush(angle, phi, pulledScore(phi, score));
+ * await sample(process, { shape: [2], count: 100, key: key(1), solver: "domainPreserving" });
  */
 export function jacobi(options: JacobiOptions = {}): Jacobi {
   const { horizon = 6, terms = 80 } = options;

@@ -93,7 +93,7 @@ function transitionOf({
   eventRank,
   std,
 }: Box): Pick<Reflected, "logTransition" | "transitionScore"> {
-  /** Displacements of x from all images of x₀, along a new last axis. */
+  /** The displacements of x from all images of x₀, along a new last axis. */
   const displacements = (x: Tensor, x0: Tensor): Tensor => {
     const [from, mirrored] = [sub(x, x0), sub(add(x, x0), 2 * low)];
     const shifts = Array.from({ length: 2 * IMAGES + 1 }, (_, k) => 2 * (k - IMAGES) * length);
@@ -102,7 +102,7 @@ function transitionOf({
       -1,
     );
   };
-  /** log φ of each displacement, without the factor 1/(σ√2π), and σ² like them. */
+  /** log φ of each displacement, without the factor 1/(σ√2π), and σ² in the same shape. */
   const exponents = (d: Tensor, t: Tensor): { logits: Tensor; variance: Tensor } => {
     const variance = expandDims(square(alignToEvent(std(t), eventRank)), -1);
     return { logits: div(mul(square(d), -0.5), variance), variance };
@@ -131,10 +131,11 @@ function transitionOf({
  * import { compile } from "diffeo/engine";
  * import { key } from "diffeo/random";
  *
- * const { sde, extend, fold } = reflected(); // Replace the product by a network of x and t, on the
- * box. const process = reverse(sde, extend((x) => mul(x, 0))); const { samples } = await
- * sample(process, { shape: [2], count: 100, key: key(1) }); const inside = await compile(fold,
- * [[100, 2]])(samples);
+ * const { sde, extend, fold } = reflected();
+ * // Replace the product by a network of x and t, on the box.
+ * const process = reverse(sde, extend((x) => mul(x, 0)));
+ * const { samples } = await sample(process, { shape: [2], count: 100, key: key(1) });
+ * const inside = await compile(fold, [[100, 2]])(samples);
  */
 export function reflected({
   low = 0,

@@ -150,7 +150,7 @@ const inCharts =
     return concat([pulled, zerosLike(c)], -1);
   };
 
-/** y·y₀ */
+/** The cosine y·y₀ of two unit vectors. */
 const cosine = (y: Tensor, y0: Tensor): Tensor => sum(mul(y, y0), -1);
 
 /**
@@ -164,10 +164,11 @@ const cosine = (y: Tensor, y0: Tensor): Tensor => sum(mul(y, y0), -1);
  * @example
  * import { key } from "diffeo/random";
  *
- * const { sde, inCharts, change, toSphere } = sphereBrownian({ dimension: 2 }); // The product is
- * the score of the uniform distribution; replace it by a network of y and t. const process =
- * reverse(sde, inCharts((y) => mul(y, 0))); const solver = changingCharts(change); const { samples
- * } = await sample(process, { shape: [3], count: 100, key: key(1), solver });
+ * const { sde, inCharts, change, toSphere } = sphereBrownian({ dimension: 2 });
+ * // The product is the score of the uniform distribution; replace it by a network of y and t.
+ * const process = reverse(sde, inCharts((y) => mul(y, 0)));
+ * const solver = changingCharts(change);
+ * const { samples } = await sample(process, { shape: [3], count: 100, key: key(1), solver });
  */
 export function sphereBrownian({
   dimension: n,
@@ -179,7 +180,7 @@ export function sphereBrownian({
     fail("usage", `sphereBrownian: \`dimension\` is ${n}`, "use an integer of at least 2");
   for (const [name, value] of Object.entries({ rate, horizon, terms }))
     if (!(value > 0 && value < Infinity))
-      fail("usage", `sphereBrownian: ${name} is ${value}`, "use a positive number");
+      fail("usage", `sphereBrownian: \`${name}\` is ${value}`, "use a positive number");
   const prior: Sde["prior"] = {
     sample: (keys, event, dtype) => {
       const y = normal(keys, event, { dtype });

@@ -30,7 +30,7 @@ export interface TrainOptions {
   /** The last completed step; 0 for a new run. */
   readonly from: number;
   readonly steps: number;
-  
+
   /** Runs step number `step` (from 1). */
   readonly run: (state: TrainState<NdArray>, step: number) => Promise<StepResult<NdArray>>;
   readonly rate: (step: number) => number;
@@ -90,7 +90,8 @@ export function stateOf({ arrays }: Checkpoint, size: number, where: string): Tr
 async function diverged(store: RunStore, what: string): Promise<never> {
   const reached = await store.reached();
   const newest = reached
-    ? `the newest checkpoint is that of step ${reached}` : "no checkpoint has been saved";
+    ? `the newest checkpoint is that of step ${reached}`
+    : "no checkpoint has been saved";
   return fail(
     "numerical",
     `${what}; ${newest}`,

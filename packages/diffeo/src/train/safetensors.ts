@@ -195,7 +195,8 @@ function placeOf(name: string, entry: unknown, room: number, refuse: Refuse): Pl
     data_offsets: [from, to],
   } = entry;
   const size =
-    sizes.get(dtype) ?? refuse(`array "${name}" has the type ${dtype}; only F32 and F16 are supported`);
+    sizes.get(dtype) ??
+    refuse(`array "${name}" has the type ${dtype}; only F32 and F16 are supported`);
   if (to - from !== size * sizeOf(shape) || to > room)
     refuse(`array "${name}" of shape [${shape.join(", ")}] does not fit bytes ${from} to ${to}`);
   return { name, dtype: dtype as StoredType, shape, from, to };

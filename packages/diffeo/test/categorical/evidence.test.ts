@@ -169,7 +169,9 @@ it("keeps known sites in samples, with one evaluation per step", async () => {
 
 it("refuses what does not go together", () => {
   expect(() => denoiserOf({ ...spec, sees: "points" })).toThrow("sees points");
-  expect(() => denoiserOf({ ...spec, parameterisation: "noise" })).toThrow('`sees` is "likelihoods"');
+  expect(() => denoiserOf({ ...spec, parameterisation: "noise" })).toThrow(
+    '`sees` is "likelihoods"',
+  );
   expect(() => standardise([0.5, 0.5], { grid: [4], map: "logistic" as "stickBreaking" })).toThrow(
     "unknown `map`",
   );

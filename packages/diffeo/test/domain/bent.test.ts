@@ -104,8 +104,12 @@ describe("a bend", () => {
 
   it("is refused where it does not fit", () => {
     expect(() => bent(simplex(4), sinh(2))).toThrow("2 numbers for 3 coordinates");
-    expect(() => bent(category(["a", "b"]), sinh(1))).toThrow("a domain of kind category cannot be bent");
-    expect(() => bent(bent(real(), sinh(1)), sinh(1))).toThrow("a domain of kind bent cannot be bent");
+    expect(() => bent(category(["a", "b"]), sinh(1))).toThrow(
+      "a domain of kind category cannot be bent",
+    );
+    expect(() => bent(bent(real(), sinh(1)), sinh(1))).toThrow(
+      "a domain of kind bent cannot be bent",
+    );
     expect(() => bent(real(), { ...spline(1), slopes: [[1]] } as Bend)).toThrow("do not match");
     expect(() =>
       domainOf({

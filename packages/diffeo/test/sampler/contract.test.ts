@@ -275,7 +275,10 @@ describe("a bad request", () => {
     await expect(openSampler(process, { shape: [2], typ: "float64" })).rejects.toThrow(/"typ"/);
   });
   it("names no sampler", () =>
-    expectUsage({ solver: "leapfrog" as SolverName }, /unknown `solver` "leapfrog".*domainPreserving/));
+    expectUsage(
+      { solver: "leapfrog" as SolverName },
+      /unknown `solver` "leapfrog".*domainPreserving/,
+    ));
   it("has a count that is none", () => expectUsage({ count: 2.5 }, /`count` is 2\.5/));
   it("has an event of another rank", () => expectUsage({ shape: [2, 2] }, /eventRank 1/));
   it("wants a log-SNR grid down to zero", () =>

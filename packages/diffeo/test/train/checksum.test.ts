@@ -79,7 +79,9 @@ describe("a safetensors file", () => {
 
   it("has no metadata of the checksum's name", () => {
     const metadata = { checksum: "mine" };
-    expect(() => serializeSafetensors({ arrays: {}, metadata })).toThrow(/the reserved name "checksum"/);
+    expect(() => serializeSafetensors({ arrays: {}, metadata })).toThrow(
+      /the reserved name "checksum"/,
+    );
   });
 });
 

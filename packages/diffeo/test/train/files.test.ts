@@ -103,10 +103,7 @@ describe("safetensors", () => {
     [{ a: { ...place, dtype: ["F32"] } }, /"a" has no valid type, shape and offsets/],
     [{ a: { ...place, dtype: "toString" } }, /type toString; only F32 and F16 are supported/],
     [{ a: place, b: place }, /"b" starts at byte 0, but the one before it ends at 4/],
-    [
-      { a: { ...place, shape: [0], data_offsets: [0, 0] } },
-      /4 bytes follow the last array/,
-    ],
+    [{ a: { ...place, shape: [0], data_offsets: [0, 0] } }, /4 bytes follow the last array/],
     [
       { a: { dtype: "F16", shape: [1], data_offsets: [2, 4] } },
       /"a" starts at byte 2, but the one before it ends at 0/,
