@@ -29,8 +29,10 @@ export interface TrainReport {
 export interface TrainOptions {
   /** The last completed step; 0 for a new run. */
   readonly from: number;
+  /** The step at which training ends. */
   readonly steps: number;
-
+  /** Samples per step, for the reported speed. */
+  readonly batchSize: number;
   /** Runs step number `step` (from 1). */
   readonly run: (state: TrainState<NdArray>, step: number) => Promise<StepResult<NdArray>>;
   readonly rate: (step: number) => number;
