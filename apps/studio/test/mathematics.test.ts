@@ -141,7 +141,7 @@ else
       await page.getByLabel("x2 in terms of y1, y2 (optional)").fill("y2 - y1");
       await page.getByText("The map fails.").waitFor(SOON);
       await page
-        .getByText(/The inverse does not undo the map\./)
+        .getByText(/The inverse is not that of the map\./)
         .first()
         .waitFor();
     });

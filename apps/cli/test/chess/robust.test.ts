@@ -115,7 +115,7 @@ describe("a full disk", () => {
     // A checkpoint has some 800 KiB.
     const { code, stderr } = diffeoUnder('ulimit -f 300; exec "$@"', ...words(run, "--resume"));
     expect(stderr).toMatch(
-      /^diffeo: cannot write .*step-\d+\.safetensors \(EFBIG\)\. Free some space on the disk; what was there before is untouched\.$/m,
+      /^diffeo: cannot write .*step-\d+\.safetensors \(EFBIG\)\. Free some space on the disk; the previous file is unchanged\.$/m,
     );
     expect(code).toBe(1);
     expect(readdirSync(run).sort()).toEqual(before);
@@ -154,7 +154,7 @@ describe("a checkpoint of another architecture", () => {
     const opened = await RunFolder.open(run, config);
     const [, before] = checkpointsOf(run).reverse();
     await expect(opened.latest()).rejects.toThrow(
-      `${newest}, is damaged. Delete it, and the run continues from step ${before}.`,
+      `${newest}, is damaged. Delete it to continue the run from step ${before}.`,
     );
     rmSync(newest);
     expect((await opened.latest())?.step).toBe(before);

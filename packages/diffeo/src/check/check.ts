@@ -1,6 +1,6 @@
 /**
  * `checkMap` checks the properties of a map at random points and where |x| is large. It reports the
- * largest error of each property and the point where it occurred. Run it before you trust a custom
+ * largest error of each property and the point where it occurred. Run it before you use a custom
  * map.
  */
 import { type Bijector, jacobianOf, withoutClosedForms } from "../bijector/index.ts";
@@ -31,7 +31,7 @@ import {
 import { fromX, type Probe, type Property } from "./property.ts";
 import { judge, judgeFinite, type PropertyResult } from "./verdict.ts";
 
-/** Where and how often `checkMap` checks each property. */
+/** Options of `checkMap`. */
 export interface CheckOptions {
   /** The shape of one event of x, e.g. [12]. */
   readonly event: Shape;
@@ -40,13 +40,13 @@ export interface CheckOptions {
    * skipped.
    */
   readonly from?: Bijector;
-  /** How many points. Default 16. */
+  /** The number of points. Default 16. */
   readonly count?: number;
-  /** Chooses the random points. Default: the same points every time. */
+  /** The key of the random points. Default: the same points every time. */
   readonly key?: Key;
   /** The |x| of the points with large |x|. Default 20. */
   readonly extreme?: number;
-  /** Where to compute. Default `cpu`. */
+  /** The device. Default `cpu`. */
   readonly device?: string;
   /** Properties to check in addition, for example `processProperties` for SDEs through the map. */
   readonly more?: readonly Property[];
@@ -59,12 +59,10 @@ export interface MapReport {
   readonly properties: readonly PropertyResult[];
 }
 
-/**
- * Above this condition number of J, rounding leaves fewer digits than the tolerances need.
- */
+/** Above this condition number of J, rounding errors exceed the tolerances. */
 const CONDITION_LIMIT = 1e10;
 const HARD_TOLERANCE = 1e-5;
-/** How many perturbed copies of a point measure the rounding error of the right side. */
+/** The number of perturbed copies of a point that measure the rounding error of the right side. */
 const MOVES = 11;
 const LARGEST_EVENT = 64;
 /** Points evaluated near each distant point: one alone may be small by chance. */
@@ -96,7 +94,7 @@ export async function checkMap(phi: Bijector, options: CheckOptions): Promise<Ma
 
   const plain = withoutClosedForms(phi);
   const spread = normal(fold(seed, "points"), [count, ...event], { dtype: "float64" });
-  // Half as far where x has a boundary, so that the steps of finite differences stay well inside.
+  // Half as far if x has a boundary, so that the steps of finite differences stay inside.
   const typical = from ? { ...spread, data: spread.data.map((z) => z / 2) } : spread;
   const far = from ? undefined : patterns(event, count, extreme, fold(seed, "far"));
   const dense = (z: readonly NdArray[]) => at("float64", z, ({ x, t }) => jacobianOf(plain, x, t));
@@ -154,13 +152,15 @@ function requireShapes(phi: Bijector, event: Shape, from?: Bijector): boolean {
   if (event.length !== phi.eventRank)
     fail(
       "shape",
-      `"${phi.name}" acts on events of ${phi.eventRank} axes, and ${showShape(event)} has ${event.length}`,
+      `"${phi.name}" acts on events of ${phi.eventRank} axes, but ${showShape(event)} has ` +
+        `${event.length}`,
       "give the shape of one event of x, without batch axes",
     );
   if (sizeOf(event) > LARGEST_EVENT)
     fail(
       "usage",
-      `the check needs a dense Jacobian, and an event of shape ${showShape(event)} has ${sizeOf(event)} coordinates`,
+      `the check needs a dense Jacobian, but an event of shape ${showShape(event)} has ` +
+        `${sizeOf(event)} coordinates`,
       `check a smaller event, of at most ${LARGEST_EVENT}`,
     );
   const z = input("x", [2, 3, ...event], "float64");
@@ -189,10 +189,10 @@ function requireShapes(phi: Bijector, event: Shape, from?: Bijector): boolean {
     if (!fits || made.shape.length !== (whole?.length ?? 2 + phi.eventRank))
       fail(
         "shape",
-        `${part} of "${phi.name}" takes ${showShape(z.shape)} to ${showShape(made.shape)}`,
+        `${part} of "${phi.name}" maps shape ${showShape(z.shape)} to ${showShape(made.shape)}`,
         whole
           ? `return shape ${showShape(whole)}`
-          : `keep the batch axes [2, 3] and make ${phi.eventRank} event axes`,
+          : `keep the batch axes [2, 3] and return ${phi.eventRank} event axes`,
       );
     return made;
   };

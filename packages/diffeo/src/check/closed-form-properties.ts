@@ -1,7 +1,7 @@
 /**
- * Every closed form must agree with autodiff of φ, φ⁻¹ and log|det J|: one property per closed
- * form, or one per kind of argument. The record has an entry for every closed form that a map may
- * have; omitting one does not compile.
+ * Every closed form must agree with automatic differentiation of φ, φ⁻¹ and log|det J|: one
+ * property per closed form, or one per kind of argument. The record must have an entry for every
+ * closed form of maps, else it does not compile.
  */
 import {
   type Bijector,
@@ -23,10 +23,10 @@ import type { Probe, Property } from "./property.ts";
 interface Form {
   /** Its name in a report. */
   readonly symbol: string;
-  /** The closed form if the map has one, else autodiff. */
+  /** The closed form if the map has one, else automatic differentiation. */
   readonly of: (phi: Bijector, probe: Probe) => Tensor;
   /**
-   * Whether autodiff is an accurate reference at large |x|. It is not if it goes through φ⁻¹.
+   * Whether automatic differentiation is an accurate reference at large |x|. It is not through φ⁻¹.
    */
   readonly hard?: boolean;
 }
@@ -56,7 +56,7 @@ const forms: Readonly<Record<ClosedForm, readonly Form[]>> = {
   itoTrace: ofDiffusion("Tr[GᵀHG]", itoTrace, { hard: true }),
   pullItoTrace: ofDiffusion("J⁻¹Tr[GᵀHG]", pullItoTrace),
   timeDerivative: [{ symbol: "∂ₜφ", of: (phi, { x, t }) => timeDerivative(phi, x, t), hard: true }],
-  // Around the image, some of it outside; another property checks that φ(x) is inside.
+  // Points around the image, some of them outside; another property checks that φ(x) is inside.
   contains: [
     {
       symbol: "y in the image",

@@ -1,4 +1,4 @@
-/** diffeo/check: the properties that a map must have, and `checkMap`, which checks them. */
+/** diffeo/check: `checkMap`, which checks the properties of a map. */
 export { type CheckOptions, checkMap, type MapReport } from "./check.ts";
 export { mapProperties } from "./map-properties.ts";
 export { processProperties } from "./process-properties.ts";

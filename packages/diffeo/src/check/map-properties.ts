@@ -50,7 +50,7 @@ import { difference, type Probe, type Property, secondDifference } from "./prope
 
 const EXACT = 1e-9;
 
-/** arsinh: a map to chain φ with, with small derivatives on all of R. */
+/** arsinh, a map to compose with φ that has small derivatives on all of R. */
 const arsinh = coordinatewise({
   name: "arsinh",
   forward: (y) => mul(sign(y), log(add(abs(y), sqrt(add(square(y), 1))))),
@@ -84,7 +84,7 @@ export const mapProperties: readonly Property[] = [
     sides: (phi, { x, t }) => [phi.inverse(phi.forward(x, t), t), x],
     tolerance: EXACT,
     floor: 1,
-    remedy: "the inverse does not undo the map",
+    remedy: "the inverse is not that of the map",
   },
   {
     name: "φ(x) is in the image of φ",
@@ -95,7 +95,7 @@ export const mapProperties: readonly Property[] = [
     tolerance: 0,
     floor: 1,
     remedy:
-      "the map's own `contains` rejects a point that the map reaches, or its inverse is not a number there",
+      "the map's own `contains` rejects a point in its image, or its inverse is NaN there",
   },
   {
     name: "log|det J| = log|det| of the dense J",
@@ -111,7 +111,7 @@ export const mapProperties: readonly Property[] = [
     floor: 1,
     hard: true,
     remedy:
-      "logDet is not the logarithm of the volume that the map stretches, or J is singular there",
+      "logDet is not log|det J|, or J is singular there",
   },
   {
     name: "J v = finite differences of φ",
@@ -191,7 +191,7 @@ export const mapProperties: readonly Property[] = [
     },
     tolerance: 0,
     floor: 1,
-    remedy: "the map says coordinatewise, but a coordinate of y depends on another of x",
+    remedy: "the map is marked coordinatewise, but a coordinate of y depends on another of x",
   },
   {
     name: "score: push then pull = itself",
@@ -199,7 +199,7 @@ export const mapProperties: readonly Property[] = [
     tolerance: EXACT,
     floor: 0,
     hard: true,
-    remedy: "the map's Jacobian products do not undo each other",
+    remedy: "the map's Jacobian products are not inverse to each other",
   },
   {
     // With log p = −½‖x‖². Along the image of an embedding, gradients in the surrounding space
@@ -218,7 +218,7 @@ export const mapProperties: readonly Property[] = [
     },
     tolerance: EXACT,
     floor: 1e-3,
-    remedy: "the inverse, logDet and the closed forms do not belong to one map",
+    remedy: "the inverse, logDet and the closed forms do not match",
   },
   ofChain("J v", (phi, { x, v, t }) => pushVector(phi, x, v, t)),
   ofChain("∇ log|det J|", (phi, { x, t }) => gradLogDet(phi, x, t)),
@@ -234,7 +234,7 @@ export const mapProperties: readonly Property[] = [
     },
     tolerance: EXACT,
     floor: 1e-3,
-    remedy: "the map's gradLogDet and its Jacobian products do not belong together",
+    remedy: "the map's gradLogDet and its Jacobian products do not match",
   },
   {
     name: "φ then φ⁻¹, as a chain, is the identity",
@@ -257,6 +257,6 @@ export const mapProperties: readonly Property[] = [
     },
     tolerance: 1e-8,
     floor: 1,
-    remedy: "the inverse does not undo the map",
+    remedy: "the inverse is not that of the map",
   },
 ];

@@ -136,8 +136,7 @@ export async function evaluateAt<Y>(
 }
 
 /**
- * Of each point the largest multiple where no length shrinks, nor any ratio of lengths changes,
- * more than `limit`.
+ * Scales each point to the greatest multiple at which the condition number of J is at most `limit`.
  */
 export async function withinCondition(
   points: NdArray,
@@ -163,8 +162,8 @@ export async function withinCondition(
 }
 
 /**
- * The largest (or 1) over the smallest diagonal of R in J = QR, columns orthogonalised longest
- * first.
+ * The greatest diagonal entry (or 1) divided by the smallest one of R in J = QR, with the longest
+ * columns orthogonalised first.
  */
 function conditionOf(j: Float64Array, m: number, n: number): number {
   const columns = Array.from({ length: n }, (_, k) =>
@@ -185,6 +184,6 @@ function conditionOf(j: Float64Array, m: number, n: number): number {
       });
     }
   }
-  // y is of order 1 even where all of J is tiny, and it is y that is rounded.
+  // y is of order 1 even if all of J is tiny, and the rounding is that of y.
   return Math.max(1, lengths[0]) / (lengths.at(-1) as number);
 }

@@ -12,7 +12,7 @@ import type { MarginalScore } from "../sde/score.ts";
 import { vp } from "../sde/vp.ts";
 import { difference, type Property, secondDifference } from "./property.ts";
 
-/** A smooth field in place of a score: the properties hold for any field. */
+/** A smooth field instead of a score; the properties hold for any field. */
 const scoreOf =
   (eventRank: number): MarginalScore =>
   (x, t) =>
@@ -55,7 +55,7 @@ const bothWays =
   };
 
 const remedy =
-  "the inverse, logDet or one of the closed forms is wrong; the checks above say which";
+  "the inverse, logDet or one of the closed forms is wrong; the checks above show which";
 
 /** The properties that processes pushed through a map must have. */
 export const processProperties: readonly Property[] = [

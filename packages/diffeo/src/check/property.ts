@@ -61,7 +61,7 @@ export function difference(f: (z: Tensor) => Tensor, x: Tensor, v: Tensor, h = 1
   return mul(sub(mul(sub(step(1), step(-1)), 8), sub(step(2), step(-2))), 1 / (12 * h));
 }
 
-/** ∂²f along v, the same way. */
+/** ∂²f along v by central differences. */
 export function secondDifference(f: (z: Tensor) => Tensor, x: Tensor, v: Tensor, h = 1e-4): Tensor {
   const step = (k: number): Tensor => f(add(x, mul(v, k * h)));
   const near = mul(add(step(1), step(-1)), 16);
@@ -69,7 +69,7 @@ export function secondDifference(f: (z: Tensor) => Tensor, x: Tensor, v: Tensor,
   return mul(sub(sub(near, far), mul(f(x), 30)), 1 / (12 * h * h));
 }
 
-/** What is computed from x alone, and must be a number wherever x is. */
+/** Quantities that are computed from x, and must be finite for finite x. */
 export function fromX(
   phi: Bijector,
   { x, t, v, s, w, scalar, matrix }: Probe,

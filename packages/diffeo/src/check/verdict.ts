@@ -1,11 +1,11 @@
-/** From the two sides of a property at many points to the largest error and a verdict. */
+/** Compares the two sides of a property at many points: the largest error and the verdict. */
 import { type NdArray, type Tensor, toFloat64 } from "../graph/index.ts";
 import type { Found } from "./probe.ts";
 import type { Property } from "./property.ts";
 
-/** The square root of the largest float32: values below it may be squared on the way. */
+/** The square root of the largest float32: values below it can be squared. */
 const FLOAT32_RANGE = 1e18;
-/** How many times the rounding error of the right side an error may be. */
+/** The tolerance of an error as a multiple of the rounding error of the right side. */
 const ROUNDING = 16;
 
 /** The largest difference between the two sides of a property, and where it occurred. */

@@ -1,7 +1,7 @@
 /**
- * Files written whole or not at all: a temporary file next to the target, flushed to disk, then
- * renamed over it. The new file has the mode, the owner and the group of the file it replaces.
- * Links are followed. A pipe or a device cannot be replaced and is written to.
+ * Atomic file writes: a temporary file next to the target is flushed to disk, then renamed to it.
+ * The new file has the mode, the owner and the group of the file it replaces. Links are followed. A
+ * pipe or a device is written directly, because it cannot be replaced.
  */
 import { randomBytes } from "node:crypto";
 import type { Stats } from "node:fs";
@@ -24,36 +24,33 @@ import { isAlive } from "./process.ts";
 /** The disk, the user's share of it, or the largest file allowed is full. */
 const full: readonly (string | undefined)[] = ["ENOSPC", "EDQUOT", "EFBIG"];
 
-/** What to raise when a file could not be written. */
+/** The error for a file that could not be written. */
 export function cannotWrite(path: string, error: unknown): DiffeoError {
   const { code, message } = error as NodeJS.ErrnoException;
   return new DiffeoError(
     "data",
     `cannot write ${path} (${code ?? message})`,
     full.includes(code)
-      ? "free some space on the disk; what was there before is untouched"
+      ? "free some space on the disk; the previous file is unchanged"
       : "check the path and its permissions",
     { cause: error },
   );
 }
 
 /**
- * The name next to a target under which a process writes; two writers of one process have two. It
- * does not contain the target's name, which may be as long as names can be.
+ * The name of a temporary file next to a target, which is different for every writer. It does not
+ * contain the target's name, which may already have the greatest length.
  */
 const temporaryOf = (target: string): string =>
   join(dirname(target), `.${process.pid}-${randomBytes(4).toString("hex")}.diffeo.tmp`);
 const temporaryName = /\.(\d+)-[0-9a-f]{8}\.diffeo\.tmp$/;
 /**
- * A file on a shared disk may be that of a live process elsewhere: it is touched more often than
- * this.
+ * A temporary file on a shared disk may belong to a live process on another machine, which modifies
+ * it more often than this.
  */
 const ABANDONED_MS = 60_000;
 
-/**
- * Removes from a folder what processes that are gone have left half written. Never raises: it is a
- * courtesy.
- */
+/** Removes temporary files of processes that have ended from a folder. Never throws. */
 export async function tidyTemporaries(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const [, pid] = temporaryName.exec(name) ?? [];
@@ -65,7 +62,7 @@ export async function tidyTemporaries(folder: string): Promise<void> {
   }
 }
 
-/** Whole, in parts, or as it comes. */
+/** The content of a file: complete, in parts, or as a stream. */
 type Content =
   | Uint8Array
   | string
@@ -74,13 +71,10 @@ type Content =
 
 const isStream = (parts: Content): boolean => Symbol.asyncIterator in Object(parts);
 
-/**
- * Characters that are written at once: a call of the system for every line would take longer than
- * the lines.
- */
+/** Characters per write; a system call per line would be slow. */
 const GATHERED = 2 ** 16;
 
-/** The same in fewer parts: texts that follow each other are one. */
+/** Joins consecutive texts into fewer parts. */
 async function* joinTexts(
   parts: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
 ): AsyncGenerator<Uint8Array | string> {
@@ -97,15 +91,15 @@ async function* joinTexts(
 }
 
 /**
- * The file that a path names after all links, also where the last link points to a file that does
- * not exist yet.
+ * The target of a path after following all links, also if the last one points to a file that does
+ * not exist.
  */
 export async function followLinks(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    // A pipe, as /dev/stdout may be, has no path of its own.
+    // A pipe, such as /dev/stdout may be, has no path.
     if (await stat(path).catch(() => undefined)) return path;
     const folder = await realpath(dirname(resolve(path))).catch(() => undefined);
     if (folder === undefined) return path;
@@ -117,10 +111,10 @@ export async function followLinks(path: string): Promise<string> {
 }
 
 /**
- * Gives a new file the owner, the group and the mode of the one it replaces. Only root can give a
- * file away, and a user can choose among their own groups. Where the group stays another one, it
- * gets the permissions of all others, so that nobody gains access. A file system without owners or
- * modes refuses both changes, and has nothing to keep.
+ * Gives a new file the owner, the group and the mode of the one it replaces. Only root can change
+ * the owner, and users can choose among their own groups. If the group cannot be set, the group
+ * permissions are set to those of all others, so that nobody gains access. File systems without
+ * owners or modes reject both changes.
  */
 async function keepAccess(file: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
   const ignore = (): undefined => undefined;
@@ -132,14 +126,14 @@ async function keepAccess(file: FileHandle, { uid, gid, mode }: Stats): Promise<
   await file.chmod(newGid === gid ? bits : (bits & 0o707) | ((bits & 0o007) << 3)).catch(ignore);
 }
 
-/** @param replaced The file whose owner, group and mode the new one gets. */
+/** @param replaced the file whose owner, group and mode the new file gets */
 async function writeAll(path: string, parts: Content, replaced?: Stats): Promise<void> {
   const file = await open(path, "w", replaced ? 0o600 : undefined);
   try {
     if (replaced) await keepAccess(file, replaced);
     const all = typeof parts === "string" || parts instanceof Uint8Array ? [parts] : parts;
     for await (const part of joinTexts(all)) await file.writeFile(part);
-    // Neither a pipe nor a device has anything to flush.
+    // Pipes and devices need no flush.
     if ((await file.stat()).isFile()) await file.sync();
   } finally {
     await file.close();
@@ -147,9 +141,9 @@ async function writeAll(path: string, parts: Content, replaced?: Stats): Promise
 }
 
 /**
- * Writes a file whole or not at all: under another name first, which is then renamed.
+ * Writes a file atomically: under a temporary name, which is then renamed.
  *
- * @param parts text or bytes, or pieces of them as they come
+ * @param parts text or bytes, or a stream of them
  */
 export async function writeFileAtomic(path: string, parts: Content): Promise<void> {
   const target = await followLinks(path).catch((error: unknown) => {
@@ -164,18 +158,21 @@ export async function writeFileAtomic(path: string, parts: Content): Promise<voi
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
-    // The stream may end by an error of its own, or be aborted.
+    // The stream itself may fail or be aborted.
     if (isStream(parts) && !("syscall" in Object(error))) throw error;
     throw cannotWrite(path, error);
   }
 }
 
-/** A file's bytes, or an error that names it. Files and pipes end; devices need not. */
+/**
+ * Reads the bytes of a file or a pipe; errors name the path. Devices are rejected, because they may
+ * not end.
+ */
 export async function readBytes(path: string): Promise<Uint8Array> {
   try {
     const about = await stat(path);
     if (about.isCharacterDevice() || about.isBlockDevice())
-      fail("data", `${path} is a device`, "name a file or a pipe");
+      fail("data", `${path} is a device`, "give a file or a pipe");
     return await readFile(path);
   } catch (error) {
     if (error instanceof DiffeoError) throw error;

@@ -1,27 +1,28 @@
 /**
- * Chains on disk, under way: config.json, the options, and chains.json, where they are, each
- * written whole or not at all. A process may end at any moment; the next one goes on from the last
- * whole transitions that were kept.
+ * Unfinished chains on disk: config.json has the options, and chains.json the states of the chains.
+ * Both are written atomically. If a process ends, the next one continues from the last saved
+ * transitions.
  */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-// Not by its index: commands that read other files load this one too, and have no use for chains.
+// Not imported from the index, because commands that read other files load this module, but not the
+// code of chains.
 import { parseChains, serializeChains } from "../mcmc/checkpoint.ts";
 import type { ChainStore } from "../mcmc/draw-options.ts";
 import { readBytes, writeFileAtomic } from "./atomic.ts";
 import { type RunConfig, RunFolder } from "./run-folder.ts";
 
-/** Where a folder of chains keeps them on the way. */
+/** The file of the states in a folder of chains. */
 export const chainsFile = (folder: string): string => join(folder, "chains.json");
 
 /**
- * Opens a folder that keeps chains, to be continued.
+ * Opens a folder as a store of chains, so that an interrupted run can continue.
  *
- * @throws DiffeoError of kind `usage` where a kept run had another configuration
+ * @throws DiffeoError of kind `usage` if the saved run has another configuration
  *
- * @param resume whether a run is there to be continued, or is to be begun: chains that lie there
- * are then another's, and go
+ * @param resume whether to continue the saved run. If false, chains in the folder are deleted and a
+ * new run starts
  */
 export async function openChainFolder(
   path: string,

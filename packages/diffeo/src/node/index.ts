@@ -1,7 +1,4 @@
-/**
- * diffeo/node: what needs Node: files written whole or not at all, run folders, models on disk,
- * worker processes.
- */
+/** diffeo/node: atomic file writes, run folders, models on disk, and worker processes, for Node. */
 export { openChainFolder } from "./chain-folder.ts";
 export { loadModel, saveModel } from "./denoiser-file.ts";
 export { type RunConfig, RunFolder } from "./run-folder.ts";

@@ -1,18 +1,21 @@
-/** JSON from files, held to a schema before anything is done with it. */
+/** JSON files that are validated by a schema. */
 import { readFile } from "node:fs/promises";
 import * as v from "valibot";
 import { DiffeoError } from "../graph/index.ts";
 
-/** A kind of JSON file: its schema, and what errors call it. */
+/** A kind of JSON file: its schema, and its name in errors. */
 export interface JsonKind<Schema extends v.GenericSchema> {
   readonly schema: Schema;
-  /** What such a file is called: "calibration of w". */
+  /** The name of the kind, such as "calibration of w". */
   readonly what: string;
-  /** What to do about one that is none. */
+  /** The remedy for an invalid file. */
   readonly remedy: string;
 }
 
-/** A text as what it should be, or one message that says where it is not. `path` names the file. */
+/**
+ * Parses a text by the schema of its kind; the error says where it is invalid. `path` is the name
+ * of the file.
+ */
 export function parseJson<Schema extends v.GenericSchema>(
   text: string,
   path: string,
@@ -36,7 +39,7 @@ export function parseJson<Schema extends v.GenericSchema>(
   );
 }
 
-/** The same from a file. */
+/** Reads and parses a JSON file. */
 export async function readJson<Schema extends v.GenericSchema>(
   path: string,
   kind: JsonKind<Schema>,

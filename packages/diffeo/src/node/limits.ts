@@ -1,24 +1,26 @@
 /**
- * Memory and time of a process that runs a job: the limits are set before, checked while it runs,
- * and a process that takes more is ended. Memory is what is resident, as the system counts it; four
- * looks a second miss a peak that is shorter.
+ * Limits of the memory and time of a process that runs a job. They are checked while it runs, and a
+ * process that exceeds them is ended. Memory is the resident memory; it is measured four times per
+ * second, so shorter peaks are missed.
  */
 import { type ChildProcess, execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { DiffeoError } from "../graph/index.ts";
 
-/** The time and the memory that a job may take. */
+/** Limits of the time and memory of a job. */
 export interface JobLimits {
-  /** From the moment a process is given the job. */
+  /** Seconds from the start of the job. */
   readonly seconds?: number;
-  /** Of memory, of the whole process. */
+  /** Bytes of resident memory of the process. */
   readonly bytes?: number;
 }
 
 const EVERY_MS = 250;
 
-/** Resident bytes of a process; none where it is gone or the system does not say. */
+/**
+ * The resident bytes of a process; undefined if it has ended or the system does not report them.
+ */
 async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => undefined);
   const kilobytes =
@@ -29,7 +31,9 @@ async function residentBytes(pid: number): Promise<number> {
   return Number(kilobytes ?? 0) * 1024;
 }
 
-/** Calls `exceeded` once, if the process takes more than it may. Returns what ends the watch. */
+/**
+ * Calls `exceeded` once if the process exceeds a limit. Returns a function that ends the checks.
+ */
 export function watchLimits(
   { pid }: ChildProcess,
   { seconds, bytes }: JobLimits,
@@ -56,7 +60,8 @@ export function watchLimits(
         const taken = await residentBytes(pid);
         if (taken > bytes)
           stop(
-            `the job took ${(taken / 1e9).toFixed(2)} GB of memory, ${(bytes / 1e9).toFixed(2)} are allowed`,
+            `the job used ${(taken / 1e9).toFixed(2)} GB of memory, the limit is ` +
+              `${(bytes / 1e9).toFixed(2)} GB`,
           );
       }, EVERY_MS),
     );

@@ -1,8 +1,8 @@
 /**
- * One process at a time on a file or in a folder: a lock next to it or in it that names its process.
- * A process that is killed leaves its lock behind. The lock is replaced where the process can be
- * looked up: on the same host, in the same boot and the same PID namespace (a container has one of
- * its own). Any other lock is left alone, since its process may live.
+ * Locks, so that one process at a time uses a file or a folder: a lock file next to it or in it
+ * names the process. A process that is killed leaves its lock behind. The lock is replaced if the
+ * process can be checked, which requires the same host, the same boot and the same PID namespace
+ * (containers have their own). Other locks are kept, because their process may be alive.
  */
 import { randomBytes } from "node:crypto";
 import { link, mkdir, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises";
@@ -14,14 +14,14 @@ import { beganAt, isAlive, type ProcessName, processSpace } from "./process.ts";
 
 interface Holder extends ProcessName {
   readonly host: string;
-  /** Where its number means a process. */
+  /** The space in which its process number is valid. */
   readonly space?: string | undefined;
 }
 
 const text = (value: unknown): string | undefined =>
   typeof value === "string" ? value : undefined;
 
-/** The process that a lock names; undefined where the text is not a lock. */
+/** The process that a lock names; undefined if the text is not a lock. */
 function holderOf(content: string): Holder | undefined {
   try {
     const { pid, host, space, began } = JSON.parse(content) as Holder;
@@ -42,10 +42,10 @@ const isStale = (content: string): boolean => {
 
 const errno = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-/** The end of a name that no other process uses, in whatever container it runs. */
+/** A suffix that no other process uses, in any container. */
 const unique = (): string => `${process.pid}-${randomBytes(4).toString("hex")}`;
 
-/** Makes the lock with its text in it at once. Returns whether it was made. */
+/** Creates the lock together with its text. Returns whether it was created. */
 async function make(path: string, content: string): Promise<boolean> {
   const own = `${path}.${unique()}`;
   await writeFile(own, content);
@@ -61,8 +61,8 @@ async function make(path: string, content: string): Promise<boolean> {
 }
 
 /**
- * Takes a stale lock away. Of several that see it as stale, one takes it; another's new lock is put
- * back.
+ * Removes a stale lock. If several processes find it stale, one removes it; a new lock of another
+ * process is put back.
  */
 async function takeAway(path: string): Promise<void> {
   const aside = `${path}.${unique()}.stale`;
@@ -72,7 +72,7 @@ async function takeAway(path: string): Promise<void> {
   await rm(aside, { force: true });
 }
 
-/** Where a process is, seen from this one. */
+/** Describes where a process runs, relative to this one. */
 function placeOf(holder: Holder): string {
   if (holder.host !== hostname()) return ` on ${holder.host}`;
   return isHere(holder) ? "" : ` of another container or boot of ${holder.host}`;
@@ -118,12 +118,12 @@ async function holding<T>(path: string, what: string, work: () => Promise<T>): P
 }
 
 /**
- * Does some work with a folder to itself; the folder is made, and removed again where the work
- * leaves it empty.
+ * Runs work with exclusive use of a folder. The folder is created, and removed if it is empty
+ * afterwards.
  */
 export const inFolder = <T>(folder: string, work: () => Promise<T>): Promise<T> =>
   holding(join(folder, ".lock"), folder, work);
 
-/** Does the work that makes a file, alone. */
+/** Runs work with exclusive use of a file. */
 export const onFile = <T>(path: string, work: () => Promise<T>): Promise<T> =>
   holding(`${path}.lock`, path, work);

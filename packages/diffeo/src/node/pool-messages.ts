@@ -1,7 +1,7 @@
 /** What a pool and its workers send to each other. */
 import { DiffeoError, type ErrorKind } from "../graph/index.ts";
 
-/** A job of a pool: a name and plain data. */
+/** A job of a pool: a kind and parameters. */
 export interface PoolJob {
   readonly kind: string;
   readonly parameters: unknown;
@@ -13,14 +13,14 @@ export type Message =
   | { readonly kind: "answer"; readonly id: number; readonly answer: unknown }
   | { readonly kind: "refusal"; readonly id: number; readonly error: Failure };
 
-/** What a worker says. */
+/** Messages from a worker. */
 export type Reply =
   | { readonly kind: "progress"; readonly progress: unknown }
   | { readonly kind: "ask"; readonly id: number; readonly what: unknown }
   | { readonly kind: "done"; readonly result: unknown }
   | { readonly kind: "failed"; readonly error: Failure };
 
-/** An error as it goes from one process to another. */
+/** An error in a message between processes. */
 export interface Failure {
   readonly message: string;
   readonly diffeo?: { readonly kind: ErrorKind; readonly problem: string; readonly remedy: string };

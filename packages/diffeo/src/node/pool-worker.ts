@@ -6,20 +6,20 @@ import { errorOf, failureOf, type Message, type PoolJob, type Reply } from "./po
 export interface RunJobOptions {
   readonly onProgress?: (progress: unknown) => void;
   readonly onAsk?: (what: unknown) => Promise<unknown>;
-  /** Ends the job where it stands, with its process. */
+  /** Stops the job by ending its process. */
   readonly signal?: AbortSignal;
 }
 
-/** A job that waits for a worker, or that one is at. */
+/** A job that is queued or running. */
 export interface Task extends RunJobOptions {
   readonly job: PoolJob;
-  /** Fulfilled when it is done or has failed. */
+  /** Resolves when the job has ended or failed. */
   readonly ended: Promise<void>;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** One process, with the job it is at. */
+/** One process and its current job. */
 export interface Worker {
   readonly child: ChildProcess;
   readonly ended: Promise<void>;
@@ -33,11 +33,11 @@ export function startWorker(
   folder: string,
   free: (worker: Worker) => void,
 ): Worker {
-  // `serveJobs` goes to the folder: flags of Node may name modules relative to this one.
+  // `serveJobs` changes to the folder, because flags of Node may name modules relative to this one.
   const child = fork(script, [folder], {
     execArgv: [...execArgv],
     serialization: "advanced",
-    // What a library prints must not end up among the results of a command.
+    // The output of libraries must not be mixed with the results of a command.
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   const settle = (then: (task: Task) => void): void => {
@@ -67,7 +67,7 @@ export function startWorker(
   const answer = async (id: number, what: unknown): Promise<void> => {
     const {
       onAsk = () =>
-        fail("usage", "a job requested data that is not available", "answer it with onAsk"),
+        fail("usage", "a job requested data that is not available", "provide it with onAsk"),
     } = worker.task ?? {};
     try {
       tell({ kind: "answer", id, answer: await onAsk(what) });

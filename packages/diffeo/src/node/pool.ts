@@ -1,14 +1,14 @@
 /**
- * Worker processes that are kept, each doing one job of some work after another. A job is a kind
- * and parameters, both plain data, and its result is a function of them alone: whoever does it, and
- * in whatever order, it is the same.
+ * A pool of worker processes, each of which runs one job after another. A job has a kind and
+ * parameters, both plain data, and its result is a function of these alone, independent of the
+ * worker and the order.
  *
  *   parent: openPool(script, { workers }).run({ kind, parameters }) → result
  *   script: serveJobs({ kind: (parameters, { report, ask }) => result, … })
  *
- * A job that fails, or whose process is lost, is an error of that job; the next one gets a
- * process of its own. A worker ends with its parent, however that ends. Workers run in an empty
- * folder, so that a relative path in data from elsewhere finds no file.
+ * If a job fails or its process is lost, only that job has an error; the next job gets a new
+ * process. Workers always end with their parent. They run in an empty folder, so that relative
+ * paths in untrusted data find no files.
  */
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -20,27 +20,24 @@ import { type JobLimits, watchLimits } from "./limits.ts";
 import type { Message, PoolJob } from "./pool-messages.ts";
 import { type RunJobOptions, startWorker, type Task, type Worker } from "./pool-worker.ts";
 
-/** Worker processes that are kept. */
+/** A pool of worker processes. */
 export interface Pool extends Closable {
-  /**
-   * The result of a job, as soon as a worker is free and has done it. Jobs are begun in the order
-   * of the calls.
-   */
+  /** Runs a job when a worker is free. Jobs are started in the order of the calls. */
   run(job: PoolJob, options?: RunJobOptions): Promise<unknown>;
-  /** Ends all workers; jobs that are not done fail. */
+  /** Ends all workers; unfinished jobs fail. */
   close(): Promise<void>;
 }
 
 export interface PoolOptions {
-  /** The most processes at a time. */
+  /** The most processes. */
   readonly workers: number;
   /** Flags of Node for the workers. Default: those of this process. */
   readonly execArgv?: readonly string[];
-  /** A job that needs more fails, and its process ends. Default none. */
+  /** Limits per job; a job that exceeds them fails, and its process ends. Default none. */
   readonly limits?: JobLimits;
 }
 
-/** A job and what will come of it; the signal is listened to until then. */
+/** A job with the promise of its result; the signal is observed until it ends. */
 function taskOf(
   job: PoolJob,
   options: RunJobOptions,
@@ -63,7 +60,7 @@ function taskOf(
   return { task, result };
 }
 
-/** An empty folder that is made when it is first needed, and removed at the latest on exit. */
+/** An empty folder that is created when it is first needed, and removed on exit at the latest. */
 function emptyFolder(): { readonly path: () => string; readonly remove: () => void } {
   let folder: string | undefined;
   const remove = (): void => {
@@ -82,7 +79,7 @@ function emptyFolder(): { readonly path: () => string; readonly remove: () => vo
 async function endAll(workers: readonly Worker[], waiting: readonly Task[]): Promise<void> {
   const gone = new DiffeoError(
     "disposed",
-    "the pool was closed before the job was done",
+    "the pool was closed before the job had ended",
     "run it again",
   );
   for (const task of waiting) task.reject(gone);
@@ -96,9 +93,9 @@ async function endAll(workers: readonly Worker[], waiting: readonly Task[]): Pro
 }
 
 /**
- * Opens a pool of worker processes; each begins when there is a job for it.
+ * Opens a pool of worker processes, which are started when there are jobs.
  *
- * @param script what the workers run: it calls `serveJobs`
+ * @param script the script of the workers, which calls `serveJobs`
  */
 export function openPool(script: URL, options: PoolOptions): Pool {
   const { workers: most, execArgv = process.execArgv, limits = {} } = options;
@@ -145,7 +142,7 @@ export function openPool(script: URL, options: PoolOptions): Pool {
   };
   return {
     run: async (job, options = {}) => {
-      if (closed) fail("disposed", "the pool is closed", "open another");
+      if (closed) fail("disposed", "the pool is closed", "open a new one");
       options.signal?.throwIfAborted();
       const { task, result } = taskOf(job, options, abort);
       waiting.push(task);

@@ -1,16 +1,16 @@
-/** Whether a process of this machine is still there. */
+/** Whether a process of this machine is alive. */
 import { readFileSync, readlinkSync } from "node:fs";
 
 export interface ProcessName {
   readonly pid: number;
   /**
-   * When it began, in ticks since the machine did, where the system says: a number of an ended
-   * process is given again.
+   * Its start time in ticks since boot, if the system reports it, because process numbers are
+   * reused.
    */
   readonly began?: string | undefined;
 }
 
-/** The 22nd field of /proc/PID/stat; the second may hold blanks and parentheses. */
+/** The 22nd field of /proc/PID/stat; the second may contain blanks and parentheses. */
 export function beganAt(pid: number): string | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -21,8 +21,8 @@ export function beganAt(pid: number): string | undefined {
 }
 
 /**
- * Where numbers of processes mean the same: a boot of the machine and a PID namespace of it, where
- * the system says. Containers may share a host name and a folder, and count their processes apart.
+ * The space of process numbers: the boot and the PID namespace of the machine, if the system
+ * reports them. Containers may share a host name and a folder, but have separate process numbers.
  */
 export function processSpace(): string | undefined {
   try {
@@ -37,7 +37,7 @@ export function isAlive({ pid, began }: ProcessName): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // One that may not be signalled is there.
+    // A process that may not be signalled exists.
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
   }
   const now = began === undefined ? undefined : beganAt(pid);

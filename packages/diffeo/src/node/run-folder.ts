@@ -2,10 +2,10 @@
  * A training run on disk:
  *   config.json      the options, seed and version; a resumed run must have the same
  *   metrics.jsonl    one line per report
- *   step-N.safetensors   state after N steps, written whole or not at all; the newest two are kept
+ *   step-N.safetensors   state after N steps, written atomically; the newest two are kept
  *
- * A process may end at any moment. What it leaves is a run at its newest checkpoint: opening it
- * clears away files that were being written, and reports of steps that will be run again.
+ * If a process ends, the run continues from its newest checkpoint. Opening the folder removes
+ * unfinished files, and reports of steps that will be repeated.
  */
 import { existsSync } from "node:fs";
 import { appendFile, readdir, readFile, rm } from "node:fs/promises";
@@ -19,17 +19,17 @@ const checkpointName = /^step-(\d+)\.safetensors$/;
 const temporary = /\.\d+(-[0-9a-f]{8}\.diffeo)?\.tmp$/;
 const KEPT = 2;
 
-/** What decides the numbers of a run, as its folder keeps it. */
+/** The configuration of a run, which is stored in its folder. */
 export interface RunConfig {
-  /** Of the program that began the run: for the record, any may continue it. */
+  /** The version of the program that started the run. It is not compared. */
   readonly version?: string;
-  /** Where its data lay: for the record, they may have moved. */
+  /** The files of the data. They are not compared, because files may move. */
   readonly files?: unknown;
-  /** What shapes the run's numbers. */
+  /** All other settings, which determine the numbers of the run and are compared. */
   readonly [setting: string]: unknown;
 }
 
-/** The first setting in which two configurations differ, by its path. */
+/** The path of the first setting in which two configurations differ. */
 function difference(
   before: unknown,
   now: unknown,
@@ -50,9 +50,7 @@ const settingsOf = ({ version: _, files: __, ...settings }: RunConfig): RunConfi
 
 const show = (value: unknown): string => (value === undefined ? "nothing" : JSON.stringify(value));
 
-/**
- * The step a line of metrics is about; a line cut off by a crash is about none that was reached.
- */
+/** The step of a line of metrics; ∞ for a line that was cut off by a crash. */
 function stepOf(line: string): number {
   try {
     return (JSON.parse(line) as { step: number }).step;
@@ -61,7 +59,7 @@ function stepOf(line: string): number {
   }
 }
 
-/** What a run was begun with; nothing where there is no run. */
+/** The configuration of a run; undefined if there is none. */
 async function readConfig(path: string): Promise<RunConfig | undefined> {
   if (!existsSync(path)) return undefined;
   try {
@@ -70,13 +68,13 @@ async function readConfig(path: string): Promise<RunConfig | undefined> {
     throw new DiffeoError(
       "data",
       `${path} cannot be read as JSON`,
-      "restore it, or begin a new run from model.safetensors of this one",
+      "restore it, or start a new run from model.safetensors of this one",
       { cause: error },
     );
   }
 }
 
-/** A folder that keeps a run: configuration, metrics and checkpoints. */
+/** A folder with a training run: its configuration, metrics and checkpoints. */
 export class RunFolder implements RunStore {
   readonly path: string;
 
@@ -84,27 +82,23 @@ export class RunFolder implements RunStore {
     this.path = path;
   }
 
-  /** A new run's folder; an existing run is never overwritten. */
+  /** Creates the folder of a new run. An existing run is not overwritten. */
   static async create(path: string, config: RunConfig): Promise<RunFolder> {
     if (existsSync(join(path, "config.json")))
-      fail("usage", `${path} already holds a run`, "open it to continue, or choose another folder");
+      fail("usage", `${path} already contains a run`, "open it to continue, or choose another folder");
     await writeFileAtomic(join(path, "config.json"), `${JSON.stringify(config, undefined, 2)}\n`);
     return new RunFolder(path);
   }
 
-  /**
-   * A run to be continued, as it was at its newest checkpoint. Its settings must be those it began
-   * with.
-   */
+  /** Opens a run to continue it from its newest checkpoint. Its settings must be the same. */
   static async open(path: string, config: RunConfig): Promise<RunFolder> {
     const begun = await readConfig(join(path, "config.json"));
-    if (begun === undefined) fail("usage", `${path} holds no run`, "create it to begin one");
+    if (begun === undefined) fail("usage", `${path} does not contain a run`, "create a new run");
     const odd = difference(settingsOf(begun), JSON.parse(JSON.stringify(settingsOf(config))));
     if (odd)
       fail(
         "usage",
-        `${path} was begun with ${odd.path} = ${show(odd.before)}, now it is ${show(odd.now)}`,
-        "give the same settings, or begin a new run",
+        `the run in ${path} was started with ${odd.path} = ${show(odd.before)}, but now it is ${show(odd.now)}`, "use the same settings, or start a new run",
       );
     const folder = new RunFolder(path);
     await folder.#tidy();
@@ -112,7 +106,7 @@ export class RunFolder implements RunStore {
   }
 
   async #tidy(): Promise<void> {
-    // The folder is one process's at a time: what was being written here is nobody's.
+    // One process at a time uses the folder, so temporary files have no owner.
     for (const name of await readdir(this.path))
       if (temporary.test(name)) await rm(join(this.path, name));
     const metrics = join(this.path, "metrics.jsonl");
@@ -161,7 +155,7 @@ export class RunFolder implements RunStore {
         throw new DiffeoError(
           "data",
           `the newest checkpoint, ${file}, is damaged`,
-          `delete it, and the run continues from ${from}`,
+          `delete it to continue the run from ${from}`,
           { cause: error },
         );
       },

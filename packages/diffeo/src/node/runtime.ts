@@ -1,7 +1,7 @@
 /**
- * ONNX Runtime in Node: `onnxruntime`, `webgpu` (bundled, Dawn on Vulkan, Metal or D3D12), and `cuda` where
- * its libraries are. Where the native runtime is not installed, or would send telemetry, its
- * WebAssembly build runs instead: on the processor alone, and slower.
+ * ONNX Runtime in Node: `onnxruntime`, `webgpu` (bundled, Dawn on Vulkan, Metal or D3D12), and
+ * `cuda` if its libraries are installed. If the native runtime is not installed, or would send
+ * telemetry, the WebAssembly build runs instead, which is slower and uses only the processor.
  */
 import { isMainThread } from "node:worker_threads";
 import type { InferenceSession } from "onnxruntime-common";
@@ -72,7 +72,7 @@ const atOnce: Guard = (task) => task();
 
 let warned = native;
 
-/** A warning, once per process, that sessions run in WebAssembly, which is slower. */
+/** Warns once per process that sessions run in WebAssembly, which is slower. */
 function warnOfWasm(): void {
   if (warned || !isMainThread) return;
   warned = true;
@@ -82,7 +82,7 @@ function warnOfWasm(): void {
   );
 }
 
-/** Starts a session on some thread. */
+/** Starts a session on this or another thread. */
 type Start = (model: OnnxModel, options: InferenceSession.SessionOptions) => Promise<Session>;
 
 const onThisThread: Start = async (model, options) => {

@@ -8,9 +8,9 @@ import {
 import { readBytes, writeFileAtomic } from "./atomic.ts";
 
 /**
- * Writes a safetensors file, whole or not at all.
+ * Writes a safetensors file atomically.
  *
- * @param type in which numbers are stored. Default F32
+ * @param type the type of the stored numbers. Default F32
  */
 export const writeSafetensors = (
   path: string,
@@ -21,7 +21,7 @@ export const writeSafetensors = (
 /**
  * Reads a safetensors file.
  *
- * @throws DiffeoError of kind `data` where the file is missing or damaged
+ * @throws DiffeoError of kind `data` if the file is missing or damaged
  */
 export const readSafetensors = async (path: string): Promise<Tensors> =>
   parseSafetensors(await readBytes(path), path);

@@ -2,23 +2,23 @@
 import { fail } from "../graph/index.ts";
 import { errorOf, failureOf, type Message, type PoolJob, type Reply } from "./pool-messages.ts";
 
-/** What a job has of its parent. */
+/** The functions of the parent that a job can call. */
 export interface JobParent {
-  /** Tells it how far the job has come. */
+  /** Reports progress. */
   readonly report: (progress: unknown) => void;
   /**
-   * Asks it for something, as its `onAsk` answers: what many jobs need is sent once to a process
-   * that keeps it.
+   * Requests data, which the parent's `onAsk` provides. Data that many jobs need are sent once per
+   * process, which keeps them.
    */
   readonly ask: (what: unknown) => Promise<unknown>;
 }
 
-/** Does jobs of one kind. */
+/** Runs jobs of one kind. */
 export type JobRunner = (parameters: never, parent: JobParent) => Promise<unknown>;
 
-/** Makes this process a worker of the pool that started it. */
+/** Makes this process a worker of its pool. */
 export function serveJobs(runners: Readonly<Record<string, JobRunner>>): void {
-  if (!process.send) fail("usage", "a worker is started by its pool alone", "use openPool");
+  if (!process.send) fail("usage", "this process was not started by a pool", "use openPool");
   process.chdir(process.argv[2]);
   const say = (reply: Reply): void => void process.send?.(reply);
   const asked = new Map<
@@ -38,14 +38,14 @@ export function serveJobs(runners: Readonly<Record<string, JobRunner>>): void {
   const doJob = async ({ kind, parameters }: PoolJob): Promise<void> => {
     try {
       if (!Object.hasOwn(runners, kind))
-        fail("usage", `there is no job of kind "${kind}"`, "correct the worker's script");
+        fail("usage", `unknown kind of job "${kind}"`, "correct the worker's script");
       const run = runners[kind] as (parameters: unknown, parent: JobParent) => Promise<unknown>;
       say({ kind: "done", result: await run(parameters, parent) });
     } catch (error) {
       say({ kind: "failed", error: failureOf(error) });
     }
   };
-  process.on("SIGINT", () => undefined); // Ctrl-C is the parent's to handle
+  process.on("SIGINT", () => undefined); // the parent handles Ctrl-C
   process.on("disconnect", () => process.exit());
   process.on("message", (message: Message) => {
     if (message.kind === "job") return void doJob(message.job);

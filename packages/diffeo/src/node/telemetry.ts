@@ -39,8 +39,8 @@ async function assignOnMainThread(): Promise<boolean> {
 /**
  * Turns the telemetry of ONNX Runtime off in this process.
  *
- * @returns whether it is off. It is not where the main thread cannot be reached and the variable
- * was not set when the process started: the native runtime must not be used there.
+ * @returns whether it is off. It is not if the main thread cannot be reached and the variable was
+ * not set when the process started. The native runtime must not be used then.
  */
 export async function disableTelemetry(): Promise<boolean> {
   const inherited = process.env.ORT_DISABLE_TELEMETRY === "1";

@@ -1,18 +1,18 @@
 /**
- * Sessions on a worker thread. Arrays go there as copies, so that the caller keeps its own, and
- * results come back by transfer, without one.
+ * Sessions on a worker thread. Arrays are sent as copies, so that the caller keeps its own, and
+ * results are transferred without a copy.
  *
  * Node cannot end a thread inside native code: ONNX Runtime's binding aborts the whole process when
- * it returns to a thread that is being terminated. So nobody terminates: two shared words say
- * whether the thread is inside the runtime and whether it should begin anything more, and both a
- * disposal and the exit of the process wait for the run under way.
+ * it returns to a thread that is being terminated. So threads are never terminated. Two shared
+ * words state whether the thread is inside the runtime, and whether it may start another run.
+ * Disposal and the exit of the process wait for the current run.
  */
 import { Worker } from "node:worker_threads";
 import type { InferenceSession } from "onnxruntime-common";
 import type { Session } from "../engine/session.ts";
 import { DiffeoError, type NdArray, type OnnxModel } from "../graph/index.ts";
 
-/** Positions of the shared words; `worker.js` has them too. */
+/** The positions of the shared words; `worker.js` has the same. */
 const BUSY = 0;
 const CLOSING = 1;
 
@@ -37,7 +37,7 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-/** Threads that the exit of this process must wait for. */
+/** The threads for which the exit of this process must wait. */
 const live = new Set<Int32Array>();
 
 function waitForAll(): void {
@@ -51,7 +51,7 @@ class Thread {
   readonly #worker: Worker;
   readonly #ended: Promise<void>;
   #nextCall = 0;
-  /** Why the thread answers no more. */
+  /** The reason why the thread has ended. */
   #death: Error | undefined;
 
   constructor(native: boolean) {
@@ -76,7 +76,7 @@ class Thread {
     });
   }
 
-  /** Asks the thread; the process stays alive until it has answered. */
+  /** Sends a request to the thread; the process stays alive until the answer. */
   call(
     session: number,
     request: Request,
@@ -91,12 +91,11 @@ class Thread {
     });
   }
 
-  /** Rejects what a session has under way. */
+  /** Rejects the pending calls of a session. */
   abandon(session: number): void {
     const error = new DiffeoError(
       "disposed",
-      "this function was disposed while it ran",
-      "await its result first",
+      "this function was disposed while it was running", "await its result first",
     );
     for (const [call, pending] of this.#calls)
       if (pending.session === session) {
@@ -105,7 +104,7 @@ class Thread {
       }
   }
 
-  /** Resolves when the thread has ended, which it does after the run under way. */
+  /** Resolves when the thread has ended, after its current run. */
   end(): Promise<void> {
     Atomics.store(this.#state, CLOSING, 1);
     this.#worker.ref();
@@ -125,7 +124,7 @@ class Thread {
     return this.#death !== undefined;
   }
 
-  /** Rejects all calls, those to come as well. */
+  /** Rejects all pending and future calls. */
   #die(why: string, cause?: unknown): void {
     this.#death ??= new DiffeoError(
       "device",
@@ -140,9 +139,7 @@ class Thread {
   }
 }
 
-/**
- * Copies of arrays, and their buffers to give away: only the part of a buffer that an array shows.
- */
+/** Copies of arrays, and their buffers for transfer. Only the viewed part of a buffer is copied. */
 function detached(
   feeds: Readonly<Record<string, NdArray>>,
 ): [Record<string, NdArray>, ArrayBufferLike[]] {
@@ -153,10 +150,9 @@ function detached(
 }
 
 /**
- * Starts sessions on one thread of their own, which begins with the first of them and ends with the
- * last.
+ * Starts sessions on a separate thread, which starts with the first session and ends with the last.
  *
- * @param native Whether the thread loads the native runtime, as the caller's thread did.
+ * @param native whether the thread loads the native runtime, like the caller's thread
  */
 export function openThreadSessions(
   native: boolean,

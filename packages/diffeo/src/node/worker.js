@@ -23,9 +23,9 @@ const sessions = new Map();
  */
 /**
  * @typedef {{ call: number, session: number } & (
- *   { kind: "create", bytes: Uint8Array, options: import("onnxruntime-common").InferenceSession.SessionOptions } |
- *   { kind: "run", feeds: Record<string, NdArray> } |
- *   { kind: "dispose" } | { kind: "end" }
+ *   { kind: "create", bytes: Uint8Array, options:
+ *   import("onnxruntime-common").InferenceSession.SessionOptions } | { kind: "run", feeds:
+ *   Record<string, NdArray> } | { kind: "dispose" } | { kind: "end" }
  * )} Request
  */
 
@@ -46,7 +46,7 @@ async function answer(request) {
   );
   if (request.kind !== "run") {
     sessions.delete(request.session);
-    // A graph that was refused never became a session.
+    // A rejected graph has no session.
     await session?.release();
     return {};
   }
@@ -69,8 +69,7 @@ async function handle(request) {
     for (const session of sessions.values()) await session.release();
     process.exit();
   }
-  // Busy first, then a look at the other word: whoever closes does it in the opposite order and
-  // waits.
+  // Sets busy first, then checks the other word; closing does this in the opposite order and waits.
   Atomics.store(state, BUSY, 1);
   if (request.kind === "dispose" || Atomics.load(state, CLOSING) === 0)
     try {

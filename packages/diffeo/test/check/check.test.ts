@@ -58,7 +58,7 @@ describe("checkMap", () => {
     expect(property).toMatchObject({
       name: "φ⁻¹(φ(x)) = x",
       pass: false,
-      remedy: "the inverse does not undo the map",
+      remedy: "the inverse is not that of the map",
     });
     const { x, y } = property.where;
     expect(Math.max(...y.map((v, i) => Math.abs(v - 1 / (1 + Math.exp(-x[i])))))).toBeLessThan(
@@ -152,7 +152,7 @@ describe("checkMap", () => {
 
   it("says in the map's terms when shapes do not fit", async () => {
     await expect(checkMap(tanhMap(), { event: [2, 3] })).rejects.toThrow(
-      /acts on events of 1 axes, and \[2, 3\] has 2/,
+      /acts on events of 1 axes, but \[2, 3\] has 2/,
     );
     await expect(wrong({ logDet: (x: Tensor) => x })).rejects.toThrow(
       /logDet of "logistic" takes \[2, 3, 3\] to \[2, 3, 3\]\. Return shape \[2, 3\]/,

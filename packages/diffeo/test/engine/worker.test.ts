@@ -144,7 +144,7 @@ describe("a function compiled for a worker", () => {
     const f = compile(long, [[SIZE, SIZE]], { worker: true, threads: 1 });
     await f(matrix());
     const running = f(matrix());
-    const rejected = expect(running).rejects.toThrow(/disposed while it ran/);
+    const rejected = expect(running).rejects.toThrow(/disposed while it was running/);
     await f.dispose();
     await rejected;
     await expect(f(matrix())).rejects.toThrow(/was disposed/);

@@ -114,7 +114,7 @@ it("answers what a job asks for, with an error where there is none", async () =>
 it("ends a job that takes more time or memory than it may, and goes on", async () => {
   pool = openPool(script, { workers: 1, execArgv: [], limits: { bytes: 4e8 } });
   const large = pool.run({ kind: "large", parameters: 6e8 });
-  await expect(large).rejects.toThrow(/GB of memory, 0.40 are allowed/);
+  await expect(large).rejects.toThrow(/GB of memory, the limit is 0.40 GB/);
   expect(await pool.run({ kind: "square", parameters: 3 })).toBe(9);
   await pool.close();
   pool = openPool(script, { workers: 1, execArgv: [], limits: { seconds: 0.5 } });

@@ -282,12 +282,12 @@ describe("a run folder", () => {
     const path = join(folder, "run");
     await RunFolder.create(path, { rate: 1, seed: 2 });
     await expect(RunFolder.create(path, { rate: 1, seed: 2 })).rejects.toThrow(
-      /already holds a run/,
+      /already contains a run/,
     );
     await expect(RunFolder.open(path, { rate: 2, seed: 2 })).rejects.toThrow(
-      /begun with rate = 1, now it is 2/,
+      /started with rate = 1, but now it is 2/,
     );
-    await expect(RunFolder.open(join(folder, "none"), {})).rejects.toThrow(/holds no run/);
+    await expect(RunFolder.open(join(folder, "none"), {})).rejects.toThrow(/does not contain a run/);
     writeFileSync(join(path, "config.json"), '{"rate": 1, "se');
     await expect(RunFolder.open(path, { rate: 1, seed: 2 })).rejects.toThrow(
       /config\.json cannot be read as JSON/,
