@@ -155,7 +155,7 @@ describe("checkMap", () => {
       /acts on events of 1 axes, but \[2, 3\] has 2/,
     );
     await expect(wrong({ logDet: (x: Tensor) => x })).rejects.toThrow(
-      /logDet of "logistic" takes \[2, 3, 3\] to \[2, 3, 3\]\. Return shape \[2, 3\]/,
+      /logDet of "logistic" maps shape \[2, 3, 3\] to \[2, 3, 3\]\. Return shape \[2, 3\]/,
     );
     await expect(wrong({ forward: (x: Tensor) => sum(x, 0) })).rejects.toThrow(
       /forward of "logistic" takes .* Keep the batch axes/,

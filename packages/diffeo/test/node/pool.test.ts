@@ -55,7 +55,7 @@ it("keeps its workers, and reports a job that fails without losing one", async (
   expect(broken).toMatchObject({ kind: "data", message: "the job is broken. Mend it." });
   await expect(run({ kind: "odd", parameters: null })).rejects.toThrow("odd");
   await expect(run({ kind: "toString", parameters: null })).rejects.toThrow(
-    'no job of kind "toString"',
+    'unknown kind of job "toString"',
   );
   expect(await run({ kind: "pid", parameters: null })).toBe(pid);
 });
