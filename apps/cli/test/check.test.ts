@@ -96,7 +96,7 @@ describe("diffeo check", () => {
       "export default { forward: (x) => x * 2, inverse: (y) => y / 2, logDet: () => 0.7 };";
     const numbers = await diffeo("check", "--event", "2", "--map", file("plain.mjs", plain));
     expect(numbers.stderr).toMatch(
-      /forward of ".*plain\.mjs" failed .* a tensor stands where a plain number belongs.*Write add\(a, b\)[^.]*\.\n$/,
+      /forward of ".*plain\.mjs" failed .* a tensor is used as a plain number.*Write add\(a, b\)[^.]*\.\n$/,
     );
     expect(numbers.code).toBe(2);
     const unknown = await diffeo("check", "--map", "simplexx");

@@ -1,12 +1,12 @@
 /**
- * What stands between two linear maps, each one operation of the runtime where it has one:
+ * Activation functions. Each is one operation of the runtime if it has one:
  *
  *   relu(x) = max(x, 0)      relu²(x) = max(x, 0)²
  *   silu(x) = x σ(x) = x/(1 + e⁻ˣ)
  *   gelu(x) = x Φ(x) = x (1 + erf(x/√2))/2, or with tanh(√(2/π)(x + 0.044715 x³)) for the erf
  *
- * relu² has the cheapest derivative, 2 max(x, 0): one pass over memory where silu's takes four and
- * gelu's nine.
+ * relu² has the cheapest derivative, 2 max(x, 0): one pass over memory, compared with four for silu
+ * and nine for gelu.
  */
 import { add, mul, neg, sub } from "./arithmetic.ts";
 import { unary } from "./elementwise.ts";
@@ -42,7 +42,7 @@ const reluNode: Make = primitive({
   evaluate: (_, [x]) => mapUnary(x, (v) => (v > 0 || Number.isNaN(v) ? v : 0)),
 });
 
-/** max(x, 0); its derivative at 0 is 0. */
+/** The rectifier max(x, 0), element by element. Its derivative at 0 is 0. */
 export const relu = (x: Operand): Tensor => reluNode([asTensor(x)], {});
 
 const squaredReluNode: Make = primitive({
@@ -55,13 +55,13 @@ const squaredReluNode: Make = primitive({
   evaluate: (_, [x]) => mapUnary(x, (v) => (v > 0 || Number.isNaN(v) ? v * v : 0)),
 });
 
-/** max(x, 0)² */
+/** The squared rectifier max(x, 0)², element by element. */
 export const squaredRelu = (x: Operand): Tensor => squaredReluNode([asTensor(x)], {});
 
 /**
- * σ as the factor of an activation: in float32 to a rounding error of 1, not of itself, as the
- * runtime's own operator has it (on a CPU, where it is 0 below −18 and a third of the time that
- * `sigmoid` takes).
+ * σ as the factor of an activation. In float32 its absolute error is a rounding of 1, as that of
+ * the runtime's own operator on a CPU, where it is 0 below −18 and takes a third of the time of
+ * `sigmoid`.
  */
 const gateNode: Make = unary("gate", {
   f: sigmoidValue,
@@ -72,18 +72,17 @@ const gateNode: Make = unary("gate", {
 
 const siluNode: Make = unary("silu", {
   f: (x) => x / (1 + Math.exp(-x)),
-  // (xσ)′ = σ + xσ(1 − σ) = σ + y(1 − σ): nothing cancels, for σ → 0 as for σ → 1.
+  // (xσ)′ = σ + xσ(1 − σ) = σ + y(1 − σ), without cancellation for σ → 0 and σ → 1.
   vjp: (g, x, y) => {
     const s = gateNode([x], {});
     return mul(g, add(s, mul(y, sub(1, s))));
   },
-  // Where nothing else wants σ, which is where no derivative is taken, the runtime makes one
-  // operator of the two.
+  // If nothing else uses σ, as without derivatives, the runtime fuses the two operators.
   lower: (x) => mul(x, gateNode([x], {})),
   emit: () => internal("silu is lowered before it is written"),
 });
 
-/** x σ(x) */
+/** The sigmoid linear unit x σ(x), element by element. */
 export const silu = (x: Operand): Tensor => siluNode([asTensor(x)], {});
 
 const CUBE = 0.044715;
@@ -124,7 +123,7 @@ const geluNode: Make<Gelu> = primitive<Gelu>({
   name: "gelu",
   infer: float("gelu"),
   vjp: (g, { inputs: [x], attributes: { approximate } }) => mul(g, forms[approximate].slope(x)),
-  // The runtime's are float32 alone, and FastGelu takes no scalar.
+  // The runtime's operators are float32 only, and FastGelu takes no scalar.
   lower: ({ inputs: [x], attributes: { approximate } }) =>
     x.dtype === "float32" && x.shape.length > 0 ? undefined : forms[approximate].value(x),
   batch: rebuild,
@@ -133,6 +132,9 @@ const geluNode: Make<Gelu> = primitive<Gelu>({
   evaluate: ({ attributes: { approximate } }, [x]) => mapUnary(x, forms[approximate].f),
 });
 
-/** x Φ(x); `tanh` is the usual approximation of it, which differs by less than 5·10⁻⁴. */
+/**
+ * The Gaussian error linear unit x Φ(x), element by element. `tanh` is its usual approximation,
+ * with an error below 5·10⁻⁴.
+ */
 export const gelu = (x: Operand, approximate: Gelu["approximate"] = "none"): Tensor =>
   geluNode([asTensor(x)], { approximate });

@@ -76,8 +76,8 @@ export const mulNode = binary("mul", {
       return mul(a.inputs[0], mul(a.inputs[1], b));
     if (is(a, negNode)) return neg(mul(a.inputs[0], b));
     if (is(b, negNode)) return neg(mul(a, b.inputs[0]));
-    // (x·c)·y = (x·y)·c: numbers wander outwards, meet, and end in a sum or a product of matrices.
-    // Not where x is the smaller: there c is cheap.
+    // (x·c)·y = (x·y)·c: numbers move outwards, are joined, and end in a sum or a matrix product.
+    // Not if x is the smaller one, where c is cheap.
     if (c !== undefined) return undefined;
     const [x, y] = [unscaled(a), unscaled(b)];
     if (x && sizeOf(a.shape) >= sizeOf(b.shape)) return mul(mul(x.tensor, b), x.factor);
@@ -85,7 +85,7 @@ export const mulNode = binary("mul", {
     return undefined;
   },
 });
-/** x and c of x·c, c a number. */
+/** x and c of x·c, where c is a number. */
 export function unscaled(
   t: Tensor,
 ): { readonly tensor: Tensor; readonly factor: number } | undefined {
@@ -113,14 +113,13 @@ const divNode = binary("div", {
     if (is(a, negNode)) return neg(div(a.inputs[0], b));
     return undefined;
   },
-  // ONNX Runtime (1.30) breaks some graphs when it fuses (1/b)·c into c/b; a Reciprocal it leaves
-  // alone.
+  // ONNX Runtime (1.30) breaks some graphs by fusing (1/b)·c into c/b; it does not fuse Reciprocal.
   emit: ({ inputs: [a, b], shape, dtype }, [x, y], emitter) =>
     uniformValue(a) === 1 && isFloat(dtype) && sizeOf(b.shape) === sizeOf(shape)
       ? emitter.reshape(emitter.node("Reciprocal", [y]), b.shape, shape)
       : emitter.node("Div", [x, y]),
 });
-/** Half of the cotangent to each side where a = b, all of it to the larger elsewhere. */
+/** The cotangent goes to the greater operand, or half of it to each if a = b. */
 const share = (g: Tensor, a: Tensor, b: Tensor): Tensor =>
   mul(g, add(cast(greater(a, b), g.dtype), mul(cast(equal(a, b), g.dtype), 0.5)));
 const maximumNode = binary("maximum", {
@@ -140,7 +139,7 @@ export const add = (a: Operand, b: Operand): Tensor => addNode(asTensors(a, b, "
 export const sub = (a: Operand, b: Operand): Tensor => subNode(asTensors(a, b, "sub"), {});
 /** a b, element by element, with broadcasting. */
 export const mul = (a: Operand, b: Operand): Tensor => mulNode(asTensors(a, b, "mul"), {});
-/** Integer operands divide with truncation. */
+/** a / b, element by element, with broadcasting. Integer operands divide with truncation. */
 export const div = (a: Operand, b: Operand): Tensor => divNode(asTensors(a, b, "div"), {});
 /** The greater of a and b, element by element, with broadcasting. */
 export const maximum = (a: Operand, b: Operand): Tensor =>
@@ -154,7 +153,7 @@ export const square = (x: Operand): Tensor => {
   return mul(t, t);
 };
 
-/** x held within [low, high]; the derivative outside is zero. */
+/** Clamps x to [low, high], element by element. The derivative outside is 0. */
 export function clip(x: Operand, low: Operand, high: Operand): Tensor {
   const [t, least] = asTensors(x, low, "clip");
   const [, most] = asTensors(t, high, "clip");
@@ -163,5 +162,5 @@ export function clip(x: Operand, low: Operand, high: Operand): Tensor {
   return minimum(maximum(t, least), most);
 }
 
-/** Sum of any number of tensors; none is an error of ours. */
+/** The sum of at least one tensor. */
 export const addAll = (terms: readonly Tensor[]): Tensor => terms.reduce((a, b) => add(a, b));

@@ -5,9 +5,9 @@
  *   O = P V,   P = softmax(s Q Kᵀ + B),   s = 1/√d
  *   dV = Pᵀ dO,  dS = P ∘ (dO Vᵀ − rowsum(dO ∘ O)),  dQ = s dS K,   dK = s dSᵀ Q,   dB = Σ_batch dS
  *
- * (rowsum(P ∘ dP) = rowsum(dO ∘ O), which is the smaller sum). A product AᵀB is taken as (BᵀA)ᵀ
- * wherever the transposed result is turned anyway to give the heads back: so no matrix of site by
- * site is ever turned.
+ * (rowsum(P ∘ dP) = rowsum(dO ∘ O), which is the smaller sum). A product AᵀB is computed as (BᵀA)ᵀ
+ * if the result is transposed anyway to merge the heads, so no matrix of sites by sites is
+ * transposed.
  */
 import { add, mul, sub } from "./arithmetic.ts";
 import { merged, unrolled } from "./batch.ts";
@@ -31,7 +31,7 @@ type Heads = { heads: number; scale: number };
 
 /** [batch, sites, width] as [batch, heads, sites, d]. */
 const rows = (t: Tensor, heads: number): Tensor => transpose(splitHeads(t, heads), [0, 2, 1, 3]);
-/** The same with columns for rows, [batch, heads, d, sites]. */
+/** The same transposed, [batch, heads, d, sites]. */
 const columns = (t: Tensor, heads: number): Tensor => transpose(splitHeads(t, heads), [0, 2, 3, 1]);
 const splitHeads = (t: Tensor, heads: number): Tensor =>
   reshape(t, [t.shape[0], t.shape[1], heads, t.shape[2] / heads]);
@@ -50,7 +50,7 @@ function probabilities([q, k, , bias]: readonly Tensor[], { heads, scale }: Head
 export const attentionExpression = ({ inputs, attributes }: Tensor<Heads>): Tensor =>
   fromRows(matmul(probabilities(inputs, attributes), rows(inputs[2], attributes.heads)));
 
-/** Of Q, K and V, or of these and B. */
+/** Attention of Q, K and V, and optionally B. */
 export const attentionNode: Make<Heads> = primitive<Heads>({
   name: "attention",
   infer: ([q, , v]) => ({ shape: [q.shape[0], q.shape[1], v.shape[2]], dtype: q.dtype }),
@@ -105,18 +105,18 @@ export const attentionNode: Make<Heads> = primitive<Heads>({
   },
 });
 
-/** The heads of `attention`, its scale and its bias. */
+/** Options of `attention`: heads, scale and bias. */
 export interface AttentionOptions {
   readonly heads: number;
-  /** s. Default 1/√d, d being the channels of a head. */
+  /** s. Default 1/√d, where d is the number of channels per head. */
   readonly scale?: number;
   /** B, [heads, n, m]. Default none. */
   readonly bias?: Operand;
 }
 
 /**
- * softmax(s QKᵀ + B)V in several heads, for queries [batch, n, width], keys [batch, m, width] and
- * values [batch, m, width′]; the result is [batch, n, width′].
+ * Multi-head attention softmax(s QKᵀ + B)V, for queries [batch, n, width], keys [batch, m, width]
+ * and values [batch, m, width′]; the result is [batch, n, width′].
  */
 export function attention(
   q: Operand,
@@ -138,7 +138,7 @@ export function attention(
   if (!fits)
     fail(
       "shape",
-      `attention: queries, keys and values of shapes ${shapes.map(showShape).join(", ")}`,
+      `attention: queries, keys and values have the shapes ${shapes.map(showShape).join(", ")}`,
       "give [batch, n, width], [batch, m, width] and [batch, m, width′]",
     );
   if (

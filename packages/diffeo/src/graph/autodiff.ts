@@ -1,5 +1,5 @@
 /**
- * Derivatives of any order, all from one rule a primitive: its vector–Jacobian product, written in
+ * Derivatives of any order, from one rule per primitive: its vector–Jacobian product, written in
  * primitives.
  *
  *   vjp       u ↦ uᵀJ           a walk backwards through the graph
@@ -8,8 +8,7 @@
  *
  * Points, directions and results are trees of tensors: one tensor, or lists and objects of them.
  * Per-sample functions take the event on the last axis and any batch before it; then the gradient
- * of their sum is
- * the gradient of each, and a new leading axis is only more batch.
+ * of their sum has the gradients of all samples, and new leading axes are batch axes.
  */
 import {
   backward,
@@ -50,21 +49,26 @@ function pull<T, R extends readonly unknown[]>(
   return [y, withLeaves(x, orZero(backward([y], [onesLike(y)], leaves), leaves)) as T];
 }
 
-/** Value and gradient of a scalar function in its first argument, a tree of tensors. */
+/**
+ * Returns a function that computes the value and the gradient of a scalar function with respect to
+ * its first argument, a tree of tensors.
+ */
 export function valueAndGrad<T, R extends readonly unknown[]>(
   f: (x: T, ...rest: R) => Tensor,
 ): (x: T, ...rest: R) => [Tensor, T] {
   return (x, ...rest) => pull("grad", f, x, ...rest);
 }
 
-/** Gradient of a scalar function in its first argument, a tree of tensors. */
+/**
+ * Returns the gradient of a scalar function with respect to its first argument, a tree of tensors.
+ */
 export function grad<T, R extends readonly unknown[]>(
   f: (x: T, ...rest: R) => Tensor,
 ): (x: T, ...rest: R) => T {
   return (x, ...rest) => pull("grad", f, x, ...rest)[1];
 }
 
-/** y = f(x), and the map from cotangents of y to cotangents of x. */
+/** Reverse-mode differentiation: y = f(x), and the function from cotangents u of y to uᵀJ. */
 export function vjp<X, Y>(f: (x: X) => Y, x: X): [Y, (u: Y) => X] {
   const { tree, leaves } = isolate(x, "vjp");
   const y = f(tree);
@@ -77,8 +81,7 @@ export function vjp<X, Y>(f: (x: X) => Y, x: X): [Y, (u: Y) => X] {
         u,
         "vjp: the cotangent",
         "the result",
-        "a cotangent weighs every number of the result: give it the structure and the shapes " +
-          "of the result",
+        "give a cotangent with the structure and the shapes of the result",
       );
       return withLeaves(x, orZero(backward(outputs, cotangents, leaves), leaves)) as X;
     },
@@ -90,22 +93,22 @@ function along<X, Y>(name: string, f: (x: X) => Y, x: X, v: X): [Y, Y] {
   return [y, withLeaves(y, orZero(tangents, outputs)) as Y];
 }
 
-/** y = f(x) and its change J·v along v. */
+/** Forward-mode differentiation: y = f(x), and its derivative J·v along v. */
 export const jvp = <X, Y>(f: (x: X) => Y, x: X, v: X): [Y, Y] => along("jvp", f, x, v);
 
-/** The gradient of each sample, for the derivative that is called `name`. */
+/** The gradient of each sample; `name` is the name of the derivative in errors. */
 export const eachGradient =
   <X>(name: string, f: (x: X) => Tensor): ((x: X) => X) =>
   (x) =>
     pull(name, (z: X) => sum(f(z)), x)[1];
 
-/** Gradient of a per-sample scalar function: f maps […, n], or a tree of such, to […]. */
+/** Returns the per-sample gradients of a function that maps […, n], or a tree of such, to […]. */
 export const gradEach = <X = Tensor>(f: (x: X) => Tensor): ((x: X) => X) =>
   eachGradient("gradEach", f);
 
 /**
- * H·v for a per-sample scalar function f: […, n] → […]. Of trees, H has a block for each two
- * leaves.
+ * The Hessian-vector product H·v of a per-sample scalar function f: […, n] → […]. For trees, H has
+ * a block per pair of leaves.
  */
 export const hvp = <X>(f: (x: X) => Tensor, x: X, v: X): X =>
   along("hvp", eachGradient("hvp", f), x, v)[1];

@@ -1,6 +1,6 @@
 /**
- * The two walks that all derivatives are made of:
- *   backward  u ↦ uᵀJ   through the graph against its direction, by the rule of each primitive
+ * The two passes from which all derivatives are made:
+ *   backward  u ↦ uᵀJ   backwards through the graph, by the rule of each primitive
  *   push      v ↦ Jv    the backward walk of u ↦ uᵀJ, which is linear in u: its own transpose is J
  */
 import { add } from "./arithmetic.ts";
@@ -11,10 +11,7 @@ import { topological } from "./topological.ts";
 import { leavesLike, mapTree, tensorsOf, withLeaves } from "./tree.ts";
 import { variable } from "./value.ts";
 
-/**
- * Cotangents of `wrt` given cotangents of `outputs`; `undefined` where an output does not depend on
- * it.
- */
+/** Cotangents of `wrt` given cotangents of `outputs`; undefined if no output depends on it. */
 export function backward(
   outputs: readonly Tensor[],
   cotangents: readonly (Tensor | undefined)[],
@@ -49,16 +46,15 @@ export function backward(
   return wrt.map((t) => gradient.get(t));
 }
 
-/** The tensors of a point x, for the derivative that is called `name`. */
+/** The tensors of a point x; `name` is the name of the derivative in errors. */
 export const pointOf = (x: unknown, name: string): Tensor[] =>
   tensorsOf(
     x,
     `${name}: cannot differentiate with respect to`,
-    "call it inside compile or evaluate, which make tensors of numbers and arrays, or make " +
-      "them with constant",
+    "call it inside compile or evaluate, which convert numbers and arrays to tensors, or use " + "constant",
   ).map(({ tensor }) => tensor);
 
-/** What a function returned, as tensors. */
+/** The result of a function, as tensors. */
 export const resultOf = (y: unknown, name: string): Tensor[] =>
   tensorsOf(
     y,
@@ -85,7 +81,7 @@ export const orZero = (
 
 export const place = (path: string): string => path && ` at ${path}`;
 
-/** The leaves of `given` in the order of those of `like`, found by key, each of the same shape. */
+/** The leaves of `given` in the order of `like`, matched by key, with the same shapes. */
 export function paired(
   like: unknown,
   given: unknown,
@@ -116,19 +112,21 @@ export function directionsOf(name: string, x: unknown, v: unknown): Tensor[] {
     v,
     `${name}: the direction`,
     "the point",
-    "a direction says how far every number of the point moves: give it the structure and the " +
-      "shapes of the point",
+    "give a direction with the structure and the shapes of the point",
   );
 }
 
 export interface Push<Y> {
   readonly y: Y;
   readonly outputs: readonly Tensor[];
-  /** The change of each output; `undefined` where it does not depend on what moves. */
+  /** The derivative of each output; undefined if it does not depend on the moved leaves. */
   readonly tangents: readonly (Tensor | undefined)[];
 }
 
-/** y = f(x) and its change along one direction a leaf of x; `undefined` is a leaf that stays. */
+/**
+ * y = f(x) and its derivative along one direction per leaf of x; undefined for leaves that are
+ * constant.
+ */
 export function pushForward<X, Y>(
   name: string,
   f: (x: X) => Y,
@@ -138,7 +136,7 @@ export function pushForward<X, Y>(
   const { tree, leaves } = isolate(x, name);
   const y = f(tree);
   const outputs = resultOf(y, name);
-  // u ↦ uᵀJ is linear in u; u itself cancels, so any value will do.
+  // u ↦ uᵀJ is linear in u; u itself cancels, so it can have any value.
   const u = outputs.map((t) => variable(zerosLike(t)));
   const pulled = backward(outputs, u, leaves);
   const known = pulled.flatMap((p, i) => {

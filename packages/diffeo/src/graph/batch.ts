@@ -1,6 +1,6 @@
 /**
- * Two ways to apply an operation to a batch that any operation has: with the batch as part of an
- * axis that the operation treats entry by entry, or one node per entry.
+ * Two ways to batch any operation: merge the batch into an axis that the operation treats entry by
+ * entry, or make one node per entry.
  */
 import { repeated } from "./broadcast.ts";
 import { stack } from "./concat.ts";
@@ -9,9 +9,8 @@ import { at } from "./slice.ts";
 import { rebuild, type Tensor } from "./tensor.ts";
 
 /**
- * The operation with the batch merged into the first axis, for one that treats the entries of the
- * first axis of its first `count` inputs, and of its result, one by one. The other inputs are
- * unmapped.
+ * Merges the batch into the first axis, for an operation that treats the entries of the first axis
+ * of its first `count` inputs and of its result separately. The other inputs are unmapped.
  */
 export function merged(
   node: Tensor,

@@ -1,5 +1,5 @@
 /**
- * Repeating along axes and its adjoint, adding up along them: each is the other's derivative.
+ * Expansion along axes and its adjoint, the sum over them; each is the derivative of the other.
  *   expand  y[i, j] = x[j]        sum  y[j] = Σᵢ x[i, j]
  */
 import { fail } from "./error.ts";
@@ -32,7 +32,7 @@ const expandNode: Make<{ shape: Shape }> = primitive<{ shape: Shape }>({
     if (!sameShape(to, shape) || shape.some((d) => !Number.isInteger(d) || d < 0))
       fail(
         "shape",
-        `expand: ${showShape(x.shape)} does not fit into ${showShape(shape)}`,
+        `expand: ${showShape(x.shape)} cannot be expanded to ${showShape(shape)}`,
         "expand only axes of size 1 or new leading axes, to integer sizes",
       );
     return { shape, dtype: x.dtype };
@@ -41,7 +41,7 @@ const expandNode: Make<{ shape: Shape }> = primitive<{ shape: Shape }>({
   simplify: ({ inputs: [x], shape }) => {
     if (sameShape(x.shape, shape)) return x;
     if (is(x, expandNode)) return expandNode([x.inputs[0]], { shape });
-    // Leading axes of size 1 come with the expansion: [1, n] → [m, n] is [n] → [m, n].
+    // Leading axes of size 1 are part of the expansion: [1, n] → [m, n] is [n] → [m, n].
     const extra = x.shape.findIndex((d) => d !== 1);
     if (x.shape[0] === 1 && extra > 0)
       return expandNode([reshape(x, x.shape.slice(extra))], { shape });
@@ -56,19 +56,19 @@ const expandNode: Make<{ shape: Shape }> = primitive<{ shape: Shape }>({
   evaluate: ({ inputs: [x], shape }, [data]) => pick(data, broadcastOffsets(x.shape, shape)),
 });
 
-/** Repeats along new leading axes and axes of size 1. */
+/** Repeats a tensor along new leading axes and axes of size 1. */
 export const expand = (x: Operand, shape: Shape): Tensor => expandNode([asTensor(x)], { shape });
 
-/** Inputs of a batched operation, the unmapped ones repeated: all of them with the batch axis. */
+/** The inputs of a batched operation, all with the batch axis; unmapped ones are repeated. */
 export function repeated(inputs: readonly Tensor[], mapped: readonly boolean[]): Tensor[] {
   const n = inputs[mapped.indexOf(true)].shape[0];
   return inputs.map((t, i) => (mapped[i] ? t : expand(t, [n, ...t.shape])));
 }
 
 /**
- * An elementwise operation on expanded operands is the expansion of the operation: `make` gets
- * operands without the expansions that broadcasting makes anyway, and its result is expanded where
- * all of them repeated.
+ * An elementwise operation on expanded operands is the expansion of the operation. `make` gets the
+ * operands without expansions that broadcasting implies, and its result is expanded if all of them
+ * were.
  */
 export function outsideExpand(
   inputs: readonly Tensor[],
@@ -101,7 +101,7 @@ export function resolveAxes(shape: Shape, axes: Axes | undefined, operation: str
   );
 }
 
-/** All reductions keep their axes inside the graph; `keepDims: false` is a reshape on top. */
+/** In the graph all reductions keep their axes; `keepDims: false` adds a reshape. */
 export function reduced(
   x: Tensor,
   axes: readonly number[],
@@ -144,9 +144,9 @@ export const sumNode: Make<{ axes: readonly number[] }> = primitive<{ axes: read
 });
 
 /**
- * The sum over axes, by default over all.
+ * The sum over axes, by default over all axes.
  *
- * @param options `keepDims` leaves reduced axes with size 1
+ * @param options `keepDims` keeps reduced axes with size 1
  */
 export function sum(x: Operand, axes?: Axes, options: ReduceOptions = {}): Tensor {
   const t = asTensor(x);

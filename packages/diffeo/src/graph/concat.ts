@@ -1,6 +1,6 @@
 /**
- * Joining tensors: along an axis (`concat`), along a new one (`stack`), and `split`, which undoes
- * it. The derivative of a join is a slice for each part.
+ * Joins tensors along an axis (`concat`) or a new axis (`stack`); `split` is the inverse. The
+ * derivative of a join is one slice per part.
  */
 import { expand, repeated } from "./broadcast.ts";
 import { fail } from "./error.ts";
@@ -25,15 +25,14 @@ const concatNode: Make<{ axis: number }> = primitive<{ axis: number }>({
     const [first] = inputs;
     for (const t of inputs) {
       if (t.dtype !== first.dtype)
-        fail("type", `concat: mixes ${first.dtype} and ${t.dtype}`, "cast them to one type");
+        fail("type", `concat: the tensors have the types ${first.dtype} and ${t.dtype}`, "cast them to one type");
       if (
         t.shape.length !== first.shape.length ||
         t.shape.some((d, i) => i !== axis && d !== first.shape[i])
       )
         fail(
           "shape",
-          `concat: shapes ${showShape(first.shape)} and ${showShape(t.shape)} differ off ` +
-            `axis ${axis}`,
+          `concat: shapes ${showShape(first.shape)} and ${showShape(t.shape)} differ in ` + `axes other than ${axis}`,
           "make all other axes equal",
         );
     }
@@ -77,9 +76,9 @@ function asTensorList(parts: readonly Operand[]): Tensor[] {
 }
 
 /**
- * Tensors one after the other along an axis, by default the last.
+ * Concatenates tensors along an axis, by default the last.
  *
- * @throws DiffeoError of kind `shape` where other axes differ
+ * @throws DiffeoError of kind `shape` if other axes differ, of kind `type` if types differ
  */
 export function concat(parts: readonly Operand[], axis = -1): Tensor {
   if (parts.length === 0) fail("usage", "concat: nothing to join", "give at least one tensor");
@@ -88,13 +87,14 @@ export function concat(parts: readonly Operand[], axis = -1): Tensor {
 }
 
 /**
- * 16 MiB in float32. Allocators reuse blocks of this size; those above 32 MiB they request from the
+ * 16 MiB in float32. Allocators reuse blocks of this size, but request blocks above 32 MiB from the
  * system every time.
  */
 const RUN = 2 ** 22;
 
 /**
- * A long vector joined from parts as a few vectors of neighbouring parts; else the tensor itself.
+ * Splits a long vector that is joined from parts into a few vectors of neighbouring parts; returns
+ * other tensors themselves.
  */
 export function runsOf(t: Tensor): Tensor[] {
   if (!is(t, concatNode) || t.shape.length !== 1 || sizeOf(t.shape) <= RUN) return [t];
@@ -111,7 +111,7 @@ export function runsOf(t: Tensor): Tensor[] {
   return runs.map((parts) => (parts.length === 1 ? parts[0] : concatNode(parts, { axis: 0 })));
 }
 
-/** Joins tensors of one shape along a new axis. */
+/** Joins tensors of the same shape along a new axis. */
 export function stack(parts: readonly Operand[], axis = 0): Tensor {
   if (parts.length === 0) fail("usage", "stack: nothing to join", "give at least one tensor");
   const tensors = asTensorList(parts);
@@ -130,8 +130,8 @@ export function stack(parts: readonly Operand[], axis = 0): Tensor {
 }
 
 /**
- * A matrix of columns, from vectors and numbers that broadcast: the design matrix of a regression,
- * for example. Booleans become 1 or 0.
+ * A matrix whose columns are vectors or numbers that broadcast, such as the design matrix of a
+ * regression. Booleans become 1 or 0.
  *
  * @example
  * columns(1, x, equal(y, 2)); // [n, 3] for x and y [n]
@@ -159,7 +159,7 @@ export function split(x: Operand, parts: number, axis = -1): Tensor[] {
     fail(
       "shape",
       `split: axis ${axis} of ${showShape(t.shape)} does not divide into ${parts}`,
-      "choose a divisor of its size",
+      "use a divisor of its size",
     );
   return Array.from({ length: parts }, (_, k) => part(t, a, k * size, (k + 1) * size));
 }

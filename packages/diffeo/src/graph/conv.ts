@@ -1,9 +1,9 @@
 /**
- * Two-dimensional convolution, channels last. Everything follows from one trilinear form
+ * Two-dimensional convolution, channels last. All operations follow from one trilinear form
  *   T(x, w, g) = Σ g[b,p,q,o] · x[b, ps+u−a, qs+v−c, i] · w[u,v,i,o]
  * whose three partial derivatives are the three primitives below: ∂T/∂g = conv2d(x, w), ∂T/∂x =
- * convInput(g, w),
- * ∂T/∂w = convWeight(x, g). The derivative of each is made of the other two, so every order exists.
+ * convInput(g, w), ∂T/∂w = convWeight(x, g). The derivative of each consists of the other two, so
+ * derivatives of any order exist.
  */
 import { merged, unrolled } from "./batch.ts";
 import { expand } from "./broadcast.ts";
@@ -22,7 +22,7 @@ import {
 } from "./tensor.ts";
 
 /**
- * Sizes of one convolution: input h×w, kernel kh×kw, output oh×ow, stride, and zeros before the
+ * The sizes of a convolution: input h×w, kernel kh×kw, output oh×ow, stride, and zeros before the
  * input.
  */
 export type Geometry = {
@@ -38,8 +38,8 @@ export type Geometry = {
 };
 
 /**
- * Calls `visit(p, u, i)` for the output row p, kernel row u and input row i = ps + u − a that meet,
- * likewise columns.
+ * Calls `visit(p, u, i)` for all combinations of an output row p, kernel row u and input row i = ps
+ * + u − a; also for columns.
  */
 export function meetings(
   n: number,
@@ -56,10 +56,7 @@ export function meetings(
     }
 }
 
-/**
- * The trilinear form's sum, the terms of one pixel at a time, by the offsets of its first x, w and
- * g.
- */
+/** Sums the trilinear form pixel by pixel, given the offsets of the first x, w and g. */
 function accumulate(
   batch: number,
   inC: number,
@@ -140,14 +137,19 @@ export const convWeightNode: Make<Geometry> = primitive<Geometry>({
   },
 });
 
-/** How `conv2d` steps and pads. */
+/** Options of `conv2d`. */
 export interface ConvOptions {
   readonly stride?: number;
-  /** `same`: output size ⌈n/stride⌉; `valid`: no zeros; or zeros before and after both axes. */
+  /**
+   * `same`: output size ⌈n/stride⌉; `valid`: no padding; a number: zeros before and after both
+   * axes.
+   */
   readonly padding?: "same" | "valid" | number;
 }
 
-/** x [batch, height, width, in] by kernels w [kh, kw, in, out]. */
+/**
+ * The two-dimensional convolution of x [batch, height, width, in] with kernels w [kh, kw, in, out].
+ */
 export function conv2d(x: Operand, w: Operand, options: ConvOptions = {}): Tensor {
   const [image, kernel] = asTensors(x, w, "conv2d");
   requireFloat(image, "conv2d");
@@ -157,13 +159,13 @@ export function conv2d(x: Operand, w: Operand, options: ConvOptions = {}): Tenso
   if (!count(stride, 1) || !(padding === "same" || padding === "valid" || count(padding, 0)))
     fail(
       "usage",
-      `conv2d: stride ${stride} and padding ${padding} are not possible`,
+      `conv2d: \`stride\` is ${stride} and \`padding\` is ${padding}`,
       'use an integer stride ≥ 1, and padding "same", "valid" or an integer ≥ 0',
     );
   if (image.shape.length !== 4 || kernel.shape.length !== 4 || image.shape[3] !== kernel.shape[2])
     fail(
       "shape",
-      `conv2d: input ${showShape(image.shape)} and kernel ${showShape(kernel.shape)} do not fit`,
+      `conv2d: input ${showShape(image.shape)} and kernel ${showShape(kernel.shape)} do not match`,
       "give [batch, height, width, in] and [kh, kw, in, out]",
     );
   const [, h, wide] = image.shape;
@@ -181,7 +183,7 @@ export function conv2d(x: Operand, w: Operand, options: ConvOptions = {}): Tenso
   if (oh < 1 || ow < 1)
     fail(
       "shape",
-      `conv2d: a ${kh}×${kw} kernel does not fit into ${h}×${wide}`,
+      `conv2d: the ${kh}×${kw} kernel is larger than the ${h}×${wide} input`,
       "use padding, or a smaller kernel",
     );
   return convNode([image, kernel], { h, w: wide, kh, kw, oh, ow, stride, top, left });
@@ -196,20 +198,20 @@ function windows(x: Operand, size: number, operation: string): Tensor {
   if (t.shape.length !== 4 || h % size !== 0 || w % size !== 0)
     fail(
       "shape",
-      `${operation}: ${showShape(t.shape)} has no whole windows of ${size}×${size}`,
+      `${operation}: ${showShape(t.shape)} is not divisible into windows of ${size}×${size}`,
       "give [batch, height, width, channels] with sizes that divide",
     );
   return reshape(t, [b, h / size, size, w / size, size, c]);
 }
 
-/** Mean of every size×size window. */
+/** Average pooling: the mean of every size×size window. */
 export const averagePool = (x: Operand, size = 2): Tensor =>
   mean(windows(x, size, "averagePool"), [2, 4]);
 
-/** Largest entry of every size×size window. */
+/** Maximum pooling: the greatest entry of every size×size window. */
 export const maxPool = (x: Operand, size = 2): Tensor => max(windows(x, size, "maxPool"), [2, 4]);
 
-/** Every pixel repeated size×size times. */
+/** Nearest-neighbour upsampling: repeats every pixel size×size times. */
 export function upsampleNearest(x: Operand, size = 2): Tensor {
   const t = asTensor(x);
   if (t.shape.length !== 4 || !Number.isInteger(size) || size < 1)

@@ -1,6 +1,6 @@
 /**
- * The pair of orders 5 and 4 of Dormand and Prince (1980). Its last slope is the first of the next
- * step.
+ * The pair of orders 5 and 4 of Dormand and Prince (1980). The last slope of a step is the first of
+ * the next one.
  */
 
 /** Times of the seven slopes, in steps. */

@@ -1,6 +1,6 @@
 /**
- * How operations on single numbers are made, and on pairs of them with NumPy's broadcasting: each
- * from one rule.
+ * Elementwise operations on one operand, and on two with NumPy's broadcasting, each defined by one
+ * rule.
  */
 import { expand, outsideExpand, unbroadcast } from "./broadcast.ts";
 import type { Emitter } from "./emitter.ts";
@@ -19,15 +19,15 @@ import {
 interface UnaryRule {
   readonly f: (x: number) => number;
   /**
-   * Cotangent of x, given the cotangent g of y = f(x). Absent: the derivative is zero almost
+   * The cotangent of x, given the cotangent g of y = f(x). Absent if the derivative is 0 almost
    * everywhere.
    */
   readonly vjp?: (g: Tensor, x: Tensor, y: Tensor) => Tensor;
   readonly emit?: (x: string, emitter: Emitter, dtype: DType) => string;
-  /** An equal expression, for what ONNX does not have; none where it does. */
+  /** An equal expression, if ONNX does not have the operation. */
   readonly lower?: (x: Tensor) => Tensor | undefined;
   readonly simplify?: (x: Tensor) => Tensor | undefined;
-  /** Defined for integers too. */
+  /** Whether it is defined for integers, too. */
   readonly integers?: boolean;
 }
 
@@ -57,16 +57,16 @@ export function unary(name: string, rule: UnaryRule) {
 interface BinaryRule {
   readonly onnx: string;
   readonly f: (a: number, b: number) => number;
-  /** The same of integers, where it differs. */
+  /** The operation for integers, if it differs. */
   readonly whole?: (a: number, b: number) => number;
-  /** Cotangents of a and b before their broadcast axes are summed away. */
+  /** The cotangents of a and b, before the sum over broadcast axes. */
   readonly vjp: readonly [
     (g: Tensor, a: Tensor, b: Tensor, y: Tensor) => Tensor,
     (g: Tensor, a: Tensor, b: Tensor, y: Tensor) => Tensor,
   ];
   /**
-   * Equal expressions; `a` and `b` are its operands, the result is expanded to the right shape by
-   * the caller.
+   * Equal expressions of the operands `a` and `b`; the caller expands the result to the right
+   * shape.
    */
   readonly simplify?: (a: Tensor, b: Tensor) => Tensor | undefined;
   readonly emit?: Primitive["emit"];

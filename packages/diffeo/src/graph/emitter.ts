@@ -1,7 +1,4 @@
-/**
- * What a primitive needs in order to write itself as ONNX nodes; the writer in `onnx.ts` implements
- * it. What it writes.
- */
+/** The interface by which primitives write ONNX nodes; `onnx.ts` implements it. */
 import type { DType, NdArray, Shape } from "./ndarray.ts";
 
 /**
@@ -12,8 +9,8 @@ export type OnnxAttribute = number | string | readonly number[] | { readonly flo
 
 export interface Emitter {
   /**
-   * Appends a node and gives the name of its output; of output number `output` where it has
-   * several, of one node for all.
+   * Appends a node and returns the name of its output, or of output number `output` if it has
+   * several.
    */
   node(
     type: string,
@@ -21,13 +18,13 @@ export interface Emitter {
     attributes?: Readonly<Record<string, OnnxAttribute>>,
     options?: { readonly domain?: string; readonly output?: number },
   ): string;
-  /** An initializer; equal ones are written once. */
+  /** Adds an initializer; equal ones are written once. */
   constant(value: NdArray): string;
-  /** A vector of int64, as shapes, axes and starts are given. */
+  /** A vector of int64, for shapes, axes and starts. */
   int64(values: readonly number[]): string;
   /** A float or integer scalar of the given type. */
   scalar(value: number, dtype: DType): string;
-  /** `name` reshaped; no node where the shape is already right. */
+  /** Reshapes `name`; adds no node if the shape is already right. */
   reshape(name: string, from: Shape, to: Shape): string;
 }
 
@@ -50,9 +47,9 @@ export interface Port {
 /** An ONNX file with what is needed to run it. */
 export interface OnnxModel {
   readonly bytes: Uint8Array;
-  /** Every element type that occurs in it: not all devices know all. */
+  /** All element types that occur in it; not all devices support all types. */
   readonly types: ReadonlySet<DType>;
-  /** How many nodes it has, where that is known. */
+  /** The number of nodes, if known. */
   readonly nodes?: number;
   readonly inputs: readonly Port[];
   readonly outputs: readonly Port[];

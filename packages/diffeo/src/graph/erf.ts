@@ -4,8 +4,8 @@
  *             all terms are positive: for small |x|
  *   erfc(x) = 1 − erf(x) = exp(−x²)/√π · 1/(x + ½/(x + 1/(x + …)))
  *             the continued fraction: for larger x
- * and in a graph  erfc(x) = t·Q(t)·exp(−x²), t = 2/(2 + x), x ≥ 0,  Q smooth on [0, 1]: a short
- * Chebyshev series. Its coefficients are computed once from the two forms above, not copied.
+ * and in a graph erfc(x) = t·Q(t)·exp(−x²), t = 2/(2 + x), x ≥ 0, Q smooth on [0, 1]: a short
+ * Chebyshev series. Its coefficients are computed once from the two forms above.
  */
 import { abs, add, div, floor, minimum, mul, neg, square, sub } from "./arithmetic.ts";
 import { unary } from "./elementwise.ts";
@@ -24,17 +24,14 @@ function seriesErf(x: number): number {
   return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
 }
 
-/**
- * erfc(x) exp(x²) for x ≥ ½, by backward recurrence: what is left out at depth n is about
- * exp(−2x√2n).
- */
+/** erfc(x) exp(x²) for x ≥ ½, by backward recurrence; the error at depth n is about exp(−2x√2n). */
 function scaledTail(x: number): number {
   let fraction = 0;
   for (let n = x < 1.5 ? 800 : 200; n >= 1; n--) fraction = n / 2 / (x + fraction);
   return 1 / ((x + fraction) * Math.sqrt(Math.PI));
 }
 
-/** exp(−x²): the square of x cut to sixteenths is exact, and the rest is small. */
+/** exp(−x²); the square of x truncated to sixteenths is exact, and the rest is small. */
 function gaussian(x: number): number {
   const near = Math.floor(x * 16) / 16;
   return Math.exp(-near * near) * Math.exp(-(x - near) * (x + near));
@@ -60,8 +57,8 @@ function chebyshev(terms: number): number[] {
     return (x < 0.5 ? (1 - seriesErf(x)) * Math.exp(x * x) : scaledTail(x)) * (1 + x / 2);
   });
   return Array.from({ length: terms }, (_, j) => {
-    // The terms are exact to a unit of 1e-16, their sum should be too (Neumaier): the last
-    // coefficients are as small.
+    // The terms are accurate to 1e-16, and so is their compensated sum (Neumaier); the last
+    // coefficients are of this size.
     let [sum, lost] = [0, 0];
     values.forEach((v, k) => {
       const term = v * Math.cos((Math.PI * ((j * (2 * k + 1)) % (4 * nodes))) / (2 * nodes));
@@ -79,9 +76,9 @@ const coefficients = {
 };
 
 /**
- * erfc(a) exp(a²) = t·Q(t) for a ≥ 0, Q = Σ c_j T_j(s). The T_j upwards, their sum from the
- * smallest: at the ends of [−1, 1] Clenshaw's recurrence magnifies the rounding of all terms, this
- * only that of T_j, which c_j makes small.
+ * erfc(a) exp(a²) = t·Q(t) for a ≥ 0, Q = Σ c_j T_j(s). The T_j are computed upwards, and summed
+ * from the smallest. At the ends of [−1, 1] Clenshaw's recurrence magnifies the rounding of all
+ * terms; this sum magnifies only that of T_j, which is multiplied by the small c_j.
  */
 export function scaledErfc(a: Tensor): Tensor {
   const c = coefficients[a.dtype as "float32" | "float64"];
@@ -107,7 +104,7 @@ export const erfNode = unary("erf", {
 const erfcNode = unary("erfc", {
   f: erfcValue,
   vjp: (g, x) => mul(g, mul(exp(neg(mul(x, x))), -slope)), // erfc′(x) = −2/√π exp(−x²)
-  // From the bound on it is 0 in this type.
+  // Above the bound it is 0 in this type.
   lower: (x) => {
     const a = minimum(abs(x), x.dtype === "float32" ? 12 : 30);
     const near = mul(floor(mul(a, 16)), 1 / 16);
@@ -120,5 +117,5 @@ const erfcNode = unary("erfc", {
 
 /** The error function 2/√π ∫₀ˣ e^{−u²} du, element by element. */
 export const erf = (x: Operand): Tensor => erfNode([asTensor(x)], {});
-/** 1 − erf(x), to the last digits also where it is small. */
+/** The complementary error function 1 − erf(x), element by element, without cancellation. */
 export const erfc = (x: Operand): Tensor => erfcNode([asTensor(x)], {});

@@ -1,13 +1,13 @@
 /**
- * The reference evaluator: float64, plain loops, nothing shared with any runtime. The oracle of the
- * tests.
+ * The reference evaluator, in float64 with plain loops. It shares no code with a runtime, and is
+ * the oracle of the tests.
  */
 import { fail, internal } from "./error.ts";
 import { showShape, sizeOf } from "./ndarray.ts";
 import type { Tensor } from "./tensor.ts";
 import { topological } from "./topological.ts";
 
-/** Values of `outputs`, given values of the inputs they depend on. */
+/** Computes the values of `outputs` in float64, given the values of their inputs. */
 export function reference(
   outputs: readonly Tensor[],
   inputs: ReadonlyMap<Tensor, Float64Array>,
@@ -17,7 +17,7 @@ export function reference(
     if (data.length !== sizeOf(t.shape))
       fail(
         "shape",
-        `reference: ${data.length} numbers given for an input of shape ${showShape(t.shape)}`,
+        `reference: ${data.length} numbers are given for an input of shape ${showShape(t.shape)}`,
         "give one number per entry",
       );
   for (const node of topological(outputs)) {

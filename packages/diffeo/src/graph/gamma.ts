@@ -1,6 +1,6 @@
 /**
  * The logarithm of the gamma function and its derivatives, for x > 0: Stirling's series at z = x +
- * N, and back by Γ(x + 1) = xΓ(x), j = 0 … N − 1,
+ * N, and the recurrence Γ(x + 1) = xΓ(x) back to x, j = 0 … N − 1,
  *
  *   log Γ(x) = log Γ(x + N) − Σ_j log(x + j)
  *   ψ_m(x)   = ψ_m(x + N) − (−1)ᵐ m! Σ_j (x + j)^{−m−1}
@@ -32,8 +32,7 @@ import {
 import { log, pow } from "./transcendental.ts";
 
 /**
- * N, from where on the series is exact to rounding; m is −1 for log Γ. The further, the more terms
- * cancel.
+ * N, at which the series is exact to rounding; m is −1 for log Γ. For larger N more terms cancel.
  */
 const shiftFor = (m: number, dtype: DType = "float64"): number =>
   dtype === "float32" ? 4 + Math.max(0, m) : 8 + 2 * Math.max(0, m);
@@ -56,9 +55,7 @@ const factorial = (n: number): number => (n <= 1 ? 1 : n * factorial(n - 1));
 /** a (a + 1) … b */
 const rising = (a: number, b: number): number => (a > b ? 1 : a * rising(a + 1, b));
 
-/**
- * Coefficients of w⁰, w¹, … with w = z^{−2}, of what Stirling's series has beyond its first terms.
- */
+/** Coefficients of w⁰, w¹, … with w = z^{−2} in Stirling's series, after its first terms. */
 const gammaTerms = bernoulli.map((b, k) => b / (2 * (k + 1) * (2 * k + 1)));
 const polygammaTerms = (m: number): number[] =>
   bernoulli.map((b, i) => (m === 0 ? -b / (2 * i + 2) : b * rising(2 * i + 3, 2 * i + m + 1)));
@@ -107,8 +104,8 @@ function polygammaValue(m: number, x: number): number {
 }
 
 /**
- * Where the series is taken, and x + j on an axis of its own for the way back: one operation for
- * all j.
+ * The argument of the series, and x + j on a separate axis for the recurrence, so that one
+ * operation computes all j.
  */
 function shifted(
   x: Tensor,
@@ -164,12 +161,14 @@ const polygammaNode: Make<{ order: number }> = primitive<{ order: number }>({
   evaluate: ({ attributes: { order } }, [x]) => mapUnary(x, (v) => polygammaValue(order, v)),
 });
 
-/** log Γ(x) for x > 0; log x! is logGamma(x + 1). NaN below 0. */
+/**
+ * The logarithm of the gamma function, log Γ(x), for x > 0; NaN below 0. log x! is logGamma(x + 1).
+ */
 export const logGamma = (x: Operand): Tensor => logGammaNode([asTensor(x)], {});
 
 /** The derivative of log Γ of order m + 1, for x > 0: polygamma(0, x) is the digamma function. */
 export function polygamma(m: number, x: Operand): Tensor {
   if (!(Number.isSafeInteger(m) && m >= 0))
-    fail("usage", `polygamma: order ${m}`, "give an integer from 0");
+    fail("usage", `polygamma: the order is ${m}`, "give an integer of at least 0");
   return polygammaNode([asTensor(x)], { order: m });
 }

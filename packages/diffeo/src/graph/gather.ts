@@ -1,6 +1,6 @@
 /**
- * Reading at indices, and its adjoint, adding at indices:
- *   take      y[…, j, …] = x[…, i_j, …]        one list of indices for a whole axis
+ * Gathering at indices, and its adjoint, scattering with addition:
+ *   take      y[…, j, …] = x[…, i_j, …]        one list of indices for an axis
  *   takeAlong y[…, j, …] = x[…, i[…, j, …], …]  an index for every entry
  * Negative indices count from the end of the axis, as in `at` and `slice`.
  */
@@ -26,31 +26,31 @@ import { cast, iota, requireSize } from "./value.ts";
 function asIndices(indices: Operand, size: number, operation: string, least = -size): Tensor {
   const given = indices instanceof Tensor ? indices : asTensor(indices, "int32");
   if (given.dtype === "bool")
-    fail("type", `${operation}: the indices are bool`, "give integers; `where` chooses by bool");
+    fail("type", `${operation}: the indices are bool`, "give integers, or use `where` with bools");
   const t = isFloat(given.dtype) ? integersOf(given, operation) : given;
   for (const v of constantValue(t)?.data ?? [])
     if (v < least || v >= size)
       fail(
         "shape",
         `${operation}: index ${v} is outside 0 … ${size - 1}`,
-        "keep indices within the axis: they count from 0; for indices from 1 use sub(index, 1)",
+        "indices count from 0; for indices from 1 use sub(index, 1)",
       );
   return t;
 }
 
-/** Floats that are integers, as data have them, are indices all the same where they are known. */
+/** Converts constant floats that are integers, such as data, to indices. */
 function integersOf(t: Tensor, operation: string): Tensor {
   if (topological([t]).some(({ op }) => op.name === "input"))
     return fail(
       "type",
-      `${operation}: indices must be int32 or int64, got ${t.dtype}`,
+      `${operation}: the indices are ${t.dtype}, not int32 or int64`,
       "cast them to int32",
     );
   const [data] = reference([t], new Map());
   const known = { shape: t.shape, dtype: t.dtype, data };
   const odd = known.data.find((v) => !Number.isInteger(Number(v)));
   if (odd !== undefined)
-    fail("type", `${operation}: index ${odd} is not an integer`, "give integers from 0");
+    fail("type", `${operation}: index ${odd} is not an integer`, "give integers of at least 0");
   return constant(known, "int32");
 }
 
@@ -87,8 +87,8 @@ const takeNode: Make<{ axis: number }> = primitive<{ axis: number }>({
 });
 
 /**
- * Positions [n, …] in an axis of each of n tensors as positions in one axis of size n·size, all
- * axes one after the other.
+ * Converts indices [n, …] into an axis of each of n tensors to indices into one axis of size
+ * n·size, the concatenated axes.
  */
 function mergedIndices(i: Tensor, size: number): Tensor {
   const [n] = i.shape;
@@ -108,7 +108,7 @@ function batchOfTake(
   if (!ofI) return takeNode([x, i], { axis: axis + 1 });
   const [k, rest] = [index.shape.length, shape.length - axis - 1];
   if (!ofX) {
-    // […before, n, …i, …after]: the batch comes to the front.
+    // […before, n, …i, …after]: the batch moves to the front.
     const y = takeNode([x, i], { axis });
     return transpose(y, [axis, ...run(0, axis), ...run(axis + 1, k + rest)]);
   }
@@ -134,7 +134,7 @@ function batchOfScatter(
   return transpose(y, [0, ...run(2, axis), 1, ...run(2 + axis, rest)]);
 }
 
-/** Entries of an axis at the given positions. The shape of `indices` takes the axis' place. */
+/** Gathers entries of an axis at indices. The axis is replaced by the axes of `indices`. */
 export function take(x: Operand, indices: Operand, axis = 0): Tensor {
   const t = asTensor(x);
   const a = normaliseAxis(axis, t.shape.length, "take");
@@ -152,7 +152,7 @@ const scatterNode: Make<{ axis: number; size: number }> = primitive<{ axis: numb
     vjp: (g, { inputs: [, i], attributes: { axis } }, k) =>
       k === 0 ? takeNode([g, i], { axis }) : undefined,
     batch: batchOfScatter,
-    // ScatterND adds along leading axes only: the axis moves to the front and back.
+    // ScatterND adds along leading axes only, so the axis is moved to the front and back.
     emit: ({ inputs: [g, i], attributes: { axis }, shape, dtype }, [updates, indices], emitter) => {
       const k = i.shape.length;
       const front = [...Array(k).keys()].map((a) => a + axis);
@@ -185,8 +185,7 @@ const takeAlongNode: Make<{ axis: number }> = primitive<{ axis: number }>({
     if (x.shape.length !== i.shape.length || x.shape.some((d, a) => a !== axis && d !== i.shape[a]))
       fail(
         "shape",
-        `takeAlong: indices ${showShape(i.shape)} do not fit ${showShape(x.shape)} off axis ` +
-          `${axis}`,
+        `takeAlong: indices ${showShape(i.shape)} and ${showShape(x.shape)} differ in axes other than ` + `${axis}`,
         "expand one of them",
       );
     return { shape: i.shape, dtype: x.dtype };
@@ -209,7 +208,7 @@ const takeAlongNode: Make<{ axis: number }> = primitive<{ axis: number }>({
   },
 });
 
-/** Entries along an axis, chosen separately for every position of the other axes. */
+/** Gathers entries along an axis, with separate indices for every position of the other axes. */
 export function takeAlong(x: Operand, indices: Operand, axis = -1): Tensor {
   const t = asTensor(x);
   const a = normaliseAxis(axis, t.shape.length, "takeAlong");
@@ -244,7 +243,7 @@ const scatterAlongNode: Make<{ axis: number; size: number }> = primitive<{
   },
 });
 
-/** 1 at the given class of a new last axis, 0 elsewhere. */
+/** One-hot encoding: 1 at the given class of a new last axis, else 0. */
 export function oneHot(indices: Operand, classes: number, dtype: DType = "float32"): Tensor {
   requireSize(classes, "oneHot");
   const i = asIndices(indices, classes, "oneHot", 0);

@@ -1,4 +1,6 @@
-/** diffeo/graph: tensors as expressions, differentiated to any order and written as ONNX. */
+/**
+ * diffeo/graph: tensors as expressions, with derivatives of any order, that are written as ONNX.
+ */
 export { gelu, relu, silu, squaredRelu } from "./activation.ts";
 export {
   abs,

@@ -20,7 +20,7 @@ function batchOf(leaves: readonly Tensor[], name: string): Shape {
   if (leaves.length === 0)
     fail(
       "usage",
-      `${name}: the point holds no tensor`,
+      `${name}: the point contains no tensors`,
       "give a tensor, or a list or object of tensors",
     );
   const batch = leaves[0].shape.slice(0, -1);
@@ -36,16 +36,15 @@ function batchOf(leaves: readonly Tensor[], name: string): Shape {
         "shape",
         `${name}: shapes ${showShape(leaves[0].shape)} and ${showShape(shape)} differ before ` +
           "the last axis",
-        "give every tensor the same batch; for the derivatives of a loss in its parameters " +
-          "use grad or hvp",
+        "give every tensor the same batch axes; for derivatives of a loss with respect to " + "parameters use grad or hvp",
       );
   }
   return batch;
 }
 
 /**
- * A function of each sample by itself keeps the batch; one that does not look at its argument may
- * leave it out.
+ * Checks that a per-sample function keeps the batch; one that does not use its argument may omit
+ * it.
  */
 function requireBatch<Y>(
   name: string,
@@ -59,10 +58,8 @@ function requireBatch<Y>(
     if (size !== undefined && (!tangents[i] || sameShape(shape, [...batch, size]))) return;
     fail(
       "shape",
-      `${name}: the function takes shape ${showShape(from)} to ${showShape(shape)}, ` +
-        `not to [${[...batch, sizes[i] ?? "m"].join(", ")}]`,
-      `give one from […, n] to […, ${sizes.length > 0 ? "n" : "m"}] for any axes before the ` +
-        "last; for a function of one number per sample, use grad or gradEach",
+      `${name}: the function maps shape ${showShape(from)} to ${showShape(shape)}, ` + `not to [${[...batch, sizes[i] ?? "m"].join(", ")}]`,
+      `give a function from […, n] to […, ${sizes.length > 0 ? "n" : "m"}] for any leading ` + "axes; for a function of one number per sample, use grad or gradEach",
     );
   });
 }
@@ -105,15 +102,15 @@ function columns<X, Y>(
   });
 }
 
-/** The tree of Y with, in place of each tensor, the tree of X. */
+/** The type of a Jacobian: the tree of Y with each tensor replaced by the tree of X. */
 export type Jacobian<X, Y> = Y extends Tensor ? X : { readonly [K in keyof Y]: Jacobian<X, Y[K]> };
 
 /**
- * Dense Jacobian of a per-sample function: f maps […, n] to […, m]; the result is […, m, n].
+ * The dense Jacobian of a per-sample function f: […, n] → […, m], in the shape […, m, n].
  *
- * Between trees it is a tree of such: `jacobian(f, x).p.q` is that of output `p` in input `q`. All
- * inputs have one batch, the axes before the last, and f is called with one more leading axis, once
- * for each of them.
+ * For trees it is a tree of Jacobians: `jacobian(f, x).p.q` is that of output `p` with respect to
+ * input `q`. All inputs have the same batch axes, those before the last. f is called once per
+ * input, with an additional leading axis.
  */
 export function jacobian<X, Y>(f: (x: X) => Y, x: X): Jacobian<X, Y> {
   const swept = columns("jacobian", f, x);
@@ -162,12 +159,12 @@ function divergence<X>(name: string, f: (x: X) => X, x: X, v?: X): Tensor {
 }
 
 /**
- * Tr J of a per-sample function […, n] → […, n], or of trees of such: exact without v, vᵀJv with
- * it.
+ * The trace of the Jacobian of a per-sample function […, n] → […, n], or of trees of such. It is
+ * exact without v; with v it is vᵀJv.
  */
 export const traceJacobian = <X>(f: (x: X) => X, x: X, v?: X): Tensor =>
   divergence("traceJacobian", f, x, v);
 
-/** Δf of a per-sample scalar function of […, n], or of a tree of such. */
+/** The Laplacian Δf of a per-sample scalar function of […, n], or of a tree of such. */
 export const laplacian = <X>(f: (x: X) => Tensor, x: X): Tensor =>
   divergence("laplacian", eachGradient("laplacian", f), x);

@@ -3,7 +3,7 @@
  *
  *   n = (x − μ) r,   r = 1/√(mean (x − μ)² + ε),   y = γ n + β
  *
- * ONNX Runtime gives r along with n, so that the backward pass computes neither again.
+ * ONNX Runtime returns r together with n, so the backward pass does not compute them again.
  */
 import { add, div, mul, neg, sub } from "./arithmetic.ts";
 import { expand, sum, unexpanded } from "./broadcast.ts";
@@ -30,15 +30,15 @@ type Epsilon = { epsilon: number };
 const over = (t: Tensor): Tensor => mean(t, -1, { keepDims: true });
 
 /**
- * x − μ and r, in primitives: what a float64 graph runs, as the runtime's operator has a float32 ε
- * and a float32 r.
+ * x − μ and r in primitives, for float64 graphs, because ε and r are float32 in the runtime's
+ * operator.
  */
 function moments(x: Tensor, epsilon: number): { centred: Tensor; r: Tensor } {
   const centred = sub(x, over(x));
   return { centred, r: div(1, sqrt(add(over(mul(centred, centred)), epsilon))) };
 }
 
-/** The runtime's operator on the inputs as written; `output` 0 is y, 2 is r. */
+/** The runtime's operator; `output` 0 is y, 2 is r. */
 const operator = (inputs: readonly string[], epsilon: number, output: number) =>
   ["LayerNormalization", inputs, { axis: -1, epsilon: { float: epsilon } }, { output }] as const;
 
@@ -47,14 +47,14 @@ const ones = (x: Tensor): Tensor => {
   return constant({ shape: [c], dtype: "float32", data: new Float32Array(c).fill(1) });
 };
 
-/** The sums of one row: Σ(x − μ)² with two passes. */
+/** The sums of one row, with two passes for Σ(x − μ)². */
 function evaluateRow(x: Float64Array, epsilon: number): { mu: number; r: number } {
   const mu = x.reduce((s, v) => s + v, 0) / x.length;
   const variance = x.reduce((s, v) => s + (v - mu) ** 2, 0) / x.length;
   return { mu, r: 1 / Math.sqrt(variance + epsilon) };
 }
 
-/** Rows that are repeated are normalised once. */
+/** Normalises repeated rows once. */
 function outsideRepeats(
   { inputs: [x, ...rest], attributes, shape }: Tensor<Epsilon>,
   make: Make<Epsilon>,
@@ -91,7 +91,7 @@ const inverseStdNode: Make<Epsilon> = primitive<Epsilon>({
   },
 });
 
-/** Of x alone, or of x, γ and β. */
+/** Layer normalisation of x, optionally with γ and β. */
 const layerNormNode: Make<Epsilon> = primitive<Epsilon>({
   name: "layerNorm",
   infer: ([x]) => x,
@@ -131,7 +131,7 @@ const layerNormNode: Make<Epsilon> = primitive<Epsilon>({
   },
 });
 
-/** Either node in primitives; undefined of any other. */
+/** Either node in primitives; undefined for other nodes. */
 export function normWrittenOut({ op, inputs, attributes }: Tensor): Tensor | undefined {
   const [x, gamma, beta] = inputs;
   if (op.name !== "layerNorm" && op.name !== "inverseStd") return undefined;
@@ -141,16 +141,19 @@ export function normWrittenOut({ op, inputs, attributes }: Tensor): Tensor | und
   return gamma ? add(mul(n, gamma), beta) : n;
 }
 
-/** What `layerNorm` multiplies by, adds, and divides by at least. */
+/** Options of `layerNorm`. */
 export interface LayerNormOptions {
-  /** γ and β, one number a channel each. Default 1 and 0. */
+  /** γ and β, one number per channel. Default 1 and 0. */
   readonly scale?: Operand;
   readonly shift?: Operand;
-  /** Default 1e-5. */
+  /** ε. Default 1e-5. */
   readonly epsilon?: number;
 }
 
-/** Brings the last axis to mean 0 and variance 1, then scales and shifts by channel where asked. */
+/**
+ * Layer normalisation: normalises the last axis to mean 0 and variance 1, then optionally scales
+ * and shifts each channel.
+ */
 export function layerNorm(
   x: Operand,
   { scale, shift, epsilon = 1e-5 }: LayerNormOptions = {},
@@ -169,8 +172,7 @@ export function layerNorm(
     if (!sameShape(a.shape, [c]))
       fail(
         "shape",
-        `layerNorm: scale or shift of shape ${showShape(a.shape)} for channels of ` +
-          `${showShape(t.shape)}`,
+        `layerNorm: \`scale\` or \`shift\` has shape ${showShape(a.shape)} for an input of shape ` + `${showShape(t.shape)}`,
         `give one number per channel, shape [${c}]`,
       );
   return layerNormNode([t, ...affine], { epsilon });

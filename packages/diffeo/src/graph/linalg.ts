@@ -1,4 +1,4 @@
-/** Products of matrices and vectors. All batch over leading axes. */
+/** Products of matrices and vectors, with leading batch axes. */
 import { mul } from "./arithmetic.ts";
 import { expand, sum, unbroadcast, unexpanded } from "./broadcast.ts";
 import { fail } from "./error.ts";
@@ -33,8 +33,9 @@ function productShape(a: Tensor, b: Tensor): number[] {
   if (k !== k2)
     fail(
       "shape",
-      `matmul: ${showShape(a.shape)} times ${showShape(b.shape)}: ${k} columns meet ${k2} rows`,
-      "transpose one operand, or check which axis is the features",
+      `matmul: ${showShape(a.shape)} times ${showShape(b.shape)}: ${k} columns do not match ` +
+        `${k2} rows`,
+      "transpose one operand, or check the order of axes",
     );
   const both = `matmul of ${showShape(a.shape)} and ${showShape(b.shape)}`;
   return [...broadcastShapes(batchShape(a), batchShape(b), both), m, n];
@@ -45,16 +46,16 @@ export const matmulNode: Make = primitive({
   infer: ([a, b]) => ({ shape: productShape(a, b), dtype: a.dtype }),
   vjp: (g, { inputs: [a, b] }, i) => {
     if (i === 0) return unbroadcast(matmul(g, transpose(b)), a.shape);
-    // A matrix shared by the whole batch collects its gradient in one product over all rows.
+    // The gradient of a matrix that the batch shares is one product over all rows.
     if (b.shape.length === 2 && a.shape.length > 2) return matmul(transpose(rows(a)), rows(g));
     return unbroadcast(matmul(transpose(a), g), b.shape);
   },
   simplify: ({ inputs: [a, b], shape }) => {
-    // A product of repeated matrices is the repeated product.
+    // The product of repeated matrices is the repeated product.
     const inner = [unrepeated(a), unrepeated(b)] as const;
     const batch = broadcastShapes(batchShape(inner[0]), batchShape(inner[1]), "matmul");
     if (sizeOf(batch) < sizeOf(shape.slice(0, -2))) return expand(matmulNode(inner, {}), shape);
-    // With one right factor, every axis of the left but the last is rows.
+    // With one right factor, all axes of the left factor but the last are rows.
     const few = b.shape.length === 2 ? unexpanded(a) : undefined;
     if (few && few.shape.length >= 2 && few.shape.at(-1) === a.shape.at(-1))
       return expand(matmulNode([few, b], {}), shape);
@@ -95,7 +96,7 @@ export const matmulNode: Make = primitive({
 const rows = (t: Tensor): Tensor =>
   reshape(t, [sizeOf(t.shape.slice(0, -1)), t.shape.at(-1) as number]);
 
-/** A tensor before an expansion that left its matrix axes alone; itself otherwise. */
+/** The tensor before an expansion of batch axes, or the tensor itself. */
 function unrepeated(t: Tensor): Tensor {
   const before = unexpanded(t);
   return before && before.shape.length >= 2 && sameShape(before.shape.slice(-2), t.shape.slice(-2))
@@ -103,21 +104,21 @@ function unrepeated(t: Tensor): Tensor {
     : t;
 }
 
-/** Matrix product over the last two axes; leading axes broadcast. */
+/** The matrix product over the last two axes; leading axes broadcast. */
 export function matmul(a: Operand, b: Operand): Tensor {
   const pair = asTensors(a, b, "matmul");
   requireFloat(pair[0], "matmul");
   return matmulNode(pair, {});
 }
 
-/** Σ aᵢbᵢ over the last axis. */
+/** The dot product Σ aᵢbᵢ over the last axis. */
 export function dot(a: Operand, b: Operand): Tensor {
   const [x, y] = asTensors(a, b, "dot");
   broadcastShapes(x.shape, y.shape, "dot");
   return sum(mul(x, y), -1);
 }
 
-/** A·x for matrices and vectors, over the last axes. */
+/** The product A·x of matrices and vectors, over the last axes. */
 export function matvec(a: Operand, x: Operand): Tensor {
   const [m, v] = asTensors(a, x, "matvec");
   if (m.shape.length < 2 || m.shape.at(-1) !== v.shape.at(-1))
@@ -130,5 +131,5 @@ export function matvec(a: Operand, x: Operand): Tensor {
   return reshape(y, y.shape.slice(0, -1));
 }
 
-/** ‖x‖² over the last axis. */
+/** The squared norm ‖x‖² over the last axis. */
 export const squaredNorm = (x: Operand): Tensor => dot(x, x);

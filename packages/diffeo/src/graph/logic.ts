@@ -1,6 +1,6 @@
 /**
- * Comparisons, boolean algebra and selection. Only `where` has a derivative: it passes to the
- * branch taken.
+ * Comparisons, boolean algebra and selection. Only `where` has a derivative, that of the selected
+ * branch.
  */
 
 import { expand, outsideExpand, unbroadcast } from "./broadcast.ts";
@@ -74,8 +74,7 @@ function requireBool(t: Tensor, operation: string): Tensor {
   if (t.dtype !== "bool")
     fail(
       "type",
-      `${operation}: needs bool, got ${t.dtype}`,
-      "compare it with something, or cast it to bool",
+      `${operation}: the operand is ${t.dtype}, not bool`, "use a comparison, or cast it to bool",
     );
   return t;
 }
@@ -122,8 +121,8 @@ export const whereNode: Make = primitive({
 });
 
 /**
- * `a` where the condition holds, `b` elsewhere. As everywhere, a NaN in the branch not taken
- * poisons the gradient.
+ * `a` where the condition is true, else `b`, with broadcasting. A NaN in the branch that is not
+ * selected makes the gradient NaN.
  */
 export function where(condition: Operand, a: Operand, b: Operand): Tensor {
   const c = requireBool(

@@ -1,4 +1,4 @@
-/** The loops of the reference evaluator: plain, slow, and right. */
+/** The loops of the reference evaluator. */
 import { broadcastStrides, type Shape, sameShape, sizeOf, stridesOf } from "./ndarray.ts";
 
 /** out[i] = f(x[i]) */
@@ -8,9 +8,7 @@ export function mapUnary(x: Float64Array, f: (x: number) => number): Float64Arra
   return out;
 }
 
-/**
- * Offsets into an array with the given strides, one for every index of `shape` in row-major order.
- */
+/** Offsets into an array with the given strides, one per index of `shape` in row-major order. */
 export function offsets(shape: Shape, strides: readonly number[], start = 0): Int32Array {
   const out = new Int32Array(sizeOf(shape));
   const index = new Array<number>(shape.length).fill(0);
@@ -32,8 +30,8 @@ export const broadcastOffsets = (from: Shape, to: Shape): Int32Array =>
   sizeOf(from) === 1 ? new Int32Array(sizeOf(to)) : offsets(to, broadcastStrides(from, to));
 
 /**
- * Where in an array of shape `from` each entry of its broadcast to `to` is; nothing where it is at
- * the same place.
+ * The offset in an array of shape `from` of each entry of its broadcast to `to`; undefined if all
+ * are the same.
  */
 const placesOf = (from: Shape, to: Shape): Int32Array | undefined =>
   sameShape(from, to) ? undefined : broadcastOffsets(from, to);
@@ -47,8 +45,8 @@ export function mapBroadcast(
 ): Float64Array {
   const out = new Float64Array(sizeOf(shape));
   const at = shapes.map((from) => placesOf(from, shape));
-  // Pairs, nearly all there is, without a list of arguments for every entry: a graph takes a third
-  // of the time.
+  // Pairs are the usual case. Without a list of arguments per entry a graph takes a third of the
+  // time.
   if (data.length === 2) {
     const [[a, b], [atA, atB]] = [data, at];
     for (let i = 0; i < out.length; i++) out[i] = f(a[atA ? atA[i] : i], b[atB ? atB[i] : i]);
@@ -63,7 +61,7 @@ export function mapBroadcast(
 }
 
 /**
- * Walks the lines of an array along one axis: `visit(start, step)` for each, `step` between its
+ * Calls `visit(start, step)` for each line of an array along an axis; `step` is the distance of its
  * elements.
  */
 export function forEachLine(

@@ -1,17 +1,16 @@
 /**
- * Arrays as the host holds them: a shape, an element type and a typed array in row-major order.
- * Also the few facts about shapes that every other file of this folder shares: sizes, strides,
- * broadcasting.
+ * Arrays on the host: a shape, an element type and a typed array in row-major order. Also functions
+ * of shapes that this folder shares: sizes, strides, broadcasting.
  */
 import { fail } from "./error.ts";
 
 /** The type of the elements of an array. */
 export type DType = "float32" | "float64" | "int32" | "int64" | "bool";
-/** The types of numbers that graphs compute with. */
+/** The float types of graphs. */
 export type FloatType = "float32" | "float64";
 /** The sizes of the axes of an array; `[]` is a single number. */
 export type Shape = readonly number[];
-/** The typed arrays that hold the elements of arrays. An Uint8Array holds bools. */
+/** The typed arrays of the elements of arrays. A Uint8Array has bools. */
 export type TypedArray = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array;
 
 /**
@@ -24,8 +23,8 @@ export interface NdArray {
 }
 
 /**
- * Whether a value is a host array, among operands or in a tree of parameters. A tree may have a key
- * `shape` or `data`.
+ * Whether a value is a host array, among operands or in a tree of parameters, which may itself have
+ * a key `shape` or `data`.
  */
 export const isNdArray = (value: unknown): value is NdArray =>
   typeof value === "object" &&
@@ -36,10 +35,10 @@ export const isNdArray = (value: unknown): value is NdArray =>
   "shape" in value &&
   Array.isArray(value.shape);
 
-/** Numbers nested to any depth, e.g. `[[1, 2], [3, 4]]`. */
+/** Nested arrays of numbers of any depth, such as `[[1, 2], [3, 4]]`. */
 export type Nested = number | readonly Nested[];
 
-/** Whether a type is one that graphs compute with. */
+/** Whether a type is a float type. */
 export const isFloat = (dtype: DType): dtype is FloatType =>
   dtype === "float32" || dtype === "float64";
 
@@ -75,7 +74,7 @@ export function broadcastStrides(from: Shape, to: Shape): number[] {
   return to.map((_, axis) => (axis < lead || from[axis - lead] === 1 ? 0 : own[axis - lead]));
 }
 
-/** NumPy's rule: align at the right; sizes must agree or one of them be 1. */
+/** NumPy's rule: shapes are aligned at the right; sizes must be equal, or one of them 1. */
 export function broadcastShapes(a: Shape, b: Shape, operation: string): number[] {
   const rank = Math.max(a.length, b.length);
   const shape = new Array<number>(rank);
@@ -85,17 +84,18 @@ export function broadcastShapes(a: Shape, b: Shape, operation: string): number[]
     if (da !== db && da !== 1 && db !== 1)
       fail(
         "shape",
-        `${operation}: shapes ${showShape(a)} and ${showShape(b)} do not broadcast: axis ` +
-          `${i - rank} has ${da} against ${db}`,
-        "make the sizes equal, or insert an axis of size 1 with expandDims or reshape where " +
-          "one should repeat",
+        `${operation}: shapes ${showShape(a)} and ${showShape(b)} do not broadcast: axis ` + `${i - rank} has the sizes ${da} and ${db}`,
+        "make the sizes equal, or insert an axis of size 1 with expandDims or reshape where one " + "should repeat",
       );
     shape[i] = da === 1 ? db : da;
   }
   return shape;
 }
 
-/** Axes counted from the end become axes counted from the start; out of range is an error. */
+/**
+ * Converts an axis counted from the end to one counted from the start; throws if it is out of
+ * range.
+ */
 export function normaliseAxis(axis: number, rank: number, operation: string): number {
   if (!Number.isInteger(axis) || axis < -rank || axis >= rank)
     fail(
@@ -122,13 +122,13 @@ export function allocate(dtype: DType, size: number): TypedArray {
     default:
       return fail(
         "type",
-        `there is no element type ${dtype}`,
+        `unknown element type ${dtype}`,
         "use float32, float64, int32, int64 or bool",
       );
   }
 }
 
-/** Every number of `type` is one of `within`. */
+/** Whether `within` can represent every number of `type`. */
 export const holds = (within: DType, type: DType): boolean =>
   within === type ||
   type === "bool" ||
@@ -138,8 +138,8 @@ export const holds = (within: DType, type: DType): boolean =>
 const limits: Readonly<Partial<Record<DType, number>>> = { int32: 2 ** 31, int64: 2 ** 63 };
 
 /**
- * Numbers as `dtype`, where `convert` would cut off fractions and wrap what is too large: such a
- * number is an error.
+ * Converts numbers to `dtype`; throws for fractions and overflows, which `convert` would truncate
+ * and wrap.
  */
 export function convertExact(
   data: ArrayLike<number> | BigInt64Array,
@@ -161,7 +161,7 @@ export function convertExact(
   return convert(data, dtype);
 }
 
-/** What a value is, in a message that it is the wrong thing. */
+/** Describes a value, for errors. */
 export function describe(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
@@ -171,7 +171,7 @@ export function describe(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** The same numbers in the typed array of `dtype`; the input itself where it already is one. */
+/** Converts numbers to the typed array of `dtype`; returns the input if it already is one. */
 export function convert(data: ArrayLike<number> | BigInt64Array, dtype: DType): TypedArray {
   if (dtype === "float32" && data instanceof Float32Array) return data;
   if (dtype === "float64" && data instanceof Float64Array) return data;
@@ -185,14 +185,11 @@ export function convert(data: ArrayLike<number> | BigInt64Array, dtype: DType): 
   return out;
 }
 
-/** Any array's elements as float64, the common currency of the reference evaluator and of tests. */
+/** The elements of an array as float64, for the reference evaluator and tests. */
 export const toFloat64 = (data: TypedArray): Float64Array =>
   convert(data, "float64") as Float64Array;
 
-/**
- * Reads the shape off nested numbers and lays them out flat; ragged input is an error that says
- * where.
- */
+/** The shape and the flat elements of nested numbers; throws for ragged input. */
 export function flattenNested(value: Nested): { shape: number[]; data: number[] } {
   const shape: number[] = [];
   for (let probe: unknown = value; Array.isArray(probe); probe = probe[0]) shape.push(probe.length);
@@ -203,7 +200,7 @@ export function flattenNested(value: Nested): { shape: number[]; data: number[] 
     } else if (!Array.isArray(part)) {
       fail(
         "type",
-        `${describe(part)} given where a number belongs${path && `, at ${path}`}`,
+        `${describe(part)} is given instead of a number${path && `, at ${path}`}`,
         "give a tensor, a number, nested numbers or { shape, dtype, data }",
       );
     } else if (part.length === shape[depth]) {
@@ -223,7 +220,7 @@ export function flattenNested(value: Nested): { shape: number[]; data: number[] 
   return { shape, data };
 }
 
-/** A host array from nested numbers: `ndarray([[1, 2], [3, 4]])`. */
+/** Makes a host array from nested numbers: `ndarray([[1, 2], [3, 4]])`. */
 export function ndarray(value: Nested, dtype: DType = "float32"): NdArray {
   const { shape, data } = flattenNested(value);
   return { shape, dtype, data: convertExact(data, dtype, "ndarray") };

@@ -1,7 +1,6 @@
 /**
- * Group normalisation, which networks repeat in every layer, with its derivative written out
- * because the runtime does not fuse elementwise operations, so that every pass over an image
- * counts.
+ * Group normalisation. Its derivative is written out, because the runtime does not fuse elementwise
+ * operations, and every pass over an image is expensive.
  *
  *   y = γ x̃ r + β,  x̃ = x − μ,  r = 1/√(mean x̃² + ε)
  *
@@ -27,8 +26,8 @@ import {
 import { sqrt } from "./transcendental.ts";
 
 /**
- * Sums over pixels [batch, 1, c] to means over groups, given back to each channel: one product with
- * a block matrix.
+ * Sums over pixels [batch, 1, c] to means over groups, returned to each channel, as one product
+ * with a block matrix.
  */
 function groupMean(sums: Tensor, groups: number, pixels: number): Tensor {
   const c = sums.shape[2];
@@ -44,9 +43,8 @@ function groupMean(sums: Tensor, groups: number, pixels: number): Tensor {
     return constant({ shape: [rows, columns], dtype: "float64", data }, sums.dtype);
   };
   const has = (group: number, channel: number): boolean => Math.floor(channel / size) === group;
-  // As a product of two small matrices, which the runtime computes once: small constants are known
-  // to be equal wherever they are written, and all that is made of them is then shared, forward and
-  // backward.
+  // A product of two small matrices, which the runtime computes once: equal small constants are
+  // shared, and so is all that is computed from them, forward and backward.
   const block = matmul(
     matrix(c, groups, (channel, group) => (has(group, channel) ? 1 / (size * pixels) : 0)),
     matrix(groups, c, (group, channel) => (has(group, channel) ? 1 : 0)),
@@ -70,7 +68,7 @@ type GroupNorm = { groups: number; epsilon: number };
 const groupNormNode: Make<GroupNorm> = primitive<GroupNorm>({
   name: "groupNorm",
   infer: ([x]) => x,
-  // With N entries a group, S₁ = Σ_pixels g and S₂ = Σ_pixels g x̃:
+  // With N entries per group, S₁ = Σ_pixels g and S₂ = Σ_pixels g x̃:
   //   ∂β = Σ_batch S₁,   ∂γ = Σ_batch S₂ r,
   //   ∂x = γ r g − r³ x̃ · mean(γ g x̃) − r · mean(γ g),
   // the means being group sums of γS₂ and γS₁ over N.
@@ -119,9 +117,9 @@ const groupNormNode: Make<GroupNorm> = primitive<GroupNorm>({
 });
 
 /**
- * Brings every group of channels (the last axis) of a sample to mean 0 and variance 1 over all its
- * pixels, then scales and shifts by channel. The first axis is the batch, everything between is
- * pixels.
+ * Group normalisation: normalises every group of channels (the last axis) of a sample to mean 0 and
+ * variance 1 over all its pixels, then scales and shifts each channel. The first axis is the batch,
+ * the axes between are pixels.
  */
 export function groupNorm(
   x: Operand,
@@ -137,7 +135,7 @@ export function groupNorm(
     fail(
       "shape",
       `groupNorm: ${c} channels of shape ${showShape(t.shape)} do not divide into ${groups} groups`,
-      "choose a divisor of the number of channels",
+      "use a divisor of the number of channels",
     );
   const flat = reshape(t, [t.shape[0], t.shape.slice(1, -1).reduce((n, d) => n * d, 1), c]);
   const affine = [scale, shift].map((a) => asTensors(t, a, "groupNorm")[1]);
@@ -145,8 +143,7 @@ export function groupNorm(
     if (!sameShape(a.shape, [c]))
       fail(
         "shape",
-        `groupNorm: scale or shift of shape ${showShape(a.shape)} for channels of ` +
-          `${showShape(t.shape)}`,
+        `groupNorm: \`scale\` or \`shift\` has shape ${showShape(a.shape)} for an input of shape ` + `${showShape(t.shape)}`,
         `give one number per channel, shape [${c}]`,
       );
   return reshape(groupNormNode([flat, ...affine], { groups, epsilon }), t.shape);

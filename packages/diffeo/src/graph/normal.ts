@@ -1,9 +1,8 @@
 /**
  * Φ⁻¹ and the inverse of erf, one number at a time.
  *
- * ECMAScript leaves Math.log, cos and exp to the engine, and engines differ in the last bit. What
- * follows uses only
- * + − × ÷ and √, which IEEE 754 rounds correctly, so every engine gives the same numbers.
+ * JavaScript engines differ in the last bit of Math.log, cos and exp. These functions use only + −
+ * × ÷ and √, which IEEE 754 rounds correctly, so every engine gives the same numbers.
  */
 
 const TWO_31 = 0x80000000;
@@ -83,7 +82,7 @@ const FAR_BOTTOM = [
   1.8463183175100548e-5, 1.421511758316446e-7, 2.0442631033899397e-15,
 ];
 
-/** Wichura's ratios: around the median, in the tails, and far out. */
+/** Wichura's ratios: around the median, in the tails, and in the far tails. */
 export const ratios = {
   centre: [CENTRE_TOP, CENTRE_BOTTOM],
   tail: [TAIL_TOP, TAIL_BOTTOM],
@@ -105,14 +104,14 @@ function quantileFrom(q: number, tau: number): number {
 }
 
 /**
- * Φ⁻¹(p). Where p is a multiple of 2⁻⁵³, q and 1 − p are exact, so Φ⁻¹(1 − p) = −Φ⁻¹(p) to the bit.
+ * Φ⁻¹(p). If p is a multiple of 2⁻⁵³, q and 1 − p are exact, so Φ⁻¹(1 − p) = −Φ⁻¹(p) bit for bit.
  */
 export const normalQuantileValue = (p: number): number =>
   quantileFrom(p - 0.5, p < 0.5 ? p : 1 - p);
 
 /**
- * erf⁻¹(y) = Φ⁻¹((1 + y)/2)/√2: q = y/2 keeps every digit of a small y, τ = (1 − |y|)/2 of one near
- * ±1.
+ * erf⁻¹(y) = Φ⁻¹((1 + y)/2)/√2: q = y/2 keeps all digits of a small y, and τ = (1 − |y|)/2 those of
+ * a y close to ±1.
  */
 export const erfInverseValue = (y: number): number =>
   quantileFrom(y / 2, (1 - Math.abs(y)) / 2) / SQRT_2;

@@ -1,15 +1,15 @@
 /**
- * Solutions of ordinary differential equations inside a graph, y′ = f(t, y). Gradients are those of
- * the computed solution, exactly.
+ * Solutions of ordinary differential equations y′ = f(t, y) in a graph. Gradients are exactly those
+ * of the computed solution.
  *
- * Without a tolerance the steps are laid out beforehand, by Runge and Kutta's classical method,
- * with an error of O(h⁵):
+ * Without a tolerance the steps are fixed, by the classical Runge–Kutta method, with an error of
+ * O(h⁵) per step:
  *
  *   k₁ = f(t, y),  k₂ = f(t + h/2, y + hk₁/2),  k₃ = f(t + h/2, y + hk₂/2),  k₄ = f(t + h, y + hk₃)
  *   y(t + h) ≈ y + h(k₁ + 2k₂ + 2k₃ + k₄)/6
  *
- * With a tolerance they are those of J. Dormand and P. Prince's pair of orders 5 and 4
- * (runge-kutta.ts), whose lengths follow their own errors.
+ * With a tolerance the steps are adaptive, by the pair of orders 5 and 4 of J. Dormand and P.
+ * Prince (runge-kutta.ts).
  */
 import { add, div, mul, sub } from "./arithmetic.ts";
 import { stack } from "./concat.ts";
@@ -20,29 +20,28 @@ import { at } from "./slice.ts";
 import { asTensor, type Operand, type Tensor } from "./tensor.ts";
 import { leavesOf, type Tree, withLeaves } from "./tree.ts";
 
-/** Beginning and steps of a solution. */
+/** Options of `solveOde`. */
 export interface OdeOptions {
   /** The time of the first state. Default 0. */
   readonly start?: Operand;
   /**
-   * Steps between two times. Default 4; twice as many have a 16th of the error. With a tolerance,
-   * the most steps that are tried in all. Default 64.
+   * Without a tolerance, the steps between two times (default 4); doubling them divides the error
+   * by 16. With a tolerance, the most steps in total (default 64).
    */
   readonly steps?: number;
   /**
-   * The error that a step may have, relative to the state and to `scale`. Steps are then as long as
-   * it allows. A solution is NaN from where `steps` tries have led: the equation is stiff, or the
-   * tolerance too small.
+   * The error of an adaptive step, relative to the state and to `scale`. The solution is NaN after
+   * the time that `steps` steps reach, if the equation is stiff or the tolerance is too small.
    */
   readonly tolerance?: number;
-  /** The size of a state below which errors are measured against this size. Default 1e-3. */
+  /** The size of the state below which errors are absolute, relative to this size. Default 1e-3. */
   readonly scale?: number;
 }
 
 /**
- * The states at given times of y′ = f(t, y).
+ * Solves y′ = f(t, y) and returns the states at given times.
  *
- * @param f the slope of a state, a tree of tensors like it
+ * @param f the derivative of a state, a tree of tensors like it
  * @param initial the state at the first time, a tree of tensors
  * @param times [n], increasing
  * @returns a tree like the state, each tensor with the axis of times in front
@@ -63,19 +62,18 @@ export function solveOde<Y>(
   const dtype = leaves[0]?.dtype ?? "float64";
   const grid = asTensor(times, dtype);
   if (grid.shape.length !== 1)
-    fail("shape", `solveOde: times of shape ${showShape(grid.shape)}`, "give a list of times");
+    fail("shape", `solveOde: \`times\` has shape ${showShape(grid.shape)}`, "give a list of times");
   if (!(Number.isSafeInteger(steps) && steps >= 1))
-    fail("usage", `solveOde: steps is ${steps}`, "give an integer from 1");
+    fail("usage", `solveOde: \`steps\` is ${steps}`, "give an integer of at least 1");
   for (const [name, value] of Object.entries({ tolerance, scale }))
     if (value !== undefined && !(value > 0 && value < 1e300))
-      fail("usage", `solveOde: ${name} is ${value}`, "give a small positive number, such as 1e-6");
+      fail("usage", `solveOde: \`${name}\` is ${value}`, "give a small positive number, such as 1e-6");
   const slopes: Slopes = (t, y) => {
     const found = leavesOf(f(t, withLeaves(initial as Tree<Tensor>, y) as Y));
     if (found.length !== y.length)
       fail(
         "shape",
-        `solveOde: the slope has ${found.length} tensors, the state ${y.length}`,
-        "return the slope of every part of the state, in its order",
+        `solveOde: f returned ${found.length} tensors, the state has ${y.length}`, "return the derivative of every part of the state, in order",
       );
     return found;
   };
@@ -87,7 +85,7 @@ export function solveOde<Y>(
   return withLeaves(initial as Tree<Tensor>, parts) as Y;
 }
 
-/** The states at times by the same number of steps between all of them. */
+/** The states at times, with the same number of steps between all of them. */
 function fixedSteps(
   slopes: Slopes,
   initial: readonly Tensor[],

@@ -86,7 +86,7 @@ function writePort(port: Port, pbf: PbfWriter): void {
   );
 }
 
-/** A graph as it is written. */
+/** A graph of the file. */
 export interface OnnxGraph extends Pick<OnnxModel, "inputs" | "outputs"> {
   readonly nodes: readonly OnnxNode[];
   readonly initializers: readonly { readonly name: string; readonly value: NdArray }[];
@@ -108,7 +108,7 @@ export function modelBytes(
   graph: OnnxGraph,
   metadata: Readonly<Record<string, string>>,
 ): Uint8Array {
-  // Room for all of it: a writer that grows would copy a network's weights again and again.
+  // The buffer has the final size, because growing would copy the weights of a network repeatedly.
   const weights = graph.initializers.reduce(
     (sum, { value }) => sum + value.data.byteLength + 256,
     0,

@@ -1,6 +1,6 @@
 /**
- * Writes a graph as an ONNX model: opset 17 with IR version 8, plus com.microsoft where a primitive
- * needs it. Deterministic: the same program gives the same bytes.
+ * Writes a graph as an ONNX model: opset 17 with IR version 8, and com.microsoft if a primitive
+ * needs it. The same program always gives the same bytes.
  */
 import type { Emitter, OnnxAttribute, OnnxModel, Port } from "./emitter.ts";
 import { fail } from "./error.ts";
@@ -11,14 +11,13 @@ import { constantValue, isInput, type Target, type Tensor } from "./tensor.ts";
 import { topological } from "./topological.ts";
 
 /**
- * Constants up to this size are written once, however many nodes use them, so that two results of
- * one operator share its inputs.
+ * Constants up to this size are written once if several nodes use them, so that two results of one
+ * operator share its inputs.
  */
 const SMALL = 4096;
 
 /**
- * An array of at least this many equal entries is written as one number, which the runtime
- * repeats.
+ * An array of at least this many equal entries is written as one number that the runtime repeats.
  */
 const LARGE = 2 ** 16;
 
@@ -35,7 +34,7 @@ class Writer implements Emitter {
   readonly #reserved: ReadonlySet<string>;
   #next = 0;
 
-  /** Inner values do not take the names of inputs and outputs. */
+  /** Inner values must not have the names of inputs and outputs. */
   constructor(reserved: readonly string[]) {
     this.#reserved = new Set(reserved);
   }
@@ -63,7 +62,8 @@ class Writer implements Emitter {
     const node = this.#several.get(key) ?? { ...made, outputs: [] };
     if (!this.#several.has(key)) this.nodes.push(node);
     this.#several.set(key, node);
-    // Earlier outputs need names even if unused: only optional outputs may have an empty one.
+    // Earlier outputs need names even if they are unused, because only optional outputs may have an
+    // empty one.
     while (node.outputs.length <= output) node.outputs.push(this.#fresh(type));
     return node.outputs[output];
   }
@@ -101,13 +101,13 @@ class Writer implements Emitter {
 }
 
 /**
- * The ONNX model of a graph.
+ * Writes a graph as an ONNX model.
  *
  * @param outputs the results, with their names in the file
  * @param target the device whose lowerings and fusions are applied
  * @param metadata text entries of the file
- * @param inputs the inputs that come first among the file's, in this order
- * @throws DiffeoError of kind `usage` where two inputs or outputs have one name
+ * @param inputs the first inputs of the file, in this order
+ * @throws DiffeoError of kind `usage` if two inputs or outputs have the same name
  */
 export function writeOnnx(
   outputs: readonly { readonly name: string; readonly tensor: Tensor }[],
@@ -142,7 +142,7 @@ function writeGraph(
   if (twice)
     fail(
       "usage",
-      `the name of output "${twice.name}" is taken`,
+      `the name of output "${twice.name}" is already used`,
       "give inputs and outputs different names",
     );
   const names = new Map<Tensor, string>();
@@ -151,7 +151,7 @@ function writeGraph(
     if (isInput(node)) {
       const { name, shape, dtype } = node.attributes;
       if (inputs.some((p) => p.name === name))
-        fail("usage", `two inputs are called "${name}"`, "give every input its own name");
+        fail("usage", `two inputs have the name "${name}"`, "give every input its own name");
       inputs.push({ name, shape, dtype });
     }
     const operands = node.inputs.map((t) => names.get(t) as string);
@@ -172,8 +172,8 @@ function writeGraph(
 }
 
 /**
- * The writer's nodes. An output takes its public name from the node that makes it; inputs,
- * constants and second names need a copy.
+ * The writer's nodes. The node of an output gets its public name; inputs, constants and second
+ * names need a copy.
  */
 function withPublicNames(
   writer: Writer,

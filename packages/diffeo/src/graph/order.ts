@@ -1,6 +1,4 @@
-/**
- * The order of numbers: argmax, sort, top-k. Where a NaN stands in an order is up to the runtime.
- */
+/** Order of numbers: argmax, sort, top-k. The position of NaN depends on the runtime. */
 import { fail } from "./error.ts";
 import { aroundAxis, takeAlong } from "./gather.ts";
 import { forEachLine } from "./loops.ts";
@@ -36,7 +34,7 @@ const argmaxNode: Make<{ axis: number }> = primitive<{ axis: number }>({
   },
 });
 
-/** Position of the largest entry, the first of several. */
+/** The index of the greatest entry along an axis; the first one if there are several. */
 export function argmax(x: Operand, axis = -1): Tensor {
   const t = asTensor(x);
   const a = normaliseAxis(axis, t.shape.length, "argmax");
@@ -51,7 +49,7 @@ export function argmax(x: Operand, axis = -1): Tensor {
 
 type Extreme = { k: number; axis: number; largest: boolean };
 
-/** Positions of the k largest or smallest entries, the most extreme first. */
+/** The indices of the k greatest or least entries, the most extreme first. */
 const extremeNode: Make<Extreme> = primitive<Extreme>({
   name: "argTop",
   infer: ([x], { k, axis }) => ({ shape: x.shape.with(axis, k), dtype: "int64" }),
@@ -91,20 +89,20 @@ function argsortOf(t: Tensor, axis: number, operation: string): Tensor {
   return extremeNode([t], { k: t.shape[a], axis: a, largest: false });
 }
 
-/** Positions of the k largest entries, largest first. */
+/** The indices of the k greatest entries along an axis, the greatest first. */
 export const argTop = (x: Operand, k: number, axis = -1): Tensor =>
   argTopOf(asTensor(x), k, axis, "argTop");
 
-/** Positions that sort an axis in ascending order. */
+/** The indices that sort an axis in ascending order. */
 export const argsort = (x: Operand, axis = -1): Tensor => argsortOf(asTensor(x), axis, "argsort");
 
-/** An axis in ascending order. Differentiable: the cotangent returns along the permutation. */
+/** Sorts an axis in ascending order. The derivative follows the permutation. */
 export function sort(x: Operand, axis = -1): Tensor {
   const t = asTensor(x);
   return takeAlong(t, argsortOf(t, axis, "sort"), axis);
 }
 
-/** The k largest entries, largest first. */
+/** The k greatest entries along an axis, the greatest first. */
 export function top(x: Operand, k: number, axis = -1): Tensor {
   const t = asTensor(x);
   return takeAlong(t, argTopOf(t, k, axis, "top"), axis);

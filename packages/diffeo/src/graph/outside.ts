@@ -1,15 +1,15 @@
 /**
- * A field f(x, t) that no graph knows: a network in a file from elsewhere, a function of the
- * caller's. x is [...batch, ...event], t has the shape of the batch, and the result that of x.
- * Graphs are cut where it stands (`engine/split.ts`).
+ * Functions f(x, t) outside of graphs, such as a network in an ONNX file or a function of the
+ * caller. x is [...batch, ...event], t has the shape of the batch, and the result that of x. Graphs
+ * are split at these functions (`engine/split.ts`).
  *
- * It has no derivatives of its own. Where it is a gradient field, as a score is, its Jacobian is
- * symmetric, and both products with it are one difference along a direction u, h(t) the length of
- * the move in root mean square over the event:
+ * They have no derivatives. The Jacobian of a gradient field, such as a score, is symmetric, so
+ * both products with it are a difference along a direction u, where h(t) is the root mean square
+ * step over the event:
  *
  *   J u = Jᵀu ≈ (f(x + r u, t) − f(x − r u, t))/(2r),   r = h/rms(u),   with an error of O(h²)
  *
- * The product J u needs no symmetry, nor does uᵀJ u, which is what a divergence is made of.
+ * J u needs no symmetry, and neither does uᵀJ u, as in divergences.
  */
 import { repeated } from "./broadcast.ts";
 import { fail } from "./error.ts";
@@ -33,23 +33,22 @@ import {
   type Tensor,
 } from "./tensor.ts";
 
-/** A function of x and t that no graph holds and that is called between graphs. */
+/** A function of x and t that is called between graphs. */
 export interface OutsideFunction {
-  /** What errors call it. */
+  /** The name of the function in errors. */
   readonly name: string;
-  /** Opens what runs it: [x, t] ↦ f. */
+  /** Opens the function: [x, t] ↦ f. */
   readonly open: (place: Place) => Promise<OutsideCall>;
   /**
-   * h(t): the length of the differences that stand for derivatives. Absent: derivatives are
-   * refused.
+   * h(t), the step of the differences that replace derivatives. Without it derivatives are errors.
    */
   readonly step?: DifferentiableBy;
 }
 
-/** How far to move at time t. */
+/** The step of differences at time t. */
 export type DifferentiableBy = (t: Tensor) => Tensor;
 
-/** The field as an operation on tensors. */
+/** Makes an operation on tensors from a function outside of graphs. */
 export function outside(f: OutsideFunction): (x: Tensor, t: Tensor) => Tensor {
   const { name, step } = f;
   const along = step && difference(f);
@@ -67,7 +66,7 @@ export function outside(f: OutsideFunction): (x: Tensor, t: Tensor) => Tensor {
     if (!sameShape(t.shape, x.shape.slice(0, t.shape.length)))
       fail(
         "shape",
-        `${name}: times ${showShape(t.shape)} for points ${showShape(x.shape)}`,
+        `${name}: the times have shape ${showShape(t.shape)}, the points ${showShape(x.shape)}`,
         "give one time per event",
       );
     return call([x, t], {});
@@ -95,7 +94,7 @@ function difference({ name, open }: OutsideFunction): Make {
   return along;
 }
 
-/** Both ends of every move in one call. */
+/** Evaluates both ends of every difference in one call. */
 async function differences(
   call: OutsideCall,
   x: NdArray,
@@ -139,22 +138,20 @@ const noDerivative = (name: string, input: number, first: boolean): never =>
         "usage",
         `${name}: ${input === 1 ? "a derivative in t" : "a second derivative"} is needed, ` +
           "but differences give only the first derivative in x",
-        "leave out what needs it, or build the score from tensors",
+        "avoid operations that need it, or build the score from tensors",
       )
     : fail(
         "usage",
         `${name}: a derivative is needed, but the network is outside of the graph`,
-        "leave out what needs it (guidance through the score, likelihood), open it with " +
-          "`differences`, or build the score from tensors",
+        "avoid operations that need it (guidance through the score, likelihoods), set " + "`differences`, or build the score from tensors",
       );
 
-/** What no graph can hold is neither written nor evaluated as part of one. */
+/** Functions outside of graphs can neither be written nor evaluated as part of one. */
 const refuseInGraphs = (name: string): Pick<Primitive, "name" | "emit" | "evaluate"> => {
   const refuse = (): never =>
     fail(
       "usage",
-      `${name} lives outside of the graph`,
-      "compile what calls it: it cannot be written into a file",
+      `${name} is outside of the graph and cannot be written to a file`, "compile the function that calls it",
     );
   return { name, emit: refuse, evaluate: refuse };
 };

@@ -1,7 +1,7 @@
 /**
  * The inverse of erf, and Φ⁻¹, the normal quantile. With z = Φ⁻¹(p), φ the density: z′ = 1/φ(z) =
- * √2π exp(z²/2).
- * In a graph both are Wichura's three ratios of `normal.ts`, each asked only where it holds.
+ * √2π exp(z²/2). In a graph both are Wichura's three ratios of `normal.ts`, each evaluated only
+ * where it is valid.
  */
 import { abs, add, clip, div, maximum, minimum, mul, neg, square, sub } from "./arithmetic.ts";
 import { unary } from "./elementwise.ts";
@@ -21,8 +21,7 @@ function ratio(x: Tensor, [top, bottom]: readonly [readonly number[], readonly n
 }
 
 /**
- * Φ⁻¹ from q = p − ½ and the smaller tail τ = min(p, 1 − p); ±∞ where τ is 0, NaN where it is
- * negative.
+ * Φ⁻¹ from q = p − ½ and the smaller tail τ = min(p, 1 − p); ±∞ if τ is 0, NaN if it is negative.
  */
 function quantileExpression(q: Tensor, tau: Tensor): Tensor {
   const some = greater(tau, 0);
@@ -50,7 +49,10 @@ const normalQuantileNode = unary("normalQuantile", {
   emit: () => internal("normalQuantile is lowered before it is written"),
 });
 
-/** x with erf(x) = y, for −1 ≤ y ≤ 1. */
+/** The inverse of `erf`: x with erf(x) = y, for −1 ≤ y ≤ 1, element by element. */
 export const erfInverse = (y: Operand): Tensor => erfInverseNode([asTensor(y)], {});
-/** z with Φ(z) = p, for 0 ≤ p ≤ 1. */
+/**
+ * The quantile function of the standard normal distribution: z with Φ(z) = p, for 0 ≤ p ≤ 1,
+ * element by element.
+ */
 export const normalQuantile = (p: Operand): Tensor => normalQuantileNode([asTensor(p)], {});

@@ -26,9 +26,9 @@ import { exp, log } from "./transcendental.ts";
 import { cast } from "./value.ts";
 
 /**
- * The mean over axes, by default over all.
+ * The mean over axes, by default over all axes.
  *
- * @param options `keepDims` leaves reduced axes with size 1
+ * @param options `keepDims` keeps reduced axes with size 1
  */
 export function mean(x: Operand, axes?: Axes, options: ReduceOptions = {}): Tensor {
   const t = asTensor(x);
@@ -43,13 +43,13 @@ const maxNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly nu
     requireNumbers(x, "max");
     return { shape: keptShape(x.shape, axes), dtype: x.dtype };
   },
-  // The cotangent goes to the largest entry, shared where several are largest.
+  // The cotangent goes to the greatest entry, or is shared equally by several.
   vjp: (g, node) => {
     const [x] = node.inputs;
     const hit = cast(equal(x, node), g.dtype);
     return mul(div(g, sum(hit, node.attributes.axes, { keepDims: true })), hit);
   },
-  // Not only for speed: ONNX takes no axes for all.
+  // Also needed because in ONNX no axes mean all axes.
   simplify: ({ inputs: [x], shape }) => (sameShape(x.shape, shape) ? x : undefined),
   batch: ({ attributes: { axes } }, [x]) => maxNode([x], { axes: axes.map((a) => a + 1) }),
   emit: ({ attributes: { axes } }, [x], emitter) =>
@@ -61,8 +61,8 @@ const maxNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly nu
 });
 
 /**
- * The largest entry. A NaN among the entries need not come through: ONNX Runtime on the CPU may
- * pass over it. Where that matters, compile with `checkFinite`, which looks at the inputs too.
+ * The maximum over axes, by default over all axes. NaN entries may be ignored, as by ONNX Runtime
+ * on the CPU. If this matters, compile with `checkFinite`, which also checks the inputs.
  */
 export function max(x: Operand, axes?: Axes, options: ReduceOptions = {}): Tensor {
   const t = asTensor(x);
@@ -82,7 +82,8 @@ const logSumExpNode: Make<{ axes: readonly number[] }> = primitive<{ axes: reado
     return { shape: keptShape(x.shape, axes), dtype: x.dtype };
   },
   vjp: (g, node) => mul(g, exp(sub(node.inputs[0], node))), // ∂ log Σ eˣ = e^{x − log Σ eˣ}
-  // log Σ eˣ = m + log Σ e^{x − m} with m the largest x, held finite, as ∞ − ∞ would be NaN.
+  // log Σ eˣ = m + log Σ e^{x − m} with m the greatest x, clamped to finite numbers, because ∞ − ∞
+  // would be NaN.
   lower: ({ inputs: [x], attributes: { axes } }) => {
     const bound = largestFinite[x.dtype as FloatType];
     const m = clip(max(x, axes, { keepDims: true }), -bound, bound);
@@ -101,7 +102,7 @@ const logSumExpNode: Make<{ axes: readonly number[] }> = primitive<{ axes: reado
   },
 });
 
-/** log Σ eˣ without overflow. */
+/** log Σ eˣ over axes, by default over all axes, without overflow. */
 export function logSumExp(x: Operand, axes?: Axes, options: ReduceOptions = {}): Tensor {
   const t = asTensor(x);
   const list = resolveAxes(t.shape, axes, "logSumExp");
@@ -187,7 +188,8 @@ const cumsumNode: Make<{ axis: number; exclusive: boolean; reverse: boolean }> =
 });
 
 /**
- * Running sum along an axis; `exclusive` leaves out the entry itself, `reverse` runs from the end.
+ * The cumulative sum along an axis. `exclusive` omits the entry itself, `reverse` sums from the
+ * end.
  */
 export function cumsum(
   x: Operand,

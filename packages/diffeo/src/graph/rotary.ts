@@ -1,11 +1,12 @@
 /**
- * Rotary positions: in every head, the pairs (x_j, x_{j+p}), j < p, of a site are turned by that
+ * Rotary positions: in every head, the pairs (x_j, x_{j+p}), j < p, of a site are rotated by the
  * site's angles θ_j,
  *
  *   y_j = x_j cos θ_j − x_{j+p} sin θ_j,   y_{j+p} = x_j sin θ_j + x_{j+p} cos θ_j
  *
  * so that the product of a query and a key depends on the difference of their angles (J. Su et al.,
- * 2021). Channels beyond the first 2p of a head stay. The derivative is the turn back.
+ * 2021). Channels after the first 2p of a head are unchanged. The derivative is the inverse
+ * rotation.
  */
 import { add, mul, neg, sub } from "./arithmetic.ts";
 import { merged } from "./batch.ts";
@@ -33,7 +34,7 @@ const rotaryNode: Make<Heads> = primitive<Heads>({
   vjp: (g, { inputs: [, cosines, sines], attributes }, i) =>
     i === 0 ? rotaryNode([g, cosines, neg(sines)], attributes) : undefined,
   batch: (node, inputs, mapped) => merged(node, inputs, mapped, 1),
-  // The runtime's operator is float32 alone.
+  // The runtime's operator is float32 only.
   lower: ({ inputs: [x, cosines, sines], attributes: { heads }, shape }) => {
     if (x.dtype === "float32") return undefined;
     const [batch, sites, width] = shape;
@@ -70,8 +71,8 @@ const rotaryNode: Make<Heads> = primitive<Heads>({
 });
 
 /**
- * Turns the pairs of every head of x [batch, sites, width] by the angles [sites, p], 2p channels a
- * head at most.
+ * Rotary position embedding: rotates the pairs of every head of x [batch, sites, width] by angles
+ * [sites, p], for at most 2p channels per head.
  */
 export function rotary(x: Operand, angles: NdArray, heads: number): Tensor {
   const t = asTensor(x);

@@ -1,20 +1,20 @@
 /**
- * Steps of y′ = f(t, y) whose length follows their error, by the pair of J. Dormand and P. Prince
- * (1980): seven slopes give y₅ of order 5 and ŷ₄ of order 4, the last slope is the first of the
- * next step, and the error of a step is the root mean square
+ * Adaptive steps of y′ = f(t, y) by the pair of J. Dormand and P. Prince (1980). Seven slopes give
+ * y₅ of order 5 and ŷ₄ of order 4; the last slope is the first of the next step. The error of a
+ * step is the root mean square
  *
  *   e = ‖(y₅ − ŷ₄)/(tolerance · (scale + max(|y|, |y₅|)))‖,   h ← h · min(10, max(⅕, 0.9 e^{−1/5}))
  *
- * A step with e ≤ 1 is taken, another is tried again with a shorter h. Between its ends a step has
- * the polynomial of order 4 of E. Hairer, S. Nørsett and G. Wanner (1993, II.6), so steps need not
- * end at the requested times:
+ * A step with e ≤ 1 is accepted, else it is repeated with a shorter h. Between its ends a step is
+ * interpolated by the polynomial of order 4 of E. Hairer, S. Nørsett and G. Wanner (1993, II.6), so
+ * steps need not end at the requested times:
  *
  *   y(t + θh) = y + θ(Δ + (1 − θ)(a + θ(b + (1 − θ)c)))
  *   Δ = y₅ − y,   a = hk₁ − Δ,   b = Δ − hk₇ − a,   c = hΣd_jk_j
  *
- * A graph has no loops that end when they like, so `tries` steps are laid out, and those that are
- * not needed have no length. Gradients go through the steps that were taken; their lengths are held
- * fixed, for the solution depends on them by the tolerance only.
+ * A graph has no loops of variable length, so it has `tries` steps, and those that are not needed
+ * have length 0. Gradients go through the accepted steps. Their lengths are treated as constants,
+ * because the solution depends on them only within the tolerance.
  */
 import { abs, add, clip, div, maximum, minimum, mul, square, sub } from "./arithmetic.ts";
 import { sum } from "./broadcast.ts";
@@ -30,15 +30,15 @@ import { stopGradient } from "./value.ts";
 /** f(t, y), y and its slope as lists of tensors. */
 export type Slopes = (t: Tensor, y: readonly Tensor[]) => readonly Tensor[];
 
-/** How long steps may be. */
+/** The control of adaptive steps. */
 export interface StepControl {
-  /** Steps that are tried. */
+  /** The number of steps in the graph. */
   readonly tries: number;
   readonly tolerance: number;
   readonly scale: number;
 }
 
-/** d, of the polynomial between the ends of a step. */
+/** The coefficients d of the interpolation. */
 const between = [
   -12715105075 / 11282082432,
   0,
@@ -78,7 +78,7 @@ function size(
   );
 }
 
-/** A step: its state, its slopes, and where it leads. */
+/** A step: its state, its slopes, and the next state. */
 interface Step {
   readonly state: readonly Tensor[];
   readonly slopes: readonly (readonly Tensor[])[];
@@ -113,7 +113,7 @@ function within({ state, slopes, moved, h }: Step, i: number, share: Tensor): Te
   return add(state[i], mul(share, add(delta, mul(rest, inner))));
 }
 
-/** h of the next try after one of error e. */
+/** The h after a step with error e. */
 function nextLength(h: Tensor, error: Tensor, taken: Tensor): Tensor {
   const factor = where(
     lessEqual(error, Number.MAX_VALUE),
@@ -134,7 +134,7 @@ export function adaptiveSteps(
   const end = at(times, times.shape[0] - 1);
   let [time, state] = [start, initial];
   let first = f(time, state);
-  // One percent of the time in which the state changes by its own size and `scale`.
+  // The first step is one percent of the time in which the state changes by its size and `scale`.
   let proposed = stopGradient(
     clip(div(0.01 / control.tolerance, size(first, [state], control)), 1e-12, 1e12),
   );

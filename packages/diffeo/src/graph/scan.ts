@@ -1,15 +1,14 @@
 /**
  * Running combinations along an axis, s_t = e_0 ∘ e_1 ∘ … ∘ e_t for any associative ∘, in ⌈log₂ n⌉
- * rounds instead of n − 1 (W. Hillis and G. Steele, 1986): after a round with stride k, s_t holds
- * the last 2k elements up to t.
+ * rounds instead of n − 1 (W. Hillis and G. Steele, 1986): after a round with stride k, s_t
+ * combines the last 2k elements up to t.
  *
  *   s_t ← s_{t−k} ∘ s_t   for t ≥ k,   k = 1, 2, 4, …
  *
- * `combineAll` gives the last of them alone, by pairs.
+ * `combineAll` computes only the last of them, by pairs.
  *
- * A recurrence x_t = a_t x_{t−1} + b_t is one: (a, b) ∘ (a′, b′) = (a a′, a′ b + b′). Written step
- * by step, as n small nodes after each other, it would cost a runtime more to begin them than to
- * compute them.
+ * A recurrence x_t = a_t x_{t−1} + b_t is one: (a, b) ∘ (a′, b′) = (a a′, a′ b + b′). As n small
+ * nodes, one per step, the overhead of starting them would exceed the computation.
  */
 import { add, mul } from "./arithmetic.ts";
 import { concat } from "./concat.ts";
@@ -19,11 +18,12 @@ import { asTensor, type Operand, type Tensor } from "./tensor.ts";
 import { leavesOf, mapTree, withLeaves } from "./tree.ts";
 
 /**
- * Cumulative combinations along an axis, s_i = a₁ ∘ … ∘ a_i for an associative ∘, in log₂ n steps.
+ * The cumulative combinations along an axis, s_i = a₁ ∘ … ∘ a_i for an associative ∘, in log₂ n
+ * steps.
  *
  * @param combine ∘ of two stretches, each a tree like `elements`, elementwise along the axis; the
  * first comes before the second
- * @param elements a tensor, or a tree of tensors that are as long along the axis
+ * @param elements a tensor, or a tree of tensors with the same size along the axis
  */
 export function scan<T>(combine: (before: T, after: T) => T, elements: T, axis: number): T {
   const length = lengthOf(elements, axis);
@@ -36,8 +36,8 @@ export function scan<T>(combine: (before: T, after: T) => T, elements: T, axis: 
 }
 
 /**
- * s_n alone, without the axis: neighbours are combined, then neighbours of these, which is n − 1
- * combinations in all.
+ * The combination of all elements along an axis, a₁ ∘ … ∘ a_n, without the axis. Neighbours are
+ * combined in rounds, with n − 1 combinations in total.
  */
 export function combineAll<T>(combine: (before: T, after: T) => T, elements: T, axis: number): T {
   let now = elements;
@@ -50,8 +50,8 @@ export function combineAll<T>(combine: (before: T, after: T) => T, elements: T, 
 }
 
 /**
- * x_t = factor_t · x_{t−1} + term_t along the last axis, from x_{−1} = 0: with x₀ given, make it
- * the first term.
+ * The recurrence x_t = factor_t · x_{t−1} + term_t along the last axis, from x_{−1} = 0. To start
+ * from a given x₀, make it the first term.
  *
  * @param factor numbers that broadcast to the terms
  * @example

@@ -1,6 +1,6 @@
 /**
- * Operations on the axes of a tensor, which move numbers without changing them. Each is linear, and
- * its derivative is the move backwards: reshape ↔ reshape, transpose ↔ inverse transpose.
+ * Operations on the axes of a tensor. Each is linear, and its derivative is its inverse: reshape ↔
+ * reshape, transpose ↔ inverse transpose.
  */
 import { fail } from "./error.ts";
 import { offsets, pick } from "./loops.ts";
@@ -20,7 +20,7 @@ export const reshapeNode: Make<{ shape: Shape }> = primitive<{ shape: Shape }>({
   evaluate: (_, [x]) => x,
 });
 
-/** The same numbers in another shape; one size may be −1 and is then what remains. */
+/** Changes the shape of a tensor. One size may be −1, and is then computed. */
 export function reshape(x: Operand, shape: Shape): Tensor {
   const t = asTensor(x);
   const known = shape.reduce((n, d) => (d === -1 ? n : n * d), 1);
@@ -32,9 +32,8 @@ export function reshape(x: Operand, shape: Shape): Tensor {
   )
     fail(
       "shape",
-      `reshape: ${showShape(t.shape)} holds ${sizeOf(t.shape)} numbers and cannot become ` +
-        `${showShape(shape)}`,
-      "choose sizes whose product is the same, with at most one −1",
+      `reshape: ${showShape(t.shape)} has ${sizeOf(t.shape)} numbers and cannot become ` + `${showShape(shape)}`,
+      "give sizes with the same product, with at most one −1",
     );
   return reshapeNode([t], { shape: full });
 }
@@ -55,7 +54,7 @@ export const transposeNode: Make<{ axes: readonly number[] }> = primitive<{
     if (axes.every((a, i) => a === i)) return x;
     if (is(x, transposeNode))
       return transposeNode([x.inputs[0]], { axes: axes.map((a) => x.attributes.axes[a]) });
-    // Axes of size 1 may move freely: if the others keep their order, it is a reshape.
+    // If all axes of size above 1 keep their order, it is a reshape.
     const real = axes.filter((a) => x.shape[a] !== 1);
     return real.every((a, i) => i === 0 || real[i - 1] < a) ? reshape(x, shape) : undefined;
   },
@@ -74,15 +73,15 @@ export const transposeNode: Make<{ axes: readonly number[] }> = primitive<{
   },
 });
 
-/** Axes in a new order; without one, the last two change places. */
+/** Permutes the axes; by default the last two are exchanged. */
 export function transpose(x: Operand, axes?: readonly number[]): Tensor {
   const t = asTensor(x);
   const rank = t.shape.length;
   if (axes === undefined && rank < 2)
     fail(
       "shape",
-      `transpose: a tensor of shape ${showShape(t.shape)} has no last two axes`,
-      "give the axes, or expandDims first",
+      `transpose: shape ${showShape(t.shape)} has fewer than two axes`,
+      "use expandDims first",
     );
   const order =
     axes?.map((a) => normaliseAxis(a, rank, "transpose")) ??
@@ -91,14 +90,14 @@ export function transpose(x: Operand, axes?: readonly number[]): Tensor {
     fail(
       "shape",
       `transpose: axes ${showShape(order)} are not a permutation of ${rank} axes`,
-      "name every axis once",
+      "give every axis once",
     );
   return transposeNode([t], { axes: order });
 }
 
 /**
- * Mapped inputs of a batched operation with all axes after the first one aligned for broadcasting:
- * [n, …shape] as [n, 1, …, 1, …shape], `rank` axes after the first.
+ * The mapped inputs of a batched operation, with their axes after the first one aligned for
+ * broadcasting: [n, …shape] as [n, 1, …, 1, …shape], `rank` axes after the first.
  */
 export const aligned = (
   inputs: readonly Tensor[],
@@ -111,7 +110,10 @@ export const aligned = (
     return reshape(t, [t.shape[0], ...Array<number>(missing).fill(1), ...t.shape.slice(1)]);
   });
 
-/** The tensor under a swap of the last two axes, if this is one: lets a product use it in place. */
+/**
+ * The tensor before a swap of the last two axes, if this is one, so that a product can use it
+ * directly.
+ */
 export function swapped(t: Tensor): Tensor | undefined {
   if (!is(t, transposeNode)) return undefined;
   const { axes } = t.attributes;
@@ -125,14 +127,14 @@ export function swapped(t: Tensor): Tensor | undefined {
 export const unreshaped = (t: Tensor): Tensor | undefined =>
   is(t, reshapeNode) ? t.inputs[0] : undefined;
 
-/** A new axis of size 1 before position `axis`. */
+/** Inserts an axis of size 1 at position `axis`. */
 export function expandDims(x: Operand, axis: number): Tensor {
   const t = asTensor(x);
   const a = normaliseAxis(axis, t.shape.length + 1, "expandDims");
   return reshape(t, [...t.shape.slice(0, a), 1, ...t.shape.slice(a)]);
 }
 
-/** Without an axis of size 1. */
+/** Removes an axis of size 1. */
 export function squeeze(x: Operand, axis: number): Tensor {
   const t = asTensor(x);
   const a = normaliseAxis(axis, t.shape.length, "squeeze");
@@ -145,7 +147,7 @@ export function squeeze(x: Operand, axis: number): Tensor {
   return reshape(t, t.shape.toSpliced(a, 1));
 }
 
-/** Axes a and b exchanged. */
+/** Exchanges axes a and b. */
 export function swapAxes(x: Operand, a: number, b: number): Tensor {
   const t = asTensor(x);
   const rank = t.shape.length;

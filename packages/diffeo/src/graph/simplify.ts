@@ -1,7 +1,7 @@
 /**
- * An equal and smaller graph: constants folded, algebraic identities applied, equal expressions
- * computed once, everything unreachable gone. One bottom-up pass; each node's own rules live with
- * its primitive, those between families and those of one runtime in `rewrite/`.
+ * Simplifies graphs in one bottom-up pass: constants are folded, algebraic identities applied,
+ * equal expressions shared, and unreachable nodes removed. Rules of a single primitive are in its
+ * file, rules of several primitives and of one runtime in `rewrite/`.
  */
 import { reference } from "./evaluate.ts";
 import { allocate, convert, isFloat, type NdArray, sizeOf, toFloat64 } from "./ndarray.ts";
@@ -17,20 +17,17 @@ import {
 } from "./tensor.ts";
 import { topological } from "./topological.ts";
 
-/** Constants larger than this are left to the runtime: folding them would only fatten the file. */
+/** Constants larger than this are not folded, which would only enlarge the file. */
 const FOLD_LIMIT = 4096;
 
 /**
  * Structural identity: the same operation on the same (already canonical) inputs has the same key.
  */
 class Interner {
-  /**
-   * Numbers for what is equal only to itself: nodes, operations (whose names need not differ) and
-   * large arrays.
-   */
+  /** Numbers that identify nodes, operations (whose names may be equal) and large arrays. */
   readonly #ids = new Map<Tensor | Primitive | NdArray["data"], number>();
   readonly #nodes = new Map<string, Tensor>();
-  /** Nodes that are the first of their structure: a later pass meets most of them again. */
+  /** The first nodes of each structure; a later pass meets most of them again. */
   readonly #first = new Set<Tensor>();
 
   #id(one: Tensor | Primitive | NdArray["data"]): number {
@@ -49,8 +46,7 @@ class Interner {
   }
 
   /**
-   * What tells a node from others: its shape and type follow from the operation, its inputs and its
-   * attributes.
+   * The key of a node. Its shape and type follow from the operation, its inputs and its attributes.
    */
   #key(t: Tensor): string {
     const value = constantValue(t);
@@ -77,10 +73,7 @@ class Interner {
 export const bytesOf = ({ data }: NdArray): string =>
   latin1(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
 
-/**
- * One character a byte: a key that is equal exactly when the bytes are. `apply`, because a spread
- * takes ten times as long.
- */
+/** A key with one character per byte. `apply` is used because a spread takes ten times as long. */
 function latin1(bytes: Uint8Array): string {
   let out = "";
   for (let i = 0; i < bytes.length; i += 8192)
@@ -88,14 +81,14 @@ function latin1(bytes: Uint8Array): string {
   return out;
 }
 
-/** Whether float64, in which the reference computes, knows these numbers from their neighbours. */
+/** Whether the reference, which computes in float64, represents these numbers exactly. */
 const isExact = ({ dtype, data }: Pick<NdArray, "dtype" | "data">): boolean =>
   isFloat(dtype) || toFloat64(data).every((v) => Number.isSafeInteger(v));
 
 function fold(t: Tensor): Tensor | undefined {
   const { inputs, shape, dtype } = t;
   if (inputs.length === 0 || t.op.outside) return undefined;
-  // An empty result needs no computing, and not every runtime survives it.
+  // Empty results need no computation, and some runtimes fail on them.
   if (sizeOf(shape) === 0) return constant({ shape, dtype, data: allocate(dtype, 0) }, dtype);
   for (const i of inputs) {
     const value = constantValue(i);
@@ -111,8 +104,8 @@ function fold(t: Tensor): Tensor | undefined {
 type Rule = (t: Tensor) => Tensor | undefined;
 
 /**
- * Rewrites every node by `rule` until it has nothing more to say, sharing equal results; `rebuilt`
- * hears of new inputs.
+ * Rewrites every node by `rule` until it no longer applies, and shares equal results. `rebuilt` is
+ * called for nodes with new inputs.
  */
 function rewrite(
   outputs: readonly Tensor[],
@@ -146,21 +139,18 @@ function rewrite(
     if (current !== node) done.set(node, result);
     return result;
   };
-  // In topological order the recursion above only ever descends into nodes a rule has just made.
+  // In topological order the recursion only descends into nodes that a rule has just made.
   for (const node of topological(outputs)) visit(node);
   return outputs.map((t) => done.get(t) as Tensor);
 }
 
 const smaller: Rule = (t) => fold(t) ?? t.op.simplify?.(t) ?? identityOf.get(t.op)?.(t);
 
-/**
- * The same outputs by a smaller graph: constants folded, identities applied, equal expressions
- * shared.
- */
+/** An equal, smaller graph: constants folded, identities applied, equal expressions shared. */
 export const simplify = (outputs: readonly Tensor[]): Tensor[] =>
   rewrite(outputs, new Interner(), smaller);
 
-/** Replaces operations by the forms a target runs well, or runs at all. */
+/** Replaces operations by forms that a target supports or runs faster. */
 export function lower(outputs: readonly Tensor[], target: Target): Tensor[] {
   const interner = new Interner();
   const simple = rewrite(outputs, interner, smaller);
@@ -172,7 +162,7 @@ export function lower(outputs: readonly Tensor[], target: Target): Tensor[] {
   return rewrite(lowered, interner, smaller);
 }
 
-/** Replaces operations by what `lowering` says instead of them, until it says nothing more. */
+/** Replaces operations by the results of `lowering` until it no longer applies. */
 export function lowerBy(
   outputs: readonly Tensor[],
   lowering: (t: Tensor) => Tensor | undefined,

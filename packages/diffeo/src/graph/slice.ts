@@ -1,6 +1,6 @@
 /**
- * Parts of tensors. Each operation is linear, and its derivative is another: slice ↔ pad,
- * flip ↔ flip.
+ * Parts of tensors. Each operation is linear, and its derivative is another one: slice ↔ pad, flip
+ * ↔ flip.
  */
 import { fail } from "./error.ts";
 import { offsets, pick } from "./loops.ts";
@@ -23,8 +23,8 @@ export const sliceNode: Make<{
     dtype: x.dtype,
   }),
   vjp: (g, { inputs: [x], attributes: { starts, steps }, shape }) => {
-    // Spread the cotangent by the steps (d·(s − 1) zeros between entries), then pad to where the
-    // slice began.
+    // Dilates the cotangent by the steps (s − 1 zeros between entries), then pads it to the start
+    // of the slice.
     const wide = dilate(g, steps);
     const after = x.shape.map((d, i) => d - starts[i] - dilated(shape[i], steps[i]));
     return pad(wide, starts, after);
@@ -68,10 +68,10 @@ export const sliceNode: Make<{
 });
 
 /**
- * Part of every axis: `[start, stop]` or `[start, stop, step]` with step ≥ 1, `null` for a whole
- * axis. Axes without a range stay whole; negative positions count from the end.
+ * Slices every axis: `[start, stop]` or `[start, stop, step]` with step ≥ 1, or `null` for the
+ * whole axis. Axes without a range are not sliced; negative positions count from the end.
  *
- * @throws DiffeoError of kind `shape` where a range is empty or outside its axis
+ * @throws DiffeoError of kind `shape` if a range is empty or outside its axis
  * @example
  * slice(x, null, [0, -1]); // all rows, without the last column
  */
@@ -83,7 +83,7 @@ export function slice(
   if (ranges.length > t.shape.length)
     fail(
       "shape",
-      `slice: ${ranges.length} ranges for a tensor of shape ${showShape(t.shape)}`,
+      `slice: ${ranges.length} ranges are given for a tensor of shape ${showShape(t.shape)}`,
       "give at most one range per axis",
     );
   const starts: number[] = [];
@@ -105,7 +105,7 @@ export function slice(
     )
       fail(
         "shape",
-        `slice: [${start}, ${stop}, ${step}] takes nothing from axis ${axis} of size ${size}`,
+        `slice: [${start}, ${stop}, ${step}] selects nothing from axis ${axis} of size ${size}`,
         "use 0 ≤ start < stop ≤ size and step ≥ 1",
       );
     starts.push(from);
@@ -115,7 +115,7 @@ export function slice(
   return sliceNode([t], { starts, stops, steps });
 }
 
-/** Entries start … stop − 1 of one axis; there may be none. */
+/** Entries start … stop − 1 of one axis; may be empty. */
 export function part(t: Tensor, axis: number, start: number, stop: number): Tensor {
   return sliceNode([t], {
     starts: t.shape.map((_, a) => (a === axis ? start : 0)),
@@ -124,7 +124,7 @@ export function part(t: Tensor, axis: number, start: number, stop: number): Tens
   });
 }
 
-/** One entry of an axis, which disappears. */
+/** Selects one entry of an axis and removes the axis. */
 export function at(x: Operand, index: number, axis = 0): Tensor {
   const t = asTensor(x);
   const a = normaliseAxis(axis, t.shape.length, "at");
@@ -133,7 +133,7 @@ export function at(x: Operand, index: number, axis = 0): Tensor {
     fail(
       "shape",
       `at: index ${index} is outside axis ${axis} of ${showShape(t.shape)}`,
-      "keep it within the axis",
+      "use an index within the axis",
     );
   return squeeze(part(t, a, i, i + 1), a);
 }
@@ -172,7 +172,7 @@ export const padNode: Make<{ before: readonly number[]; after: readonly number[]
   },
 });
 
-/** Zeros before and after every axis. */
+/** Pads every axis with zeros before and after it. */
 export function pad(x: Operand, before: readonly number[], after: readonly number[]): Tensor {
   const t = asTensor(x);
   if (
@@ -182,14 +182,13 @@ export function pad(x: Operand, before: readonly number[], after: readonly numbe
   )
     fail(
       "shape",
-      `pad: ${showShape(before)} before and ${showShape(after)} after do not fit ` +
-        `${showShape(t.shape)}`,
+      `pad: ${showShape(before)} before and ${showShape(after)} after do not match ` + `${showShape(t.shape)}`,
       "give a count ≥ 0 for every axis",
     );
   return padNode([t], { before, after });
 }
 
-/** n entries with s − 1 between neighbours. */
+/** The size of n entries with s − 1 zeros between neighbours. */
 const dilated = (n: number, s: number): number => Math.max(0, (n - 1) * s + 1);
 
 /** s − 1 zeros between neighbours along every axis with step s. */
@@ -236,15 +235,14 @@ const flipNode: Make<{ axes: readonly number[] }> = primitive<{ axes: readonly n
   },
 });
 
-/** Reverses one axis or several. */
+/** Reverses one or several axes. */
 export function flip(x: Operand, axes: number | readonly number[]): Tensor {
   const t = asTensor(x);
   const list = [axes].flat().map((a) => normaliseAxis(a, t.shape.length, "flip"));
   if (new Set(list).size !== list.length)
     fail(
       "shape",
-      `flip: axes ${showShape([axes].flat())} of ${showShape(t.shape)} name one twice`,
-      "name every axis once",
+      `flip: axes ${showShape([axes].flat())} of ${showShape(t.shape)} contain one twice`, "give every axis once",
     );
   return flipNode([t], { axes: list });
 }

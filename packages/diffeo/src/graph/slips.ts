@@ -1,12 +1,12 @@
 /**
  * Errors for properties that a tensor does not have. JavaScript gives `undefined` for `a[0]`,
- * `a[group]` or `x.length`, and what follows fails far from the slip, or not at all: a loop up to
- * `x.length` runs no round.
+ * `a[group]` or `x.length`, and the error occurs much later or not at all: a loop up to `x.length`
+ * does nothing.
  *
- * The properties are looked up behind the tensor's own, so that these cost nothing.
+ * The properties are on the prototype, so the tensor's own properties have no overhead.
  */
 
-/** What to write in place of a property; undefined where it is not a slip. */
+/** What to write instead of a property; undefined if it is not a mistake. */
 function advice(name: string): string | undefined {
   if (/^-?\d+$/.test(name)) return `write at(a, ${name})`;
   if (name.startsWith("[tensor of shape"))
@@ -30,7 +30,7 @@ const operations: Readonly<Record<string, string>> = {
   times: "mul(a, b)",
 };
 
-/** Raises errors for slips on objects with a prototype that has none of its own. */
+/** Throws errors for such mistakes on objects with the given prototype. */
 export function catchSlips(prototype: object, raise: (problem: string, remedy: string) => void) {
   const behind = new Proxy(Object.prototype, {
     get: (target, name, receiver) => {

@@ -1,5 +1,5 @@
 /**
- * Small dense systems: A⁻¹, X with A X = B, and log|det A|. All batch over leading axes.
+ * Small dense systems: A⁻¹, X with A X = B, and log|det A|, with leading batch axes.
  *   d(A⁻¹) = −A⁻¹ dA A⁻¹        d log|det A| = Tr(A⁻¹ dA)
  */
 import { abs, add, clip, div, floor, mul, neg, sub } from "./arithmetic.ts";
@@ -29,14 +29,13 @@ export function requireSquare(t: Tensor, operation: string): void {
   if (t.shape.length < 2 || t.shape.at(-1) !== t.shape.at(-2))
     fail(
       "shape",
-      `${operation}: needs square matrices, got shape ${showShape(t.shape)}`,
-      "the last two axes must be equal",
+      `${operation}: shape ${showShape(t.shape)} has no square matrices`, "make the last two axes equal",
     );
 }
 
 /**
- * Gauss–Jordan with partial pivoting, in place on [A | B]; a zero pivot leaves infinities for the
- * caller to see.
+ * Gauss–Jordan elimination with partial pivoting, in place on [A | B]; a zero pivot gives
+ * infinities.
  */
 function eliminate(a: Float64Array, b: Float64Array, n: number, m: number): void {
   for (let c = 0; c < n; c++) {
@@ -81,12 +80,12 @@ const inverseNode: Make = primitive({
   },
 });
 
-/** A⁻¹ over the last two axes. */
+/** The inverse A⁻¹ over the last two axes. */
 export const inverse = (a: Operand): Tensor => inverseNode([asTensor(a)], {});
 
 /**
- * X with A X = B. One step of refinement gives back the digits that multiplying by an inverse
- * loses.
+ * Solves A X = B for X. One step of iterative refinement recovers the digits lost by multiplying
+ * with an inverse.
  */
 export function solve(a: Operand, b: Operand): Tensor {
   const [m, rhs] = asTensors(a, b, "solve");
@@ -94,8 +93,7 @@ export function solve(a: Operand, b: Operand): Tensor {
   if (rhs.shape.length < 2 || rhs.shape.at(-2) !== m.shape.at(-1))
     fail(
       "shape",
-      `solve: matrices ${showShape(m.shape)} and right-hand sides ${showShape(rhs.shape)} do ` +
-        "not fit",
+      `solve: matrices ${showShape(m.shape)} and right-hand sides ${showShape(rhs.shape)} do ` + "not match",
       "give […, n, n] and […, n, m]; use expandDims(b, -1) for vectors",
     );
   const inv = inverse(m);
@@ -126,7 +124,7 @@ const logAbsDetNode: Make = primitive({
 /** log|det A| over the last two axes, for matrices of a few dozen rows. */
 export const logAbsDet = (a: Operand): Tensor => logAbsDetNode([asTensor(a)], {});
 
-/** Product of the pivots of Gaussian elimination, in logarithms. */
+/** The product of the pivots of Gaussian elimination, in logarithms. */
 function logAbsDetOf(a: Float64Array, n: number): number {
   let total = 0;
   for (let c = 0; c < n; c++) {
@@ -148,10 +146,9 @@ const exponents = { float32: [-126, 127], float64: [-1022, 1023] } as const;
 
 /**
  * log|det A| = Σ_k log‖u_k‖, u_k the rows left by modified Gram–Schmidt: A = L Q with L's diagonal
- * ‖u_k‖.
- * Runs everywhere in every float type (ONNX Runtime's Det is float32 alone). Each row is first
- * divided by a power of two near its largest entry, u = s·v: exactly, and no square of v over- or
- * underflows. A row of which nothing is left gives −∞.
+ * ‖u_k‖. It supports all devices and float types (ONNX Runtime's Det is float32 only). Each row is
+ * first divided by a power of two close to its greatest entry, u = s·v, which is exact and prevents
+ * over- and underflow of squares. A zero row gives −∞.
  */
 function logAbsDetExpression(a: Tensor): Tensor {
   const n = a.shape.at(-1) as number;

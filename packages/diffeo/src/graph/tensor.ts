@@ -1,10 +1,9 @@
 /**
  * A tensor is an expression: an operation, its inputs, a static shape and an element type.
  *
- * Nothing is computed here. A program builds a directed acyclic graph of tensors; the graph is
+ * A program builds a directed acyclic graph of tensors, without computing anything. The graph is
  * differentiated, simplified and written as ONNX, or evaluated in float64 by the reference. Each
- * primitive is one object that
- * holds everything known about it: shape rule, derivative, ONNX emission, reference evaluation.
+ * primitive is one object with its shape rule, derivative, ONNX emission and reference evaluation.
  */
 import type { Emitter, OnnxModel } from "./emitter.ts";
 import { fail } from "./error.ts";
@@ -25,11 +24,12 @@ import {
 import { catchSlips } from "./slips.ts";
 
 type AttributeValue = number | string | boolean | readonly number[] | NdArray;
-/** What a node of a graph says besides its inputs. */
+/** The attributes of a node, in addition to its inputs. */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 /**
- * A class for its identity alone: two tensors are the same value only if they are the same node.
+ * A tensor: a node of a graph, with a static shape and element type. It is a class for its
+ * identity: two tensors are the same value only if they are the same node.
  */
 export class Tensor<A extends Attributes = Attributes> {
   readonly op: Primitive;
@@ -46,15 +46,12 @@ export class Tensor<A extends Attributes = Attributes> {
     this.dtype = dtype;
   }
 
-  /**
-   * What JavaScript asks of an object in `a * b`: a tensor has no number yet, so it would be NaN.
-   */
+  /** JavaScript calls this in `a * b`. A tensor has no numbers yet, so the result would be NaN. */
   [Symbol.toPrimitive](hint: string): string {
     if (hint === "string") return `[tensor of shape ${showShape(this.shape)}]`;
     return fail(
       "usage",
-      "a tensor stands where a plain number belongs: next to +, −, *, /, < or >, or in a " +
-        "function of Math",
+      "a tensor is used as a plain number, with +, −, *, /, < or >, or in a function of " + "Math",
       "write add(a, b), mul(a, b), less(a, b), exp(a) and so on",
     );
   }
@@ -62,12 +59,10 @@ export class Tensor<A extends Attributes = Attributes> {
 
 catchSlips(Tensor.prototype, (problem, remedy) => fail("usage", problem, remedy));
 
-/**
- * What a runtime wants to hear about: shapes of graphs that run well differ between CPU and GPU.
- */
+/** The kind of device for which a graph is optimised. */
 export type Target = "cpu" | "gpu";
 
-/** Everything diffeo knows about one operation. */
+/** An operation: its shape rule, derivative, ONNX emission and reference evaluation. */
 export interface Primitive<A extends Attributes = Attributes> {
   readonly name: string;
   /**

@@ -152,7 +152,7 @@ describe("ONNX files", () => {
 
   it("refuse two inputs of one name", () => {
     const tensor = add(input("x", [2]), input("x", [2]));
-    expect(() => writeOnnx([{ name: "y", tensor }])).toThrow('two inputs are called "x"');
+    expect(() => writeOnnx([{ name: "y", tensor }])).toThrow('two inputs have the name "x"');
   });
 
   it("hold every large constant once", () => {

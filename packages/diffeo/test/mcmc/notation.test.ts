@@ -254,7 +254,7 @@ describe("a wrong model", () => {
         observe("y", normal(b * 2, 1));
       },
       y,
-      'in the model, after parameter("b"): a tensor stands where a plain number belongs: next to +, −, *, /, < or >, or in a function of Math. Write add(a, b)',
+      'in the model, after parameter("b"): a tensor is used as a plain number, with +, −, *, /, < or >, or in a function of Math. Write add(a, b)',
     ],
     [
       "with a parameter that is discrete",

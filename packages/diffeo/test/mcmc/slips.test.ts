@@ -89,7 +89,7 @@ const slips: Readonly<Record<string, readonly [Program, string]>> = {
     ({ parameter, observe }, { from1 }) => {
       observe("x", normal(take(parameter("a", normal(0, 1), { shape: 3 }), from1), 1));
     },
-    "take: index 3 is outside 0 … 2. Keep indices within the axis: they count from 0; for indices from 1 use sub(index, 1)",
+    "take: index 3 is outside 0 … 2. Indices count from 0; for indices from 1 use sub(index, 1)",
   ],
   "a value for a distribution": [
     ({ parameter, observe }, { x }) => {

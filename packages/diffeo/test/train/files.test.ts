@@ -287,7 +287,9 @@ describe("a run folder", () => {
     await expect(RunFolder.open(path, { rate: 2, seed: 2 })).rejects.toThrow(
       /started with rate = 1, but now it is 2/,
     );
-    await expect(RunFolder.open(join(folder, "none"), {})).rejects.toThrow(/does not contain a run/);
+    await expect(RunFolder.open(join(folder, "none"), {})).rejects.toThrow(
+      /does not contain a run/,
+    );
     writeFileSync(join(path, "config.json"), '{"rate": 1, "se');
     await expect(RunFolder.open(path, { rate: 1, seed: 2 })).rejects.toThrow(
       /config\.json cannot be read as JSON/,
