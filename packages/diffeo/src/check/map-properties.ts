@@ -94,8 +94,7 @@ export const mapProperties: readonly Property[] = [
     },
     tolerance: 0,
     floor: 1,
-    remedy:
-      "the map's own `contains` rejects a point in its image, or its inverse is NaN there",
+    remedy: "the map's own `contains` rejects a point in its image, or its inverse is NaN there",
   },
   {
     name: "log|det J| = log|det| of the dense J",
@@ -110,8 +109,7 @@ export const mapProperties: readonly Property[] = [
     tolerance: EXACT,
     floor: 1,
     hard: true,
-    remedy:
-      "logDet is not log|det J|, or J is singular there",
+    remedy: "logDet is not log|det J|, or J is singular there",
   },
   {
     name: "J v = finite differences of φ",

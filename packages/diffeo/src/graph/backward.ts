@@ -51,7 +51,8 @@ export const pointOf = (x: unknown, name: string): Tensor[] =>
   tensorsOf(
     x,
     `${name}: cannot differentiate with respect to`,
-    "call it inside compile or evaluate, which convert numbers and arrays to tensors, or use " + "constant",
+    "call it inside compile or evaluate, which convert numbers and arrays to tensors, or use " +
+      "constant",
   ).map(({ tensor }) => tensor);
 
 /** The result of a function, as tensors. */

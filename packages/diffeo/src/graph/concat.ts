@@ -25,14 +25,19 @@ const concatNode: Make<{ axis: number }> = primitive<{ axis: number }>({
     const [first] = inputs;
     for (const t of inputs) {
       if (t.dtype !== first.dtype)
-        fail("type", `concat: the tensors have the types ${first.dtype} and ${t.dtype}`, "cast them to one type");
+        fail(
+          "type",
+          `concat: the tensors have the types ${first.dtype} and ${t.dtype}`,
+          "cast them to one type",
+        );
       if (
         t.shape.length !== first.shape.length ||
         t.shape.some((d, i) => i !== axis && d !== first.shape[i])
       )
         fail(
           "shape",
-          `concat: shapes ${showShape(first.shape)} and ${showShape(t.shape)} differ in ` + `axes other than ${axis}`,
+          `concat: shapes ${showShape(first.shape)} and ${showShape(t.shape)} differ in ` +
+            `axes other than ${axis}`,
           "make all other axes equal",
         );
     }

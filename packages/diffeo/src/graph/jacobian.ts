@@ -36,7 +36,8 @@ function batchOf(leaves: readonly Tensor[], name: string): Shape {
         "shape",
         `${name}: shapes ${showShape(leaves[0].shape)} and ${showShape(shape)} differ before ` +
           "the last axis",
-        "give every tensor the same batch axes; for derivatives of a loss with respect to " + "parameters use grad or hvp",
+        "give every tensor the same batch axes; for derivatives of a loss with respect to " +
+          "parameters use grad or hvp",
       );
   }
   return batch;
@@ -58,8 +59,10 @@ function requireBatch<Y>(
     if (size !== undefined && (!tangents[i] || sameShape(shape, [...batch, size]))) return;
     fail(
       "shape",
-      `${name}: the function maps shape ${showShape(from)} to ${showShape(shape)}, ` + `not to [${[...batch, sizes[i] ?? "m"].join(", ")}]`,
-      `give a function from […, n] to […, ${sizes.length > 0 ? "n" : "m"}] for any leading ` + "axes; for a function of one number per sample, use grad or gradEach",
+      `${name}: the function maps shape ${showShape(from)} to ${showShape(shape)}, ` +
+        `not to [${[...batch, sizes[i] ?? "m"].join(", ")}]`,
+      `give a function from […, n] to […, ${sizes.length > 0 ? "n" : "m"}] for any leading ` +
+        "axes; for a function of one number per sample, use grad or gradEach",
     );
   });
 }

@@ -172,7 +172,8 @@ export function layerNorm(
     if (!sameShape(a.shape, [c]))
       fail(
         "shape",
-        `layerNorm: \`scale\` or \`shift\` has shape ${showShape(a.shape)} for an input of shape ` + `${showShape(t.shape)}`,
+        `layerNorm: \`scale\` or \`shift\` has shape ${showShape(a.shape)} for an input of shape ` +
+          `${showShape(t.shape)}`,
         `give one number per channel, shape [${c}]`,
       );
   return layerNormNode([t, ...affine], { epsilon });

@@ -74,7 +74,8 @@ function requireBool(t: Tensor, operation: string): Tensor {
   if (t.dtype !== "bool")
     fail(
       "type",
-      `${operation}: the operand is ${t.dtype}, not bool`, "use a comparison, or cast it to bool",
+      `${operation}: the operand is ${t.dtype}, not bool`,
+      "use a comparison, or cast it to bool",
     );
   return t;
 }

@@ -84,8 +84,10 @@ export function broadcastShapes(a: Shape, b: Shape, operation: string): number[]
     if (da !== db && da !== 1 && db !== 1)
       fail(
         "shape",
-        `${operation}: shapes ${showShape(a)} and ${showShape(b)} do not broadcast: axis ` + `${i - rank} has the sizes ${da} and ${db}`,
-        "make the sizes equal, or insert an axis of size 1 with expandDims or reshape where one " + "should repeat",
+        `${operation}: shapes ${showShape(a)} and ${showShape(b)} do not broadcast: axis ` +
+          `${i - rank} has the sizes ${da} and ${db}`,
+        "make the sizes equal, or insert an axis of size 1 with expandDims or reshape where one " +
+          "should repeat",
       );
     shape[i] = da === 1 ? db : da;
   }

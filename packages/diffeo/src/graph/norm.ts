@@ -143,7 +143,8 @@ export function groupNorm(
     if (!sameShape(a.shape, [c]))
       fail(
         "shape",
-        `groupNorm: \`scale\` or \`shift\` has shape ${showShape(a.shape)} for an input of shape ` + `${showShape(t.shape)}`,
+        `groupNorm: \`scale\` or \`shift\` has shape ${showShape(a.shape)} for an input of shape ` +
+          `${showShape(t.shape)}`,
         `give one number per channel, shape [${c}]`,
       );
   return reshape(groupNormNode([flat, ...affine], { groups, epsilon }), t.shape);

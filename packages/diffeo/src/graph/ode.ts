@@ -67,13 +67,18 @@ export function solveOde<Y>(
     fail("usage", `solveOde: \`steps\` is ${steps}`, "give an integer of at least 1");
   for (const [name, value] of Object.entries({ tolerance, scale }))
     if (value !== undefined && !(value > 0 && value < 1e300))
-      fail("usage", `solveOde: \`${name}\` is ${value}`, "give a small positive number, such as 1e-6");
+      fail(
+        "usage",
+        `solveOde: \`${name}\` is ${value}`,
+        "give a small positive number, such as 1e-6",
+      );
   const slopes: Slopes = (t, y) => {
     const found = leavesOf(f(t, withLeaves(initial as Tree<Tensor>, y) as Y));
     if (found.length !== y.length)
       fail(
         "shape",
-        `solveOde: f returned ${found.length} tensors, the state has ${y.length}`, "return the derivative of every part of the state, in order",
+        `solveOde: f returned ${found.length} tensors, the state has ${y.length}`,
+        "return the derivative of every part of the state, in order",
       );
     return found;
   };

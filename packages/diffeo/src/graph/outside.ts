@@ -143,7 +143,8 @@ const noDerivative = (name: string, input: number, first: boolean): never =>
     : fail(
         "usage",
         `${name}: a derivative is needed, but the network is outside of the graph`,
-        "avoid operations that need it (guidance through the score, likelihoods), set " + "`differences`, or build the score from tensors",
+        "avoid operations that need it (guidance through the score, likelihoods), set " +
+          "`differences`, or build the score from tensors",
       );
 
 /** Functions outside of graphs can neither be written nor evaluated as part of one. */
@@ -151,7 +152,8 @@ const refuseInGraphs = (name: string): Pick<Primitive, "name" | "emit" | "evalua
   const refuse = (): never =>
     fail(
       "usage",
-      `${name} is outside of the graph and cannot be written to a file`, "compile the function that calls it",
+      `${name} is outside of the graph and cannot be written to a file`,
+      "compile the function that calls it",
     );
   return { name, emit: refuse, evaluate: refuse };
 };

@@ -32,7 +32,8 @@ export function reshape(x: Operand, shape: Shape): Tensor {
   )
     fail(
       "shape",
-      `reshape: ${showShape(t.shape)} has ${sizeOf(t.shape)} numbers and cannot become ` + `${showShape(shape)}`,
+      `reshape: ${showShape(t.shape)} has ${sizeOf(t.shape)} numbers and cannot become ` +
+        `${showShape(shape)}`,
       "give sizes with the same product, with at most one −1",
     );
   return reshapeNode([t], { shape: full });

@@ -182,7 +182,8 @@ export function pad(x: Operand, before: readonly number[], after: readonly numbe
   )
     fail(
       "shape",
-      `pad: ${showShape(before)} before and ${showShape(after)} after do not match ` + `${showShape(t.shape)}`,
+      `pad: ${showShape(before)} before and ${showShape(after)} after do not match ` +
+        `${showShape(t.shape)}`,
       "give a count ≥ 0 for every axis",
     );
   return padNode([t], { before, after });
@@ -242,7 +243,8 @@ export function flip(x: Operand, axes: number | readonly number[]): Tensor {
   if (new Set(list).size !== list.length)
     fail(
       "shape",
-      `flip: axes ${showShape([axes].flat())} of ${showShape(t.shape)} contain one twice`, "give every axis once",
+      `flip: axes ${showShape([axes].flat())} of ${showShape(t.shape)} contain one twice`,
+      "give every axis once",
     );
   return flipNode([t], { axes: list });
 }

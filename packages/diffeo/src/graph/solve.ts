@@ -29,7 +29,8 @@ export function requireSquare(t: Tensor, operation: string): void {
   if (t.shape.length < 2 || t.shape.at(-1) !== t.shape.at(-2))
     fail(
       "shape",
-      `${operation}: shape ${showShape(t.shape)} has no square matrices`, "make the last two axes equal",
+      `${operation}: shape ${showShape(t.shape)} has no square matrices`,
+      "make the last two axes equal",
     );
 }
 
@@ -93,7 +94,8 @@ export function solve(a: Operand, b: Operand): Tensor {
   if (rhs.shape.length < 2 || rhs.shape.at(-2) !== m.shape.at(-1))
     fail(
       "shape",
-      `solve: matrices ${showShape(m.shape)} and right-hand sides ${showShape(rhs.shape)} do ` + "not match",
+      `solve: matrices ${showShape(m.shape)} and right-hand sides ${showShape(rhs.shape)} do ` +
+        "not match",
       "give […, n, n] and […, n, m]; use expandDims(b, -1) for vectors",
     );
   const inv = inverse(m);

@@ -66,7 +66,7 @@ export type Target = "cpu" | "gpu";
 export interface Primitive<A extends Attributes = Attributes> {
   readonly name: string;
   /**
-   * Shape and type of the result; raises an error that names the operation, the shapes and the
+   * The shape and type of the result; throws an error with the operation, the shapes and the
    * remedy.
    */
   readonly infer: (
@@ -74,9 +74,9 @@ export interface Primitive<A extends Attributes = Attributes> {
     attributes: A,
   ) => { readonly shape: Shape; readonly dtype: DType };
   /**
-   * The cotangent of input `i` given the cotangent `g` of the node, written in primitives so that
-   * it can be differentiated again. `undefined` is an exact zero; a primitive without the rule is
-   * constant almost everywhere.
+   * The cotangent of input `i` given the cotangent `g` of the node, in primitives, so that it can
+   * be differentiated again. Undefined means 0; a primitive without this rule is constant almost
+   * everywhere.
    */
   readonly vjp?: (g: Tensor, node: Tensor<A>, i: number) => Tensor | undefined;
   /** Writes ONNX nodes and returns the name of the result. */
@@ -86,58 +86,57 @@ export interface Primitive<A extends Attributes = Attributes> {
    * tests.
    */
   readonly evaluate: (node: Tensor<A>, inputs: readonly Float64Array[]) => Float64Array;
-  /** An equal and cheaper expression of the same shape and type, if the node's form allows one. */
+  /** An equal and cheaper expression of the same shape and type, if there is one. */
   readonly simplify?: (node: Tensor<A>) => Tensor | undefined;
   /**
-   * An equal expression in other primitives: for an operation that ONNX, or a target, does not
-   * have.
+   * An equal expression in other primitives, for operations that ONNX or a target does not have.
    */
   readonly lower?: (node: Tensor<A>, target: Target) => Tensor | undefined;
   /**
-   * The operation on a batch, for `vmap`: the inputs that are `mapped`, at least one of them, have
-   * one more axis in front, of one size, and so has the result. Absent: one node per entry of the
-   * batch, which is always right and seldom fast.
+   * The operation on a batch, for `vmap`: `mapped` inputs, at least one, have an additional first
+   * axis of the same size, and so has the result. Default: one node per entry of the batch, which
+   * is usually slow.
    */
   readonly batch?: (
     node: Tensor<A>,
     inputs: readonly Tensor[],
     mapped: readonly boolean[],
   ) => Tensor;
-  /** What runs it, where no graph can hold it: graphs are cut there. */
+  /** The function outside of graphs that computes it; graphs are split there. */
   readonly outside?: Outside;
 }
 
-/** Runs an outside function on arrays. */
+/** An opened function outside of graphs, which runs on arrays. */
 export interface OutsideCall {
   run(inputs: readonly NdArray[]): Promise<NdArray>;
   dispose(): Promise<void>;
 }
 
-/** Where the surrounding graphs run, so that an outside file can run there too. */
+/** The device of the surrounding graphs, so that an ONNX file can run there, too. */
 export interface Place {
-  /** The device and all that decides how sessions start: one name, one kind of session. */
+  /** The name of the device and of all options that determine sessions. */
   readonly name: string;
-  /** Starts ONNX bytes there. */
+  /** Starts a session of ONNX bytes there. */
   readonly start: (model: OnnxModel) => Promise<{
     run(feeds: Readonly<Record<string, NdArray>>): Promise<Record<string, NdArray>>;
     dispose(): Promise<void>;
   }>;
 }
 
-/** Something that is called between graphs. */
+/** A function that is called between graphs. */
 export interface Outside {
   readonly open: (place: Place) => Promise<OutsideCall>;
 }
 
-/** The constructor of a primitive's nodes, which also knows the primitive. */
+/** The constructor of a primitive's nodes, with the primitive. */
 export interface Make<A extends Attributes = Attributes> {
   (inputs: readonly Tensor[], attributes: A): Tensor;
   readonly op: Primitive;
 }
 
 /**
- * Defines a primitive: shape rule, derivative, ONNX and evaluation in one object. Returns what
- * makes its nodes.
+ * Defines a primitive: shape rule, derivative, ONNX and evaluation in one object. Returns the
+ * constructor of its nodes.
  */
 export function primitive<A extends Attributes>(definition: Primitive<A>): Make<A> {
   const op = definition as unknown as Primitive;
@@ -156,7 +155,7 @@ export function rebuild(node: Tensor, inputs: readonly Tensor[]): Tensor {
 
 declare const matched: unique symbol;
 
-/** Whether a node is of one primitive; if so, its attributes have their types. */
+/** Whether a node is of a primitive; narrows the type of its attributes. */
 export const is = <A extends Attributes>(
   node: Tensor,
   make: Make<A>,
@@ -170,13 +169,12 @@ const inputNode = primitive<{ name: string; shape: Shape; dtype: DType }>({
     fail("usage", `input "${attributes.name}" has no value`, "pass one to evaluate"),
 });
 
-/** A free variable of a graph. */
+/** An input of a graph. */
 export function input(name: string, shape: Shape, dtype: DType = "float32"): Tensor {
   if (shape.some((d) => !Number.isInteger(d) || d < 0))
     fail(
       "shape",
-      `input "${name}": ${showShape(shape)} is not a shape`,
-      "give every axis an integer ≥ 0",
+      `input "${name}": ${showShape(shape)} is not a shape`, "give integers of at least 0",
     );
   return inputNode([], { name, shape, dtype });
 }
@@ -192,8 +190,8 @@ const constantNode = primitive<{ value: NdArray }>({
 });
 
 /**
- * A fixed array. Bare numbers and arrays in an operation need no `constant`: they take the other
- * operand's type.
+ * A constant tensor. Numbers and arrays in operations need no `constant`; they get the type of the
+ * other operand.
  */
 export function constant(
   value: Nested | NdArray | Float64Array | Float32Array,
@@ -212,29 +210,32 @@ export function constant(
 export const constantValue = (t: Tensor): NdArray | undefined =>
   is(t, constantNode) ? t.attributes.value : undefined;
 
-/** The one number a constant holds everywhere, if it does. Drives the algebraic identities. */
+/**
+ * The number of a constant whose elements are all equal, else undefined. Used by algebraic
+ * identities.
+ */
 export function uniformValue(t: Tensor): number | undefined {
   const value = constantValue(t);
   if (value === undefined || value.data.length === 0) return undefined;
   const first = value.data[0];
-  // One look suffices for a scalar; small arrays are scanned, large ones are hardly ever uniform.
+  // Only small arrays are scanned, because large ones are rarely uniform.
   if (value.data.length > 4096) return undefined;
   for (const v of value.data) if (!Object.is(v, first)) return undefined;
   return Number(first);
 }
 
-/** A tensor of a shape whose elements are all one value. */
+/** A tensor of the given shape with one value everywhere. */
 export const fill = (shape: Shape, value: number, dtype: DType): Tensor =>
   constantNode([], {
     value: { shape, dtype, data: convert(new Float64Array(sizeOf(shape)).fill(value), dtype) },
   });
 
-/** Zeros of the shape and the type of a tensor. */
+/** Zeros with the shape and the type of a tensor. */
 export const zerosLike = (t: Tensor): Tensor => fill(t.shape, 0, t.dtype);
-/** Ones of the shape and the type of a tensor. */
+/** Ones with the shape and the type of a tensor. */
 export const onesLike = (t: Tensor): Tensor => fill(t.shape, 1, t.dtype);
 
-/** What an operation accepts: a tensor, or numbers that take the type of the other operand. */
+/** An operand of an operation: a tensor, or numbers, which get the type of the other operand. */
 export type Operand = Tensor | Nested | NdArray;
 
 export function asTensor(value: Operand, like?: DType): Tensor {
@@ -243,9 +244,9 @@ export function asTensor(value: Operand, like?: DType): Tensor {
 }
 
 /**
- * Two operands of one type. Tensors of two types are an error. An array takes the type of the
- * other tensor if that type holds all its numbers, and plain numbers take the type of the other
- * operand: nothing is narrowed silently.
+ * Converts two operands to the same type. Tensors of different types are an error. An array gets
+ * the type of the other tensor if that type can represent all its numbers, and plain numbers get
+ * the type of the other operand.
  */
 export function asTensors(a: Operand, b: Operand, operation: string): [Tensor, Tensor] {
   const beside = (value: Operand, other: Operand): Tensor => {
@@ -268,14 +269,14 @@ export function asTensors(a: Operand, b: Operand, operation: string): [Tensor, T
 
 export function requireNumbers(t: Tensor, operation: string): void {
   if (t.dtype === "bool")
-    fail("type", `${operation}: needs numbers, got bool`, "cast it to a float or an integer type");
+    fail("type", `${operation}: the operand is bool, not a number`, "cast it to a float or an integer type");
 }
 
 export function requireFloat(t: Tensor, operation: string): void {
   if (!isFloat(t.dtype))
     fail(
       "type",
-      `${operation}: needs a float tensor, got ${t.dtype}`,
+      `${operation}: the operand is ${t.dtype}, not a float type`,
       "cast it to float32 or float64",
     );
 }

@@ -1,16 +1,16 @@
 /**
- * The nodes under some outputs, inputs before their consumers. Iterative: graphs are deeper than
- * the call stack.
+ * The nodes of a graph, inputs before their consumers. The algorithm is iterative, because graphs
+ * may be deeper than the call stack.
  */
 import type { Tensor } from "./tensor.ts";
 
-/** All nodes of a graph, each after its inputs. Deep graphs do not overflow the stack. */
+/** All nodes of a graph, each after its inputs. */
 export function topological(outputs: readonly Tensor[]): Tensor[] {
   const placed = new Set<Tensor>();
   for (const root of outputs) {
     if (placed.has(root)) continue;
     const path = [root];
-    const looked = [0]; // at how many inputs of each node of the path
+    const looked = [0]; // the number of visited inputs of each node of the path
     while (path.length > 0) {
       const top = path.length - 1;
       const node = path[top];

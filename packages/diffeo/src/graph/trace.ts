@@ -1,19 +1,16 @@
-/**
- * From a function on tensors to a graph: named inputs of given shapes, and the outputs the function
- * makes of them.
- */
+/** Traces a function of tensors to a graph with named inputs of given shapes, and its outputs. */
 import { fail } from "./error.ts";
 import { type DType, type FloatType, type Shape, sameShape, showShape } from "./ndarray.ts";
 import { input, type Tensor } from "./tensor.ts";
 import { leavesOf, mapTree, tensorsOf } from "./tree.ts";
 
-/** Shape and type of one argument. A bare list of sizes has the float type of the trace. */
+/** The shape and type of an argument. A list of sizes has the float type of the trace. */
 export type Spec = Shape | { readonly shape: Shape; readonly dtype?: DType };
 
 const isSizes = (value: unknown): boolean =>
   Array.isArray(value) && value.every((d) => d === null || typeof d === "number");
 
-/** What may stand in a spec: an array is one too. */
+/** The members of a spec; an array is one, too. */
 const parts: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ["shape", isSizes],
   ["dtype", (value) => value === undefined || typeof value === "string"],
@@ -21,8 +18,8 @@ const parts: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
 ]);
 
 /**
- * Whether a value is a spec and not a tree of them, in which a tensor may be called `shape`. `[]`
- * is a scalar's.
+ * Whether a value is a spec and not a tree of specs, in which a tensor may have the name `shape`.
+ * `[]` is the spec of a scalar.
  */
 export const isSpec = (value: unknown): value is Spec =>
   isSizes(value) ||
@@ -31,17 +28,17 @@ export const isSpec = (value: unknown): value is Spec =>
     "shape" in value &&
     Object.entries(value).every(([key, part]) => parts.get(key)?.(part) ?? false));
 
-/** A function of tensors as a graph: its symbolic inputs and its outputs. */
+/** A traced function: its symbolic inputs and its outputs. */
 export interface Trace<Y> {
-  /** One a leaf of the arguments, in order, named by argument and path: `x0`, `x1.layers.0.w`. */
+  /** One per leaf of the arguments, in order, named by argument and path: `x0`, `x1.layers.0.w`. */
   readonly inputs: readonly Tensor[];
-  /** What the function returned. */
+  /** The result of the function. */
   readonly result: Y;
-  /** Its leaves, named `y` or by their path. */
+  /** The leaves of the result, named `y` or by their path. */
   readonly outputs: readonly { readonly name: string; readonly tensor: Tensor }[];
 }
 
-/** Runs `f` once on symbolic inputs. */
+/** Traces a function: runs `f` once on symbolic inputs. */
 export function trace<Y>(
   f: (...args: never[]) => Y,
   specs: readonly unknown[],
@@ -65,8 +62,8 @@ export function trace<Y>(
     "the function returned something that is not a tensor:",
     remedy,
   );
-  if (outputs.length === 0) fail("type", "the function returned no tensor at all", remedy);
-  // Outputs and inputs share one name space in ONNX.
+  if (outputs.length === 0) fail("type", "the function returned no tensors", remedy);
+  // Outputs and inputs share a name space in ONNX.
   const inputs = leavesOf(args);
   const taken = new Set(inputs.map((t) => t.attributes.name as string));
   const free = (name: string): string => (taken.has(name) ? free(`out.${name}`) : name);
@@ -81,7 +78,7 @@ export function trace<Y>(
   };
 }
 
-/** Whether a concrete shape fits one in which some sizes are open (`null`). */
+/** Whether a shape matches one with open sizes (`null`). */
 export const fitsShape = (shape: Shape, open: readonly (number | null)[]): boolean =>
   sameShape(
     shape,

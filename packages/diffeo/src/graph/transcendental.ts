@@ -1,6 +1,6 @@
 /**
- * Exponentials, logarithms and what is made of them. All are accurate in the tails, where 1 − σ(x)
- * and 1 − tanh²(x) written naively lose every digit.
+ * Exponentials, logarithms and related functions. All are accurate in the tails, where 1 − σ(x) and
+ * 1 − tanh²(x) would lose all digits.
  */
 import { abs, add, div, maximum, minimum, mul, neg, sign, sub } from "./arithmetic.ts";
 import { binary, unary } from "./elementwise.ts";
@@ -23,7 +23,7 @@ const logNode = unary("log", { f: Math.log, vjp: (g, x) => div(g, x) }); // (log
 const expm1Node = unary("expm1", {
   f: Math.expm1,
   vjp: (g, x) => mul(g, exp(x)),
-  // eˣ − 1 = tanh(x/2)(eˣ + 1): no cancellation near 0, no ∞ − ∞ far away.
+  // eˣ − 1 = tanh(x/2)(eˣ + 1): without cancellation near 0 and ∞ − ∞ for large x.
   emit: (x, e, dtype) => {
     const half = e.node("Tanh", [e.node("Mul", [x, e.scalar(0.5, dtype)])]);
     return e.node("Mul", [half, e.node("Add", [e.node("Exp", [x]), e.scalar(1, dtype)])]);
@@ -40,7 +40,7 @@ const log1pNode = unary("log1p", {
     const lost = e.node("Sub", [u, one]);
     const tiny = e.node("Equal", [lost, e.scalar(0, dtype)]);
     const safe = e.node("Where", [tiny, one, lost]);
-    // x/(u − 1) is 1 where x is large, and ∞/∞ must not appear there.
+    // For large x, x/(u − 1) is 1, and ∞/∞ must be avoided.
     const ratio = e.node("Div", [
       e.node("Min", [x, e.scalar(1e9, dtype)]),
       e.node("Min", [safe, e.scalar(1e9, dtype)]),
@@ -77,15 +77,15 @@ export const softplusNode = unary("softplus", {
   vjp: (g, x) => mul(g, sigmoid(x)), // (log(1 + eˣ))′ = σ(x)
 });
 /**
- * ½e^{|x|} in two factors, so that it is infinite only where sinh and cosh are. A plain ½ would be
- * taken out of the product by what simplifies it (`mulNode`), and the square be infinite before it
- * is halved; nothing is taken out of |·|.
+ * ½e^{|x|} in two factors, so that it is infinite only if sinh and cosh are. A plain ½ would be
+ * moved out of the product by `mulNode`, and the square would overflow before it is halved; factors
+ * are not moved out of |·|.
  */
 const halfExp = (a: Tensor): Tensor => mul(abs(mul(exp(mul(a, 0.5)), 0.5)), exp(mul(a, 0.5)));
 const sinhNode = unary("sinh", {
   f: Math.sinh,
   vjp: (g, x) => mul(g, cosh(x)),
-  // With e = e^{|x|} − 1, sinh |x| = ½(e + e/(e + 1)): no difference near 0. For large |x|,
+  // With e = e^{|x|} − 1, sinh |x| = ½(e + e/(e + 1)): without cancellation near 0. For large |x|,
   // e^{−|x|} is negligible.
   lower: (x) => {
     const a = abs(x);
@@ -109,7 +109,7 @@ const asinhNode = unary("asinh", {
     const [one, part] = [div(1, m), div(x, m)];
     return div(g, mul(m, sqrt(add(mul(one, one), mul(part, part)))));
   },
-  // asinh |x| = log(1 + a + a²/(1 + √(1 + a²))), and log 2a where a² + 1 rounds to a².
+  // asinh |x| = log(1 + a + a²/(1 + √(1 + a²))), and log 2a if a² + 1 rounds to a².
   lower: (x) => {
     const a = abs(x);
     const near = minimum(a, FAR);
@@ -122,8 +122,8 @@ const asinhNode = unary("asinh", {
 const atanNode: Make = unary("atan", {
   f: Math.atan,
   vjp: (g, x) => div(g, add(mul(x, x), 1)), // atan′(x) = 1/(1 + x²)
-  // The runtime has it in float32 alone. From y₀ = atan x to seven digits, with c = cos y₀ and
-  // s = sin y₀, atan x = y₀ + atan d, d = (x c − s)/(c + x s), and atan d = d − d³/3 to rounding.
+  // The runtime has it in float32 only. From y₀ = atan x to seven digits, with c = cos y₀ and s =
+  // sin y₀, atan x = y₀ + atan d, d = (x c − s)/(c + x s), and atan d = d − d³/3 to rounding.
   lower: (x) => {
     if (x.dtype === "float32") return undefined;
     const near = minimum(maximum(x, -FAR_OUT), FAR_OUT);
@@ -133,16 +133,16 @@ const atanNode: Make = unary("atan", {
     return add(y, sub(d, mul(mul(d, mul(d, d)), 1 / 3)));
   },
 });
-/** Beyond, atan is ±π/2 in float64. */
+/** Above, atan is ±π/2 in float64. */
 const FAR_OUT = 2 ** 60;
-/** Beyond, √(1 + a²) is a in float64. */
+/** Above, √(1 + a²) is a in float64. */
 const FAR = 2 ** 28;
 const powNode = binary("pow", {
   onnx: "Pow",
   f: Math.pow,
   vjp: [
-    // ∂ₐ aᵇ = b aᵇ⁻¹, and 0 for b = 0, where a⁻¹ would make NaN of 0·∞ at a = 0. For a ≠ 0 the
-    // exponent must stay as it is, as ∂_b is still to be taken of this.
+    // ∂ₐ aᵇ = b aᵇ⁻¹, and 0 for b = 0, where a⁻¹ would give 0·∞ = NaN at a = 0. For a ≠ 0 the
+    // exponent must not change, because ∂_b may still be applied.
     (g, a, b) => {
       const c = uniformValue(b);
       if (c !== undefined) return mul(g, c === 0 ? 0 : mul(b, pow(a, c - 1)));
@@ -166,9 +166,9 @@ const powNode = binary("pow", {
 export const exp = (x: Operand): Tensor => expNode([asTensor(x)], {});
 /** The natural logarithm, element by element: −∞ at 0 and NaN below. */
 export const log = (x: Operand): Tensor => logNode([asTensor(x)], {});
-/** eˣ − 1, accurate near 0. */
+/** eˣ − 1, element by element, accurate near 0. */
 export const expm1 = (x: Operand): Tensor => expm1Node([asTensor(x)], {});
-/** log(1 + x), accurate near 0. */
+/** log(1 + x), element by element, accurate near 0. */
 export const log1p = (x: Operand): Tensor => log1pNode([asTensor(x)], {});
 /** √x, element by element. */
 export const sqrt = (x: Operand): Tensor => sqrtNode([asTensor(x)], {});
@@ -178,19 +178,19 @@ export const sin = (x: Operand): Tensor => sinNode([asTensor(x)], {});
 export const cos = (x: Operand): Tensor => cosNode([asTensor(x)], {});
 /** tanh x, element by element. */
 export const tanh = (x: Operand): Tensor => tanhNode([asTensor(x)], {});
-/** σ(x) = 1/(1 + e⁻ˣ) */
+/** The logistic function σ(x) = 1/(1 + e⁻ˣ), element by element. */
 export const sigmoid = (x: Operand): Tensor => sigmoidNode([asTensor(x)], {});
-/** log(1 + eˣ), finite and accurate for every x. */
+/** log(1 + eˣ), element by element, without overflow and accurate for all x. */
 export const softplus = (x: Operand): Tensor => softplusNode([asTensor(x)], {});
-/** (eˣ − e⁻ˣ)/2 */
+/** The hyperbolic sine (eˣ − e⁻ˣ)/2, element by element. */
 export const sinh = (x: Operand): Tensor => sinhNode([asTensor(x)], {});
-/** (eˣ + e⁻ˣ)/2 */
+/** The hyperbolic cosine (eˣ + e⁻ˣ)/2, element by element. */
 export const cosh = (x: Operand): Tensor => coshNode([asTensor(x)], {});
-/** The inverse of sinh: log(x + √(x² + 1)). */
+/** The inverse hyperbolic sine log(x + √(x² + 1)), element by element. */
 export const asinh = (x: Operand): Tensor => asinhNode([asTensor(x)], {});
-/** log σ(x) = −log(1 + e⁻ˣ) */
+/** log σ(x) = −log(1 + e⁻ˣ), element by element. */
 export const logSigmoid = (x: Operand): Tensor => neg(softplus(neg(x)));
-/** The angle whose tangent is x, between −π/2 and π/2. */
+/** The arctangent of x, between −π/2 and π/2, element by element. */
 export const atan = (x: Operand): Tensor => atanNode([asTensor(x)], {});
 /** a to the power of b, element by element, with broadcasting. */
 export const pow = (a: Operand, b: Operand): Tensor => powNode(asTensors(a, b, "pow"), {});

@@ -1,6 +1,6 @@
 /**
- * Trees: nested objects and arrays whose leaves are tensors (or whatever a predicate calls a leaf).
- * Object keys are visited in their own order, so that flattening is deterministic and reversible.
+ * Trees: nested objects and arrays whose leaves are tensors, or values that a predicate selects.
+ * Object keys are visited in insertion order, so flattening is deterministic and reversible.
  */
 import { fail } from "./error.ts";
 import { describe, isNdArray } from "./ndarray.ts";
@@ -28,11 +28,11 @@ export function mapTree<L, M>(
   return fail(
     "type",
     `${path || "tree"}: ${describe(tree)} is neither a leaf nor a list or object of leaves`,
-    "give a tree whose ends are all leaves",
+    "give a tree of leaves only",
   );
 }
 
-/** Leaves in order. */
+/** The leaves of a tree in order. */
 export function leavesOf<L = Tensor>(
   tree: unknown,
   isLeaf: (value: unknown) => boolean = isTensor,
@@ -42,7 +42,7 @@ export function leavesOf<L = Tensor>(
   return leaves;
 }
 
-/** The structure of `tree` with new leaves, taken in order. */
+/** Replaces the leaves of `tree` by new ones, in order. */
 export function withLeaves<M>(
   tree: unknown,
   leaves: readonly M[],
@@ -52,7 +52,7 @@ export function withLeaves<M>(
   return mapTree<unknown, M>(tree, () => leaves[next++], isLeaf);
 }
 
-/** Whether a value is neither a list nor an object, so that a walk ends there. */
+/** Whether a value is neither a list nor an object of a tree. */
 const isEnd = (value: unknown): boolean =>
   typeof value !== "object" ||
   value === null ||
@@ -61,8 +61,8 @@ const isEnd = (value: unknown): boolean =>
   ArrayBuffer.isView(value);
 
 /**
- * The tensors of a tree that a caller or a caller's function made; anything else in it is an error:
- * `complaint` opens it.
+ * The tensors of a tree that a caller or a caller's function made; other values are errors, which
+ * start with `complaint`.
  */
 export function tensorsOf(
   tree: unknown,
@@ -80,8 +80,8 @@ export function tensorsOf(
 }
 
 /**
- * The leaves of a tree in the order of another's, each found by its key. Where the two differ,
- * `differs` is called.
+ * The leaves of a tree in the order of another tree, matched by key. `differs` is called if their
+ * structures differ.
  */
 export function leavesLike(
   like: unknown,

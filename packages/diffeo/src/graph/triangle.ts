@@ -1,6 +1,6 @@
 /**
- * Symmetric matrices by their lower triangles: from a list of entries, and as L Lᵀ. All batch over
- * leading axes. With S = L⁻¹dA L⁻ᵀ (I. Murray, "Differentiation of the Cholesky decomposition",
+ * Symmetric matrices by their lower triangles: from a list of entries, and as L Lᵀ, with leading
+ * batch axes. With S = L⁻¹dA L⁻ᵀ (I. Murray, "Differentiation of the Cholesky decomposition",
  * 2016), Φ the lower triangle with half the diagonal,
  *
  *   A = L Lᵀ,   dL = L Φ(S),   Ā = sym(L⁻ᵀ Φ(Lᵀ L̄) L⁻¹)
@@ -28,7 +28,7 @@ import { sqrt } from "./transcendental.ts";
 
 const symmetricPart = (a: Tensor): Tensor => mul(add(a, transpose(a)), 0.5);
 
-/** Row by row; a pivot that is not positive leaves NaN. */
+/** The Cholesky factor row by row; a pivot that is not positive gives NaN. */
 function choleskyValue(a: Float64Array, n: number): Float64Array {
   const l = new Float64Array(n * n);
   for (let i = 0; i < n; i++)
@@ -68,12 +68,12 @@ const choleskyNode: Make = primitive({
   },
 });
 
-/** Rows that are taken a column at a time. */
+/** Matrices up to this size are factorised column by column. */
 const FEW = 8;
 
 /**
  * In halves: A₁₁ = L₁₁L₁₁ᵀ, L₂₁ = A₂₁L₁₁⁻ᵀ, L₂₂L₂₂ᵀ = A₂₂ − L₂₁L₂₁ᵀ, so that most of the work is
- * products of matrices. Column by column, all of the rest would be written n times.
+ * matrix products. Column by column, the rest of the matrix would be written n times.
  */
 function choleskyExpression(a: Tensor): Tensor {
   const n = a.shape.at(-1) as number;
@@ -89,7 +89,10 @@ function choleskyExpression(a: Tensor): Tensor {
   return concat([concat([first, below], -2), pad(last, [...none, half, 0], [...none, 0, 0])], -1);
 }
 
-/** L's first column is A's over the root of its first entry, the rest that of A − l lᵀ. */
+/**
+ * The first column of L is that of A divided by the root of its first entry; the rest is that of A
+ * − l lᵀ.
+ */
 function byColumns(a: Tensor): Tensor {
   const n = a.shape.at(-1) as number;
   const whole = batchShape(a).map(() => null);
@@ -108,14 +111,15 @@ function byColumns(a: Tensor): Tensor {
 }
 
 /**
- * The lower triangular L with A = L Lᵀ, over the last two axes, of positive-definite matrices; NaN
- * where one is not. What is not symmetric of A is left out.
+ * The Cholesky factor L of positive-definite matrices, A = L Lᵀ with L lower triangular, over the
+ * last two axes; NaN if a matrix is not positive definite. The antisymmetric part of A is ignored.
  */
 export const cholesky = (a: Operand): Tensor => choleskyNode([asTensor(a)], {});
 
 /**
- * Symmetric matrices […, n, n] of their lower triangles, row by row, as `covariance` has them; with
- * `diagonal`, of the entries below it, as `correlation` has them: symmetric(r, { diagonal: 1 }).
+ * Symmetric matrices […, n, n] from their lower triangles, row by row, as those of the domain
+ * `covariance`. With `diagonal` the entries are those below the diagonal, as of the domain
+ * `correlation`: symmetric(r, { diagonal: 1 }).
  */
 export function symmetric(
   entries: Operand,
@@ -127,8 +131,8 @@ export function symmetric(
   if (count === 0 || (rows * (rows + 1)) / 2 !== count)
     fail(
       "shape",
-      `symmetric: ${count} entries, of shape ${showShape(y.shape)}, are not a lower triangle`,
-      "give 1, 3, 6, 10, … on the last axis",
+      `symmetric: ${count} entries, in the shape ${showShape(y.shape)}, are not a lower triangle`,
+      "give 1, 3, 6, 10, … entries on the last axis",
     );
   const n = diagonal === undefined ? rows : rows + 1;
   const given =

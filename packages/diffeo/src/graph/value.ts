@@ -1,7 +1,4 @@
-/**
- * The same numbers under another type or another name, and the two constants that index algebra
- * needs.
- */
+/** Casts, nodes with the same value, and constants of indices. */
 import { onnxType } from "./emitter.ts";
 import { fail } from "./error.ts";
 import { convert, type DType, isFloat, toFloat64 } from "./ndarray.ts";
@@ -21,7 +18,7 @@ const castNode: Make<{ to: DType }> = primitive<{ to: DType }>({
   },
 });
 
-/** Another element type. Floats become integers by truncation. */
+/** Converts the element type. Floats become integers by truncation. */
 export const cast = (x: Operand, to: DType): Tensor => castNode([asTensor(x)], { to });
 
 const stopNode: Make = primitive({
@@ -33,7 +30,7 @@ const stopNode: Make = primitive({
   evaluate: (_, [x]) => x,
 });
 
-/** The same value; derivatives do not pass. Simplified away once differentiation is done. */
+/** The same value with derivative 0. */
 export const stopGradient = (x: Operand): Tensor => stopNode([asTensor(x)], {});
 
 const variableNode: Make = primitive({
@@ -47,18 +44,18 @@ const variableNode: Make = primitive({
 });
 
 /**
- * A fresh node with the same value: what a derivative is taken with respect to, apart from other
- * uses of `x`.
+ * A new node with the same value, with respect to which derivatives are computed, separate from
+ * other uses of `x`.
  */
 export const variable = (x: Operand): Tensor => variableNode([asTensor(x)], {});
 
-/** Refuses what is not a size. */
+/** Throws unless n is a size. */
 export function requireSize(n: number, operation: string): void {
   if (!Number.isInteger(n) || n < 0)
-    fail("shape", `${operation}: ${n} is not a size`, "give an integer ≥ 0");
+    fail("shape", `${operation}: the size is ${n}`, "give an integer of at least 0");
 }
 
-/** 0, 1, … n−1 */
+/** The vector 0, 1, …, n − 1. */
 export function iota(n: number, dtype: DType = "int64"): Tensor {
   requireSize(n, "iota");
   const data = Float64Array.from({ length: n }, (_, i) => i);

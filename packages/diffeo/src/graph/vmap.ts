@@ -1,10 +1,10 @@
 /**
- * A function of single values as a function of batches of them:
+ * Vectorisation: turns a function of single values into a function of batches,
  *
  *   vmap(f)(x₁ … x_n) = (f(x₁) … f(x_n))
  *
- * as one graph, by the rule that each primitive has for a batch. What does not depend on the batch
- * stays as it is, computed once.
+ * in one graph, by the batch rule of each primitive. Nodes that do not depend on the batch are
+ * computed once.
  */
 import { unrolled } from "./batch.ts";
 import { expand } from "./broadcast.ts";
@@ -14,15 +14,18 @@ import { input, type Tensor } from "./tensor.ts";
 import { topological } from "./topological.ts";
 import { leavesOf, tensorsOf, withLeaves } from "./tree.ts";
 
-/** Which arguments are batches: 0, along their first axis, or null, the same for all. */
+/**
+ * Which arguments are batches: 0 for batches along the first axis, null for arguments that all
+ * entries share.
+ */
 export type BatchAxes = readonly (0 | null)[];
 
 /**
- * `f`, written for single values, on batches: arguments are trees of tensors with one more axis in
- * front, all of one size, and so are the results.
+ * Vectorises a function of single values: arguments and results are trees of tensors with an
+ * additional first axis, which has the same size for all.
  *
  * @param f a function from trees of tensors to a tree of tensors
- * @param axes which arguments are batches. Default all of them
+ * @param axes which arguments are batches. Default all
  * @example
  * const one = at(x, 0);
  * const distance = (a: Tensor, b: Tensor) => squaredNorm(sub(a, b));   // [n], [n] → []
@@ -56,14 +59,14 @@ export function vmap<A extends readonly unknown[], Y>(
   };
 }
 
-/** The first axis that all tensors of the mapped arguments share. */
+/** The size of the first axis of all tensors of the mapped arguments. */
 function batchSize(args: readonly unknown[], batches: readonly boolean[]): number {
   const leaves = args.flatMap((arg, i) =>
     batches[i]
       ? tensorsOf(
           arg,
           `vmap: argument ${i + 1} is`,
-          "give tensors, or null in the list of axes for what is not a batch",
+          "give tensors, or null in `axes` for arguments that are not batches",
         )
       : [],
   );
@@ -75,12 +78,12 @@ function batchSize(args: readonly unknown[], batches: readonly boolean[]): numbe
       fail(
         "shape",
         `vmap: the batches have shapes ${showShape(first.shape)} and ${showShape(tensor.shape)}`,
-        "give all of them one first axis, or null in the list of axes for what is not a batch",
+        "make their first axes equal, or use null in `axes` for arguments that are not batches",
       );
   return first.shape[0];
 }
 
-/** `outputs` for batches in place of the nodes that `given` names. */
+/** `outputs` with the nodes of `given` replaced by batches. */
 function batchOf(
   outputs: readonly Tensor[],
   given: ReadonlyMap<Tensor, Tensor>,

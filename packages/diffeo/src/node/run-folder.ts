@@ -85,7 +85,11 @@ export class RunFolder implements RunStore {
   /** Creates the folder of a new run. An existing run is not overwritten. */
   static async create(path: string, config: RunConfig): Promise<RunFolder> {
     if (existsSync(join(path, "config.json")))
-      fail("usage", `${path} already contains a run`, "open it to continue, or choose another folder");
+      fail(
+        "usage",
+        `${path} already contains a run`,
+        "open it to continue, or choose another folder",
+      );
     await writeFileAtomic(join(path, "config.json"), `${JSON.stringify(config, undefined, 2)}\n`);
     return new RunFolder(path);
   }
@@ -98,7 +102,8 @@ export class RunFolder implements RunStore {
     if (odd)
       fail(
         "usage",
-        `the run in ${path} was started with ${odd.path} = ${show(odd.before)}, but now it is ${show(odd.now)}`, "use the same settings, or start a new run",
+        `the run in ${path} was started with ${odd.path} = ${show(odd.before)}, but now it is ${show(odd.now)}`,
+        "use the same settings, or start a new run",
       );
     const folder = new RunFolder(path);
     await folder.#tidy();

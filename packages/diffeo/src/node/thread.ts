@@ -95,7 +95,8 @@ class Thread {
   abandon(session: number): void {
     const error = new DiffeoError(
       "disposed",
-      "this function was disposed while it was running", "await its result first",
+      "this function was disposed while it was running",
+      "await its result first",
     );
     for (const [call, pending] of this.#calls)
       if (pending.session === session) {

@@ -414,7 +414,7 @@ describe("bad input", () => {
       [ndarray(1)],
       /returned something that is not a tensor: an array, at 0/,
     ],
-    ["empty", {}, /returned no tensor at all/],
+    ["empty", {}, /returned no tensors/],
   ])("a result that is %s is refused", async (_, result, message) => {
     const error = await refusal(() => compile(() => result as Tensor, [])());
     expect(error).toEqual({ kind: "type", message: expect.stringMatching(message) });

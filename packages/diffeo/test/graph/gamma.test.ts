@@ -76,6 +76,8 @@ describe("log Γ, ψ₀, ψ₁ and ψ₃", () => {
   );
 
   it("has no derivative of order one half", () => {
-    expect(() => polygamma(0.5, 1)).toThrow(/polygamma: the order is 0.5. Give an integer of at least 0/);
+    expect(() => polygamma(0.5, 1)).toThrow(
+      /polygamma: the order is 0.5. Give an integer of at least 0/,
+    );
   });
 });

@@ -4,8 +4,8 @@ import { is, type Make } from "../tensor.ts";
 import type { Lowering } from "./rule.ts";
 
 /**
- * The operator is float32 alone. And it keeps P to itself: where a backward pass, which uses O as
- * well, computes P anyway, the equation has it for one product more.
+ * The operator is float32 only, and does not return P. A backward pass, which also uses O, computes
+ * P anyway, so the equation costs only one more product.
  */
 const byEquation: Lowering = (node, _, uses) =>
   is(node, attentionNode) && (node.dtype !== "float32" || uses(node) > 1)

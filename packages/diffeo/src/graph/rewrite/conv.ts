@@ -1,8 +1,8 @@
 /**
- * Convolutions as products: those of 3×3 as in `winograd.ts` where that takes fewer, any other as
- * one Gather with a constant table and one Gemm. In training that is several times faster than
- * ONNX's Conv on the CPU, and 1.2 times through WebGPU, where the patches of the forward pass serve
- * ∂T/∂w too.
+ * Convolutions as products: 3×3 kernels as in `winograd.ts` if that needs fewer products, others as
+ * one Gather with a constant table and one Gemm. In training this is several times faster than
+ * ONNX's Conv on the CPU, and 1.2 times through WebGPU, because the patches of the forward pass are
+ * also used for ∂T/∂w.
  */
 import { convInputNode, convNode, convWeightNode, type Geometry, meetings } from "../conv.ts";
 import { take } from "../gather.ts";
@@ -13,7 +13,9 @@ import { constant, is, type Make, type Tensor } from "../tensor.ts";
 import type { Lowering } from "./rule.ts";
 import { winogradImage, winogradKernel, winogradOutput } from "./winograd.ts";
 
-/** Which input pixel each (output pixel, tap) reads; the one past the end is a row of zeros. */
+/**
+ * The input pixel that each (output pixel, tap) reads; the index past the end is a row of zeros.
+ */
 function inputTable(q: Geometry): number[] {
   const table = new Array<number>(q.oh * q.ow * q.kh * q.kw).fill(q.h * q.w);
   meetings(q.h, q.kh, q.oh, q.stride, q.top, (p, u, i) => {
@@ -24,7 +26,7 @@ function inputTable(q: Geometry): number[] {
   return table;
 }
 
-/** Which output pixel each (input pixel, tap) was written to. */
+/** The output pixel that each (input pixel, tap) was written to. */
 function outputTable(q: Geometry): number[] {
   const table = new Array<number>(q.h * q.w * q.kh * q.kw).fill(q.oh * q.ow);
   meetings(q.h, q.kh, q.oh, q.stride, q.top, (p, u, i) => {
@@ -36,8 +38,8 @@ function outputTable(q: Geometry): number[] {
 }
 
 /**
- * Rows of a [batch, pixels, channels] tensor gathered by a table: one row a pixel, its taps side by
- * side.
+ * Rows of a [batch, pixels, channels] tensor gathered by a table: one row per pixel, with its taps
+ * concatenated.
  */
 function patches(x: Tensor, table: readonly number[], taps: number): Tensor {
   const [b, h, w, c] = x.shape;

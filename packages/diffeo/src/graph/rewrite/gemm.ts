@@ -1,5 +1,6 @@
 /**
- * Products as ONNX Runtime runs them best: one Gemm with transposes, a factor and a bias in place.
+ * Products in the form that is fastest in ONNX Runtime: one Gemm with transposes, a factor and a
+ * bias.
  *   Gemm  α AᵗBᵗ + C        FusedMatMul  AᵗBᵗ over batches, on the CPU
  */
 import { addNode, mul, mulNode, negNode, unscaled } from "../arithmetic.ts";
@@ -19,15 +20,15 @@ const transposedShape = ([a, b]: readonly Tensor[], { transA, transB }: Transpos
   b.shape.at(transB ? -2 : -1) as number,
 ];
 
-/** aᵀ·b etc. as the expression they came from: what the reference evaluates. */
+/** aᵀ·b etc. as the original expression, for the reference. */
 const unfused = ([a, b]: readonly Tensor[], { transA, transB }: Transposed): Tensor =>
   matmulNode([transA ? transpose(a) : a, transB ? transpose(b) : b], {});
 
-/** A multiple of the product, too. */
+/** Optionally a multiple of the product. */
 type Scaled = Transposed & { alpha?: number };
 
 /**
- * The product ONNX calls Gemm: transposes in place, an optional third input added to every row.
+ * ONNX's Gemm: a product with transposes and an optional third input that is added to every row.
  * Made by lowering.
  */
 const gemmNode: Make<Scaled> = primitive<Scaled>({
@@ -45,7 +46,7 @@ const gemmNode: Make<Scaled> = primitive<Scaled>({
   evaluate: ({ inputs, attributes }, values) => evaluateProduct(inputs, attributes, values),
 });
 
-/** Batched product with transposes in place (com.microsoft, CPU). Made by lowering. */
+/** A batched product with transposes (com.microsoft, CPU). Made by lowering. */
 const fusedNode: Make<Transposed> = primitive<Transposed>({
   name: "fusedMatmul",
   infer: (inputs, attributes) => ({
@@ -82,7 +83,7 @@ function evaluateProduct(
   return out;
 }
 
-/** A·B: transposes move into the product, and long thin ones are cut. */
+/** A·B: transposes are merged into the product, and long thin products are split. */
 const product: Lowering = ({ inputs: [a, b], shape }, target) => {
   if (shape.length === 2) {
     const [left, right] = [swapped(a), swapped(b)];
@@ -92,12 +93,12 @@ const product: Lowering = ({ inputs: [a, b], shape }, target) => {
         const whole = splitProduct(x?.tensor ?? left, y?.tensor ?? b);
         return x || y ? mul(whole, (x?.factor ?? 1) * (y?.factor ?? 1)) : whole;
       }
-      // AᵀB over many rows, A the wider: (BᵀA)ᵀ packs the narrow factor and runs up to twice as
-      // fast.
+      // AᵀB over many rows with A wider than B: (BᵀA)ᵀ packs the narrow factor and is up to twice
+      // as fast.
       if (shape[1] * 2 <= shape[0])
         return transpose(scaledGemm(b, left, { transA: true, transB: false }));
     }
-    // A transposed right factor halves the speed of the GPU's kernel: one that is small compared
+    // A transposed right factor halves the speed of the GPU's kernel, so one that is small compared
     // with the left is transposed first.
     if (target === "gpu" && right && a.shape[0] >= LONG && sizeOf(b.shape) <= 64 * LONG)
       return scaledGemm(left ?? a, b, { transA: left !== undefined, transB: false });
@@ -116,19 +117,19 @@ const product: Lowering = ({ inputs: [a, b], shape }, target) => {
     : undefined;
 };
 
-/** AᵗBᵗ, with the numbers that A and B are multiples by. */
+/** AᵗBᵗ with the numeric factors of A and B. */
 function scaledGemm(a: Tensor, b: Tensor, trans: Transposed): Tensor {
   const first = bare(a, 1);
   const second = bare(b, first.factor);
   return gemmNode([first.tensor, second.tensor], { ...trans, alpha: first.factor * second.factor });
 }
 
-/** From this many rows on, a special form of AᵀB pays off. */
+/** The number of rows from which a special form of AᵀB is faster. */
 const LONG = 4096;
 
 /**
- * AᵀB over many rows on a GPU: so few results keep most of it idle. The rows are cut into slices
- * that are multiplied side by side and summed, the narrow factor being the one that is transposed.
+ * AᵀB over many rows on a GPU, where few results leave most of it idle. The rows are split into
+ * slices that are multiplied in parallel and summed, with the narrow factor transposed.
  */
 function splitProduct(a: Tensor, b: Tensor): Tensor {
   const [k, m] = a.shape;
@@ -141,35 +142,33 @@ function splitProduct(a: Tensor, b: Tensor): Tensor {
 }
 
 /**
- * Whether Gemm can apply a number: its factor is an attribute in float32, whatever the type of the
- * graph.
+ * Whether Gemm can apply a number, because its factor is a float32 attribute for all types of
+ * graphs.
  */
 const isAlpha = (factor: number): boolean => Math.fround(factor) === factor;
 
-/**
- * A factor without a number that Gemm can apply itself, in addition to the one it applies already.
- */
+/** Removes a numeric factor that Gemm can apply, in addition to the one it already has. */
 function bare(t: Tensor, alpha: number): { readonly tensor: Tensor; readonly factor: number } {
   const scaled = unscaled(t);
   return scaled && isAlpha(scaled.factor * alpha) ? scaled : { tensor: t, factor: 1 };
 }
 
 /**
- * A number as a row of one: a Gemm through WebGPU that adds a number without an axis ends the
- * process (1.30).
+ * A number as a row of size 1, because a Gemm through WebGPU that adds a number without axes ends
+ * the process (1.30).
  */
 const row = (bias: Tensor): Tensor => (bias.shape.length === 0 ? reshape(bias, [1]) : bias);
 
-/** What lies under all reshapes. */
+/** The tensor before all reshapes. */
 function beneath(t: Tensor): Tensor {
   const inner = unreshaped(t);
   return inner ? beneath(inner) : t;
 }
 
 /**
- * a·b + c as one Gemm, where the sum is the product's only use. The product may be under a reshape,
- * as after a convolution, if the last axis survived it, or c is as large as the product or a
- * number.
+ * a·b + c as one Gemm, if the sum is the only use of the product. The product may be reshaped, as
+ * after a convolution, if the last axis is unchanged, or if c is a number or as large as the
+ * product.
  */
 function fuseBias(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tensor | undefined {
   if (!sameShape(product.shape, shape) || uses(product) !== 1) return undefined;
@@ -187,8 +186,8 @@ function fuseBias(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tens
 }
 
 /**
- * The same where pixels were rows and batches went first only afterwards, as in `winograd.ts`, for
- * c the same at every pixel: there it is a row.
+ * The same if pixels are rows and the batch axis is moved to the front afterwards, as in
+ * `winograd.ts`, and c is the same at every pixel.
  */
 function fuseRow(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tensor | undefined {
   const moved = beneath(product);
@@ -211,7 +210,7 @@ function fuseRow(product: Tensor, bias: Tensor, shape: Shape, uses: Uses): Tenso
   return reshape(transposeNode([reshape(whole, pixels.shape)], moved.attributes), shape);
 }
 
-/** c·(a·b) as one Gemm, where that is the product's only use. */
+/** c·(a·b) as one Gemm, if this is the only use of the product. */
 function fuseScale(
   product: Tensor,
   factor: number | undefined,

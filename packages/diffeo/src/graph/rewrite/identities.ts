@@ -1,4 +1,4 @@
-/** Identities between families of primitives: what derivatives leave behind, made smaller. */
+/** Identities between several primitives, which simplify derivatives. */
 import { addNode, mul, unscaled } from "../arithmetic.ts";
 import { expand, sumNode, unexpanded } from "../broadcast.ts";
 import { concat } from "../concat.ts";
@@ -8,7 +8,7 @@ import { pad, padNode } from "../slice.ts";
 import { is, type Make, type Tensor } from "../tensor.ts";
 import type { Identity } from "./rule.ts";
 
-/** New leading axes that a reshape leaves alone can be repeated afterwards. */
+/** New leading axes that a reshape does not change can be expanded afterwards. */
 const expandAfterReshape: Identity = ({ inputs: [x], shape }) => {
   const before = unexpanded(x);
   const lead = before ? x.shape.length - before.shape.length : 0;
@@ -18,7 +18,7 @@ const expandAfterReshape: Identity = ({ inputs: [x], shape }) => {
     : undefined;
 };
 
-/** A number goes on outwards, to where a sum or a product of matrices takes it in. */
+/** Moves a numeric factor outwards, to a sum or a matrix product. */
 const scaleAfterReshape: Identity = ({ inputs: [x], shape }) => {
   const scaled = unscaled(x);
   return scaled && mul(reshape(scaled.tensor, shape), scaled.factor);
@@ -42,9 +42,9 @@ const multipleOfSum: Identity = (node) => {
 };
 
 /**
- * a + b, where both are padded to one size and one begins where the other ends, is their
- * concatenation, padded. The gradient of a tensor that is used piece by piece comes as such sums,
- * each term as large as the whole.
+ * a + b of two padded tensors, where one begins at the end of the other, is their padded
+ * concatenation. The gradient of a tensor that is used in parts is such a sum, whose terms are as
+ * large as the tensor.
  */
 function joinedPads(a: Tensor, b: Tensor): Tensor | undefined {
   if (!is(a, padNode) || !is(b, padNode) || !sameShape(a.shape, b.shape)) return undefined;
@@ -58,7 +58,7 @@ function joinedPads(a: Tensor, b: Tensor): Tensor | undefined {
   return pad(concat([a.inputs[0], b.inputs[0]], axis), from, b.attributes.after);
 }
 
-/** In the order they are tried, after the primitive's own. */
+/** The identities, in the order in which they are tried after the primitive's own. */
 export const identities: readonly (readonly [Make, Identity])[] = [
   [reshapeNode as Make, (node) => expandAfterReshape(node) ?? scaleAfterReshape(node)],
   [sumNode as Make, multipleOfSum],

@@ -1,4 +1,4 @@
-/** All rules that stand apart from the primitives, by the primitive they are about. */
+/** All rewrite rules that are not part of a primitive, by the primitive to which they apply. */
 import type { Primitive } from "../tensor.ts";
 import { attentions } from "./attention.ts";
 import { convolutions } from "./conv.ts";

@@ -1,4 +1,4 @@
-/** What ONNX Runtime's own operators lack, or do badly, on one device or another. */
+/** Replacements for operators that ONNX Runtime lacks, or runs badly, on some devices. */
 import { abs, add, div, maximum, neg, signNode, sub } from "../arithmetic.ts";
 import { erfNode } from "../erf.ts";
 import { greater, logicalAnd, logicalNot, logicalOr, orNode, where, whereNode } from "../logic.ts";
@@ -20,14 +20,14 @@ export const runtimes: readonly (readonly [Make, Lowering])[] = [
   ],
   [sinNode, ({ inputs: [x] }, target) => (target === "gpu" ? sineExpression(x, 0) : undefined)],
   [cosNode, ({ inputs: [x] }, target) => (target === "gpu" ? sineExpression(x, 0.25) : undefined)],
-  // The CPU's own is 0 below −18 in float32, and loses every digit by −37 in float64.
+  // The CPU's operator is 0 below −18 in float32, and loses all digits at −37 in float64.
   [
     sigmoidNode,
     ({ inputs: [x] }, target) => (target === "cpu" ? div(1, add(exp(neg(x)), 1)) : undefined),
   ],
   // log(1 + eˣ) = max(x, 0) + log(1 + u), u = e^{−|x|} ≤ 1. With w = fl(1 + u), log(1 + u) = log w
-  // + (u − (w − 1))/w up to the square of a rounding error. The CPU's own is float32 alone, and
-  // goes number by number: 4× slower.
+  // + (u − (w − 1))/w up to the square of a rounding error. The CPU's operator is float32 only and
+  // 4 times slower, because it is not vectorised.
   [
     softplusNode,
     ({ inputs: [x] }, target) => {

@@ -19,8 +19,8 @@ const TERMS = 8;
 export function sineExpression(x: Tensor, turns: number): Tensor {
   const k = sub(floor(add(mul(x, 1 / (2 * Math.PI)), turns + 0.5)), turns);
   const near = sub(sub(x, mul(k, HIGH)), mul(k, LOW));
-  // From about 10⁷ on a float32 no longer knows its phase; the series must not be asked far from
-  // where it holds.
+  // From about 10⁷ on a float32 has no phase, and the series must not be evaluated outside its
+  // range.
   const r = clip(near, -Math.PI, Math.PI);
   const r2 = mul(r, r);
   // Horner: 1 − r²/(2·3)(1 − r²/(4·5)(1 − …))

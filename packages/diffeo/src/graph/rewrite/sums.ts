@@ -1,4 +1,4 @@
-/** Long sums, as the CPU and a GPU run them best. */
+/** Long sums in forms that are fast on the CPU and on GPUs. */
 import { add, addAll, mul, mulNode } from "../arithmetic.ts";
 import { sum, sumNode } from "../broadcast.ts";
 import { runsOf } from "../concat.ts";
@@ -10,8 +10,8 @@ import { constant, is, type Make, type Tensor } from "../tensor.ts";
 import type { Lowering } from "./rule.ts";
 
 /**
- * A sum over leading axes as 1ᵀX: ONNX Runtime's own walks down the columns of X, its product along
- * the rows, which is two to four times faster.
+ * A sum over leading axes as 1ᵀX. ONNX Runtime's sum reads X by columns, its product by rows, which
+ * is two to four times faster.
  */
 function productWithOnes(x: Tensor, axes: readonly number[], shape: Shape): Tensor | undefined {
   const columns = sizeOf(shape);
@@ -26,7 +26,10 @@ function productWithOnes(x: Tensor, axes: readonly number[], shape: Shape): Tens
   return reshape(matmul(ones, reshape(x, [rows, columns])), shape);
 }
 
-/** ‖x‖² of a long vector that is joined of parts, by parts: the whole need not be made for it. */
+/**
+ * ‖x‖² of a long vector that is joined from parts, computed by parts, so that the vector need not
+ * be made.
+ */
 function squaresOfRuns(x: Tensor, shape: Shape): Tensor | undefined {
   if (!is(x, mulNode) || x.inputs[0] !== x.inputs[1] || sizeOf(shape) > 1) return undefined;
   const runs = runsOf(x.inputs[0]);
@@ -35,12 +38,12 @@ function squaresOfRuns(x: Tensor, shape: Shape): Tensor | undefined {
     : undefined;
 }
 
-/** So many terms a thread of a GPU adds up. */
+/** The number of terms that a thread of a GPU sums. */
 const TERMS = 64;
 
 /**
- * With fewer results than this the runtime turns the tensor before it adds so many terms, and not
- * before it adds so few.
+ * With fewer results than this the runtime transposes the tensor before a long sum, but not before
+ * a short one.
  */
 const [MANY, FEWER_TERMS] = [32_768, 16];
 
@@ -79,8 +82,8 @@ function splitSum(x: Tensor, axes: readonly number[], shape: Shape): Tensor | un
 }
 
 /**
- * A short sum over the last axis on a GPU: threads that stand side by side would read far apart.
- * Four of them share a row instead, and their four results are summed.
+ * A short sum over the last axis on a GPU, where neighbouring threads would read distant addresses.
+ * Instead, four threads share a row, and their four results are summed.
  */
 function sharedRow(x: Tensor, axes: readonly number[], shape: Shape): Tensor | undefined {
   const n = x.shape.at(-1) as number;

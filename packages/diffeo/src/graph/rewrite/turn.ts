@@ -1,17 +1,16 @@
 /**
- * Axes in a new order, on a GPU. ONNX Runtime's kernel for it computes an index for every number,
- * at a third of the speed of memory; for images it has another that works by tiles, [o, i, h, w] →
- * [o, h, w, i]. As one of many matrices [i, hw] each,
- *   [batch, rows, columns] → [batch, columns, rows]
- * is that. So is, in two, [batch, a, b, c] → [batch, b, a, c], of which attention's heads need the
- * first anyway.
+ * Transpositions on a GPU. ONNX Runtime's general kernel computes an index for every number, at a
+ * third of the speed of memory. For images it has another one that works by tiles, [o, i, h, w] →
+ * [o, h, w, i]. A batch of matrices [i, hw] can use it: [batch, rows, columns] → [batch, columns,
+ * rows] and, in two steps, so can [batch, a, b, c] → [batch, b, a, c], of which the heads of
+ * attention need the first one anyway.
  */
 import { type Shape, sizeOf } from "../ndarray.ts";
 import { reshape, transposeNode } from "../shape.ts";
 import { is, type Make, primitive, type Tensor } from "../tensor.ts";
 import type { Lowering } from "./rule.ts";
 
-/** [batch, rows, columns] with the last two changed. Made by lowering. Twice, it is nothing. */
+/** Exchanges the last two axes of [batch, rows, columns]. Made by lowering. */
 const turnNode: Make = primitive({
   name: "turn",
   simplify: ({ inputs: [x] }) => (is(x, turnNode) ? x.inputs[0] : undefined),
@@ -34,7 +33,7 @@ const turnNode: Make = primitive({
 const turn = (x: Tensor, batch: number, rows: number, columns: number): Tensor =>
   turnNode([reshape(x, [batch, rows, columns])], {});
 
-/** Axes that stay side by side are one: sizes in the old order, and the new order of them. */
+/** Merges axes that stay adjacent: the sizes in the old order, and their new order. */
 function merged(
   shape: Shape,
   axes: readonly number[],
@@ -54,16 +53,15 @@ function merged(
 }
 
 /**
- * Rows a tile has, and how many tiles there must be at least for the runtime to take its faster
- * kernel.
+ * The rows of a tile, and the least number of tiles for which the runtime uses its faster kernel.
  */
 const [TILE, LEAST] = [64, 128];
 
 const pays = (batch: number, rows: number): boolean => batch * Math.ceil(rows / TILE) >= LEAST;
 
 /**
- * [batch, a, b, c] to [batch, b, a, c], through [batch, bc, a] or [batch, a, c, b]: by whichever
- * fills the tiles better, if one fills half of them.
+ * [batch, a, b, c] to [batch, b, a, c], through [batch, bc, a] or [batch, a, c, b], whichever fills
+ * the tiles better, if one fills half of them.
  */
 function exchanged(x: Tensor, [batch, a, b, c]: Shape): Tensor | undefined {
   const [first, second] = [Math.min(a, c), Math.min(b, a * c)];
@@ -75,8 +73,8 @@ function exchanged(x: Tensor, [batch, a, b, c]: Shape): Tensor | undefined {
 }
 
 /**
- * Few columns stay as they are: the runtime would move their turn to where it turns a tensor many
- * times as large.
+ * Few columns are not changed, because the runtime would move the transposition to a tensor that is
+ * many times as large.
  */
 const inTiles: Lowering = (node, target) => {
   if (target !== "gpu" || !is(node, transposeNode)) return undefined;

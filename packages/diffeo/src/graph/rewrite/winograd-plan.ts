@@ -1,6 +1,6 @@
 /**
  * The matrices of Winograd's convolutions (`winograd.ts`): points and tiles along each axis, and
- * when the form takes fewer operations than the plain one.
+ * when the form needs fewer operations than the plain one.
  */
 import type { Geometry } from "../conv.ts";
 import { constantValue, type Target, type Tensor } from "../tensor.ts";
@@ -20,8 +20,8 @@ interface Axis {
 }
 
 /**
- * With ∞. Powers of these stay nearer 1 than those of the usual 0, ±1, ±2: half the rounding error.
- * Exact in binary.
+ * The points, in addition to ∞. Their powers are closer to 1 than those of the usual 0, ±1, ±2,
+ * which halves the rounding error. They are exact in binary.
  */
 const POINTS = [0, 0.75, -0.75, 1.5, -1.5];
 const TILE = POINTS.length - 1;
@@ -33,8 +33,8 @@ const powers = (count: number): Rows => [
 ];
 
 /**
- * The transpose of the inverse of the powers: row p holds the coefficients of the polynomial that
- * is 1 at αₚ and 0 at the others.
+ * The transpose of the inverse of the powers: row p has the coefficients of the polynomial that is
+ * 1 at αₚ and 0 at the others.
  */
 function interpolation(): Rows {
   const times = (a: readonly number[], root: number): number[] =>
@@ -50,7 +50,7 @@ function interpolation(): Rows {
 
 const zeros = (n: number): number[] => new Array<number>(n).fill(0);
 
-/** Tiles of four outputs; what lies outside of the image is zero and left out. */
+/** Tiles of four outputs; pixels outside the image are 0 and omitted. */
 function tiled(n: number, out: number, before: number): Axis {
   const tiles = Math.ceil(out / TILE);
   const [a, c] = [interpolation(), powers(TILE)];
@@ -134,12 +134,12 @@ export const overTiles = ({ down, across }: Plan, side: Side): Rows =>
   ).flat();
 
 /**
- * In two products, along one axis and then the other, takes a third of the operations of one over
- * pixels; but products of so few rows pay on the CPU alone.
+ * Two products, along one axis and then the other, need a third of the operations of one product
+ * over pixels. But products of so few rows are faster on the CPU only.
  */
 export const inTwo = ({ tiles }: Plan, target: Target): boolean => target === "cpu" && tiles > 1;
 
-/** Numbers of A or C that meet every channel of an image. */
+/** The numbers of A or C that multiply every channel of an image. */
 function spreading(plan: Plan, side: Side, target: Target): number {
   const { down, across } = plan;
   const [h, w] = [down[side][0].length, across[side][0].length];
@@ -149,15 +149,22 @@ function spreading(plan: Plan, side: Side, target: Target): number {
 }
 
 /**
- * Fewer rows to a product than this, and reading four times the weights takes longer than it saves.
+ * With fewer rows per product, reading four times the weights takes longer than the saved
+ * operations.
  */
 const LEAST_ROWS = 16;
-/** Larger images are left to the plain form: their tiles are too many. */
+/** Larger images use the plain form, because they have too many tiles. */
 const MOST_PIXELS = 1024;
-/** The share of operations that must be left: each is a little slower. */
+/**
+ * The greatest share of operations for which the form is used, because each operation is slightly
+ * slower.
+ */
 const WORTHWHILE = 0.7;
 
-/** The plan of a 3×3 convolution of `batch` images by w, where it takes fewer operations. */
+/**
+ * The plan of a 3×3 convolution of `batch` images with w; undefined if it does not need fewer
+ * operations.
+ */
 export function planFor(batch: number, w: Tensor, q: Geometry, target: Target): Plan | undefined {
   if (
     q.kh !== 3 ||

@@ -12,7 +12,7 @@
  *   T(x, w, g) = Σₚ Σ (A x)ₚ (K w)ₚ (C g)ₚ
  *   conv2d = Cᵀ(x̃ w̃),   convInput = Aᵀ(g̃ w̃ᵀ),   convWeight = Kᵀ(x̃ᵀ g̃)
  * with 36 products for 4×4 pixels instead of 144. A, C and K are matrices over pixels and taps:
- * with pixels as rows, every step is a product of matrices and nothing is gathered.
+ * with pixels as rows, every step is a matrix product without a gather.
  */
 import { mul } from "../arithmetic.ts";
 import { sum } from "../broadcast.ts";
@@ -45,8 +45,8 @@ const transposeRows = (rows: Rows): Rows => rows[0].map((_, j) => rows.map((row)
 
 /**
  * A or C over pixels, points of both axes before tiles of both. It is written as a product of small
- * constants, which are known to be equal wherever they are written, so that what it makes of x is
- * computed once; the runtime multiplies them beforehand.
+ * constants, which are shared if equal, so that its product with x is computed once. The runtime
+ * multiplies the constants beforehand.
  */
 function overPixels({ down, across, points, tiles }: Plan, side: Side): Tensor {
   const [d, a] = [matrix(down[side]), matrix(across[side])];
@@ -148,7 +148,7 @@ export function winogradImage(
   return gatherTiles(product, "input", plan, shape, target);
 }
 
-/** So many rows of a product with few results are one piece of it on a GPU. */
+/** The rows per slice of a product with few results on a GPU. */
 const PIECE = 512;
 
 export function winogradKernel(
