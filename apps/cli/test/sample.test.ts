@@ -203,7 +203,7 @@ describe("diffeo sample", () => {
       /no map "toString"/,
       2,
     ],
-    ["no SDE", ["--score", net, "--predicts", "noise", "--sde", "vq"], /no SDE "vq"/, 2],
+    ["no SDE", ["--score", net, "--predicts", "noise", "--sde", "vq"], /unknown SDE "vq"/, 2],
     [
       "an option of none",
       ["--score", net, "--predicts", "noise", "--sde", "vp:rate=2"],

@@ -1,4 +1,4 @@
-/** Arguments of compiled functions: what a caller may pass, as arrays of the graph's types. */
+/** Arguments of compiled functions, converted to arrays of the graph's types. */
 import {
   allocate,
   type DType,
@@ -22,13 +22,13 @@ import {
 import { convertExact, describe } from "../graph/ndarray.ts";
 import { DeviceArray } from "./device-array.ts";
 
-/** Sizes of an argument; `null` is open and may differ from call to call. */
+/** The sizes of an argument; `null` is open and may differ between calls. */
 export type OpenSpec =
   | readonly (number | null)[]
   | { readonly shape: readonly (number | null)[]; readonly dtype?: DType };
 
 /**
- * What a compiled function accepts for one tensor. Typed arrays must have the graph's type; plain
+ * An argument of a compiled function for one tensor. Typed arrays must have the graph's type; plain
  * numbers are converted.
  */
 export type ArrayInput = NdArray | TypedArray | Nested;
@@ -51,7 +51,8 @@ function inferShape(length: number, open: readonly (number | null)[], where: str
   if (missing > 1)
     fail(
       "shape",
-      `${where}: a flat array cannot tell the ${missing} open sizes of ${showOpenShape(open)}`,
+      `${where}: a flat array does not determine the ${missing} open sizes of ` +
+        `${showOpenShape(open)}`,
       "pass { shape, dtype, data }",
     );
   if (missing === 0 ? length !== known : !Number.isInteger(size))
@@ -64,8 +65,8 @@ function inferShape(length: number, open: readonly (number | null)[], where: str
 }
 
 /**
- * An argument as an array of the spec's type, or an error that says which argument and what it
- * should have been.
+ * Converts an argument to an array of the spec's type. The error names the argument and what is
+ * expected.
  */
 function asArray(value: unknown, spec: OpenSpec, type: FloatType, where: string): NdArray {
   const { shape: open, dtype = type } = "shape" in spec ? spec : { shape: spec };
@@ -73,7 +74,7 @@ function asArray(value: unknown, spec: OpenSpec, type: FloatType, where: string)
     if (value.dtype !== dtype)
       fail(
         "type",
-        `${where}: a ${value.dtype} array given to a ${dtype} graph`,
+        `${where}: a ${value.dtype} array is given to a ${dtype} graph`,
         "compile for its type",
       );
     return checkShape(value, open, where);
@@ -92,9 +93,7 @@ function asArray(value: unknown, spec: OpenSpec, type: FloatType, where: string)
   if (value.data.length !== sizeOf(value.shape))
     fail(
       "shape",
-      `${where}: ${value.data.length} numbers do not fill the shape ` +
-        `${showShape(value.shape)} given with them`,
-      "make data and shape agree",
+      `${where}: ${value.data.length} numbers do not fill the shape ` + `${showShape(value.shape)} of the array`, "make data and shape match",
     );
   return checkShape({ ...value, dtype }, open, where);
 }
@@ -105,7 +104,7 @@ const isNested = (value: unknown): value is Nested =>
 const noArray = (value: unknown, where: string): never =>
   fail(
     "type",
-    `${where}: ${describe(value)} given where an array belongs`,
+    `${where}: ${describe(value)} is given, an array is expected`,
     "pass a number, nested numbers, a typed array or { shape, dtype, data }",
   );
 
@@ -113,7 +112,7 @@ function requireType(data: TypedArray, dtype: DType, where: string): void {
   if (data?.constructor !== allocate(dtype, 0).constructor)
     fail(
       "type",
-      `${where}: ${describe(data)} given to a ${dtype} graph`,
+      `${where}: ${describe(data)} is given to a ${dtype} graph`,
       `pass a ${typedArrayName[dtype]}, or compile with another type`,
     );
 }
@@ -122,17 +121,15 @@ function checkShape(array: NdArray, open: readonly (number | null)[], where: str
   if (!fitsShape(array.shape, open))
     fail(
       "shape",
-      `${where}: shape ${showShape(array.shape)} given, ${showOpenShape(open)} expected`,
+      `${where}: the shape is ${showShape(array.shape)}, ${showOpenShape(open)} is expected`,
       open.length === 0 && sizeOf(array.shape) === 0
-        ? "give a number; leave out an empty list: in the shapes to compile for, [] is a scalar"
+        ? "give a number; in the shapes to compile for, [] is a scalar, so leave out empty lists"
         : "reshape the argument, or compile for its shape",
     );
   return array;
 }
 
-/**
- * Walks an argument together with its spec, so that a leaf of the spec may be any kind of array.
- */
+/** Visits an argument together with its spec; a leaf of the spec may be any kind of array. */
 function bindArgument(
   value: unknown,
   spec: unknown,
@@ -146,13 +143,12 @@ function bindArgument(
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || isNdArray(value))
     fail(
       "type",
-      `${where}: ${describe(value)} given where a ${Array.isArray(spec) ? "list" : "group"} ` +
-        "of arrays belongs",
+      `${where}: ${describe(value)} is given, a ${Array.isArray(spec) ? "list" : "group"} ` + "of arrays is expected",
       remedy,
     );
   for (const key of Object.keys(given))
     if (!Object.hasOwn(wanted, key) && given[key] !== undefined)
-      fail("type", `${where}.${key}: ${describe(given[key])} given where nothing belongs`, remedy);
+      fail("type", `${where}.${key}: ${describe(given[key])} is given, nothing is expected`, remedy);
   for (const [key, child] of Object.entries(wanted))
     bindArgument(given[key], child, type, `${where}.${key}`, into);
 }
@@ -160,7 +156,7 @@ function bindArgument(
 /**
  * The arrays of a call, in the order of the specs' leaves.
  *
- * @param device the device whose kept arrays may be passed; undefined where none may
+ * @param device the device whose kept arrays may be passed; undefined if none may
  */
 export function bindArguments(
   args: readonly unknown[],
@@ -171,8 +167,7 @@ export function bindArguments(
   if (args.length !== specs.length)
     fail(
       "usage",
-      `${args.length} arguments given, ${specs.length} expected`,
-      "call it as it was compiled",
+      `${args.length} arguments are given, ${specs.length} are expected`, "pass the arguments for which it was compiled",
     );
   const arrays: NdArray[] = [];
   args.forEach((arg, i) => {
@@ -182,15 +177,15 @@ export function bindArguments(
     if (a instanceof DeviceArray && a.device !== device)
       fail(
         "usage",
-        `an array that ${a.device} keeps was given to a function elsewhere`,
+        `an array in the memory of ${a.device} was passed to a function of another device`,
         "read it with toHost first",
       );
   return arrays;
 }
 
 /**
- * Whether a value is one array; a list is a tree of arrays if the first thing in it, however deep,
- * is an object.
+ * Whether a value is one array. A list is a tree of arrays if its first entry, at any depth, is an
+ * object.
  */
 export const isArrayInput = (value: unknown): boolean => {
   let first = value;
@@ -201,7 +196,7 @@ export const isArrayInput = (value: unknown): boolean => {
   );
 };
 
-/** An array of its own shape and type, float64 for every float. */
+/** A value as an array in its own shape and type, with floats as float64. */
 export function widened(value: unknown, where: string): NdArray {
   if (isNested(value)) return ndarray(value, "float64");
   const dtype = dtypes.find(

@@ -1,9 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 /**
- * From a function on tensors to a function on arrays. The function is traced once for every
- * combination of input shapes, differentiated and simplified as a graph, written as ONNX, and from
- * then on only run.
+ * Compiles functions of tensors to functions of arrays. A function is traced once per combination
+ * of input shapes, and its graph is simplified, written as ONNX and opened. Later calls only run
+ * it.
  */
 
 import {
@@ -36,7 +36,7 @@ import {
   type SessionOptions,
 } from "./session.ts";
 
-/** Where a graph runs, in which type, and what is checked. */
+/** Options of `compile`: the device, the float type, and checks. */
 export interface CompileOptions extends SessionOptions {
   /**
    * `cpu` (default), where each graph runs on the faster of the compiler for small graphs and ONNX
@@ -47,26 +47,26 @@ export interface CompileOptions extends SessionOptions {
   /** The float type of inputs that do not state their own. Default float32. */
   readonly type?: FloatType;
   /**
-   * For debugging: refuse a NaN in an argument, and on a NaN or infinity in a result, also in one
-   * that is kept on its device, find and name the operation that made the first one. Default false.
+   * For debugging: throws for NaN in an argument, and for NaN or infinity in a result, also in one
+   * that is kept on its device; the error names the operation that made the first one. Default
+   * false.
    */
   readonly checkFinite?: boolean;
 }
 
-/** The tree of arrays a function returns for its tree of tensors. */
+/** The type of a compiled function's result: its tree of tensors as a tree of arrays. */
 export type Arrays<T> = T extends Tensor ? NdArray : { readonly [K in keyof T]: Arrays<T[K]> };
 
 /**
- * The tree of arrays a function takes for a tree of tensors. A leaf is whatever may be a tensor, as
- * an operand may.
+ * The type of a compiled function's arguments: the tree of tensors as a tree of arrays or numbers.
  */
 export type ArrayInputs<T> = [Tensor] extends [T]
   ? ArrayInput
   : { readonly [K in keyof T]: ArrayInputs<T[K]> };
 
 /**
- * The tree of shapes a function is compiled for. `[]` is a scalar: a list without tensors has no
- * spec, leave it out.
+ * The tree of shapes for which a function is compiled. `[]` is a scalar, so a list without tensors
+ * has no spec and must be left out.
  */
 export type OpenSpecs<T> = [Tensor] extends [T]
   ? OpenSpec
@@ -75,13 +75,12 @@ export type OpenSpecs<T> = [Tensor] extends [T]
 /** A compiled function of arrays; `dispose` frees it. */
 export interface Compiled<X extends readonly unknown[], Y> extends AsyncDisposable {
   /**
-   * Runs it. Arrays are not copied, and are read while it runs: change none before the result is
-   * there.
+   * Runs the function. Arrays are not copied, so do not change them before the result is available.
    */
   (...args: { [I in keyof X]: ArrayInputs<X[I]> }): Promise<Arrays<Y>>;
   /**
-   * Frees every session. Calls under way finish first or, on a worker, are rejected: it ends as
-   * soon as the runtime comes back. Calling the function afterwards is an error.
+   * Frees all sessions. Pending calls finish first; on a worker they are rejected. Calling the
+   * function afterwards is an error.
    */
   dispose(): Promise<void>;
 }
@@ -108,7 +107,7 @@ export function compile<X extends readonly unknown[], Y>(
     checkFinite = false,
   } = options;
   if (!isFloat(type))
-    fail("type", `there is no float type "${type}"`, 'compile with type "float32" or "float64"');
+    fail("type", `unknown float type "${type}"`, 'compile with type "float32" or "float64"');
   requireThreads(options);
   const entries = new Map<string, Promise<Entry<Y>>>();
   const open = opener(device, options);
@@ -124,7 +123,7 @@ export function compile<X extends readonly unknown[], Y>(
   };
 
   const run = async (...args: readonly unknown[]): Promise<unknown> => {
-    if (disposed) fail("disposed", "this compiled function was disposed", "compile it again");
+    if (disposed) fail("disposed", "this compiled function is disposed", "compile it again");
     const arrays = bindArguments(args, specs, type, options.worker ? undefined : device);
     const key = arrays.map((a) => a.shape.join("×")).join(" ");
     let entry = entries.get(key);
@@ -158,9 +157,9 @@ export function compile<X extends readonly unknown[], Y>(
 const specOf = ({ shape, dtype }: NdArray): Spec => ({ shape, dtype });
 
 /**
- * Runs `f` once on arrays or trees of arrays, in float64 on the CPU: for a first try, a notebook, a
- * test. Floats become float64, integers and booleans stay. Numbers in lists, however deep, are one
- * array: in a list of arrays, write them as `ndarray([…])`.
+ * Runs `f` once on arrays or trees of arrays, in float64 on the CPU, for experiments, notebooks and
+ * tests. Floats become float64; integers and booleans keep their types. Nested lists of numbers are
+ * one array; in a list of arrays, write each as `ndarray([…])`.
  */
 export async function evaluate<X extends readonly unknown[], Y>(
   f: (...args: X) => Y,

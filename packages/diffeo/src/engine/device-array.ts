@@ -1,14 +1,14 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 /**
- * Arrays that stay on the device that made them: parameters and moments of a training step, fed
- * back without crossing the bus. On a device without memory of its own, what is kept is an ordinary
- * array, whose memory may serve again.
+ * Arrays that stay on the device that made them, such as parameters and moments of a training step,
+ * so that they are not transferred. On a device without its own memory they are ordinary arrays,
+ * whose memory can be reused.
  */
 import { type DType, fail, type NdArray, type Shape } from "../graph/index.ts";
 
 const released = (): never =>
-  fail("disposed", "this array was released", "release an array after its last use");
+  fail("disposed", "this array is released", "release an array after its last use");
 
 /**
  * An array in a device's memory. It can be passed to compiled functions of the same device;
@@ -17,7 +17,7 @@ const released = (): never =>
 export class DeviceArray implements NdArray, Disposable {
   readonly shape: Shape;
   readonly dtype: DType;
-  /** The device that holds it. */
+  /** The device in whose memory it is. */
   readonly device: string;
   readonly #handle: unknown;
   readonly #read: () => Promise<NdArray>;
@@ -47,10 +47,10 @@ export class DeviceArray implements NdArray, Disposable {
   }
 
   get data(): never {
-    return fail("usage", "this array was kept on its device", "read it with toHost");
+    return fail("usage", "this array is in the memory of its device", "read it with toHost");
   }
 
-  /** Its numbers as an ordinary array. */
+  /** Copies the array to the host. */
   read(): Promise<NdArray> {
     return this.#read();
   }
@@ -61,16 +61,16 @@ export class DeviceArray implements NdArray, Disposable {
     this.#freed = true;
   }
 
-  /** Frees the array at the end of a block that holds it with `using`. */
+  /** Frees the array at the end of a block with `using`. */
   [Symbol.dispose](): void {
     this.dispose();
   }
 }
 
-/** How the memory of an ordinary array goes back to whoever made it. */
+/** Functions that return the memory of ordinary arrays to their owner. */
 const giveBack = new WeakMap<NdArray, () => void>();
 
-/** An ordinary array whose memory `free` gets when it is released. */
+/** An ordinary array whose memory is passed to `free` when it is released. */
 export function reusable(
   shape: Shape,
   data: Float32Array,
@@ -91,16 +91,16 @@ export function reusable(
   return array;
 }
 
-/** The array itself, or a copy of one that a device or a later release would take away. */
+/**
+ * Returns a host array: the array itself, or a copy if it is in the memory of a device or can be
+ * released.
+ */
 export async function toHost(array: NdArray): Promise<NdArray> {
   if (array instanceof DeviceArray) return array.read();
   return giveBack.has(array) ? { ...array, data: array.data.slice() } : array;
 }
 
-/**
- * Frees the memory of an array that was kept: it must not be read afterwards, nor its numbers where
- * they were taken out of it.
- */
+/** Frees the memory of a kept array. Neither the array nor its `data` may be read afterwards. */
 export function release(array: NdArray): void {
   if (array instanceof DeviceArray) array.dispose();
   else giveBack.get(array)?.();

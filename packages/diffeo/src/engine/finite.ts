@@ -1,5 +1,5 @@
 /**
- * Where a NaN or infinity came from: every float value of the graph is looked at, in order of
+ * Finds the origin of NaN and infinity: all float values of the graph are checked in the order of
  * computation.
  */
 import { fail, isFloat, type NdArray, showShape, type Trace, topological } from "../graph/index.ts";
@@ -9,11 +9,11 @@ import type { Session } from "./session.ts";
 type Arrays = Readonly<Record<string, NdArray>>;
 type Bad = "NaN" | "NaN or infinite";
 
-/** The first bad number of an array, wherever that is kept, and its flat position. */
+/** The first bad number of an array on any device, and its flat index. */
 async function find(array: NdArray, bad: Bad): Promise<{ value: number; at: number } | undefined> {
   if (!isFloat(array.dtype)) return undefined;
   const values = (await toHost(array)).data as Float64Array;
-  // Written out: `findIndex` calls a function a number, which takes seven times as long.
+  // A loop, because `findIndex`, with a function call per number, takes seven times as long.
   for (let at = 0; at < values.length; at++) {
     const value = values[at];
     if (bad === "NaN" ? Number.isNaN(value) : !Number.isFinite(value)) return { value, at };
@@ -30,7 +30,7 @@ async function anyOf(arrays: Arrays, bad: Bad): Promise<boolean> {
 export const hasNonFinite = (arrays: Arrays): Promise<boolean> => anyOf(arrays, "NaN or infinite");
 
 /**
- * Refuses the first argument in which a number is bad. The inputs of a compiled function are `x0`,
+ * Throws for the first argument with a bad number. The inputs of a compiled function are `x0`,
  * `x1.w`, ….
  */
 async function refuse(feeds: Arrays, bad: Bad): Promise<void> {
@@ -39,22 +39,22 @@ async function refuse(feeds: Arrays, bad: Bad): Promise<void> {
     if (found)
       fail(
         "numerical",
-        `argument ${name.slice(1)} holds ${found.value} at flat position ${found.at}`,
+        `argument ${name.slice(1)} has ${found.value} at the flat index ${found.at}`,
         "give finite numbers",
       );
   }
 }
 
 /**
- * Operations may lose a NaN: a comparison with one is false, and a runtime's maximum may pass over
- * it.
+ * Throws for NaN in arguments, which operations may lose: comparisons with NaN are false, and a
+ * runtime's maximum may ignore it.
  */
 export const requireNoNaN = (feeds: Arrays): Promise<void> => refuse(feeds, "NaN");
 
 /**
- * Raises the error for results that are not finite. Where they hold a NaN, that is what it looks
- * for: an infinity may be meant, as the logarithm of a mask. `open` makes a session whose outputs
- * are all values of the graph.
+ * Throws the error for results that are not finite. If they have a NaN, it searches for NaN only,
+ * because infinities may be intended, such as the logarithm of a mask. `open` makes a session whose
+ * outputs are all values of the graph.
  */
 export async function blame<Y>(
   traced: Trace<Y>,
@@ -80,10 +80,8 @@ export async function blame<Y>(
       const from = inputs.map((t) => `${t.op.name} ${showShape(t.shape)}`).join(" and ");
       fail(
         "numerical",
-        `${op.name} made the first ${found.value}, at flat position ${found.at} of shape ` +
-          `${showShape(shape)}, from ${from}`,
-        "look at the inputs of that operation; in a logarithm, a quotient or an exponential, " +
-          "a form in log space may help",
+        `${op.name} made the first ${found.value}, at the flat index ${found.at} of shape ` + `${showShape(shape)}, from ${from}`,
+        "check the inputs of that operation; for a logarithm, a quotient or an exponential, " + "a form in log space may help",
       );
     }
   } finally {
@@ -91,7 +89,7 @@ export async function blame<Y>(
   }
   return fail(
     "numerical",
-    "a result is not finite, though every value of the graph is when it is looked at",
+    "a result is not finite, although all values of the graph are when they are checked",
     "run in float64 to compare",
   );
 }

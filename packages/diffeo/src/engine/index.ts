@@ -1,4 +1,4 @@
-/** diffeo/engine: compile functions on tensors and run them on a device. */
+/** diffeo/engine: compiles functions of tensors and runs them on a device. */
 export type { ArrayInput, OpenSpec } from "./arguments.ts";
 export {
   type ArrayInputs,

@@ -1,9 +1,8 @@
 /**
- * Elementwise expressions as one WebAssembly function: four numbers at a time, every operation in
- * float32 and in the order in which the graph has it, so that the results are those of a runtime
- * bit for bit.
+ * Elementwise expressions as one WebAssembly function: four numbers at a time, with every operation
+ * in float32 and in the order of the graph, so that results equal those of a runtime bit for bit.
  *
- *   yₖ[i] = fₖ(a₁[i], …, aₘ[i], c₁, …, cₙ)        one load an array, one store a result
+ *   yₖ[i] = fₖ(a₁[i], …, aₘ[i], c₁, …, cₙ)        one load per array, one store per result
  *
  * Opcodes are those of the WebAssembly specification, 2.0.
  */
@@ -28,15 +27,13 @@ export const isInstruction = ({ op, dtype }: Tensor): boolean =>
 export interface Expression {
   readonly arrays: readonly Tensor[];
   readonly scalars: readonly Tensor[];
-  /** What is computed, operands before results. Operands that are none of these are constants. */
+  /** The operations, operands before results. Other operands are constants. */
   readonly nodes: readonly Tensor[];
   /** Which of the nodes are results. */
   readonly results: readonly Tensor[];
 }
 
-/**
- * Numbers of an array that are worked on at a time: with a few arrays, what a second cache holds.
- */
+/** The numbers of an array per block; a few arrays fit into a second-level cache. */
 const BLOCK = 16_384;
 const BLOCK_BYTES = 4 * BLOCK;
 const PAGE_BYTES = 65_536;
@@ -71,8 +68,8 @@ const set = (local: number): number[] => [0x21, ...leb(local)];
 const splat = vector(0x13);
 
 /**
- * The function's code: parameters are how many bytes of each there are, where arrays and results
- * lie, and the scalars.
+ * The code of the function. Its parameters are the number of bytes per array, the addresses of
+ * arrays and results, and the scalars.
  */
 function code({ arrays, scalars, nodes, results }: Expression): number[] {
   const places = arrays.length + results.length;
@@ -141,20 +138,17 @@ function moduleOf(expression: Expression): Uint8Array<ArrayBuffer> {
 }
 
 export interface Kernel {
-  /** Computes the results. An array may lie in several places, one part after another. */
+  /** Computes the results. An array may consist of several parts in memory. */
   run(
     arrays: readonly (readonly Float32Array[])[],
     scalars: readonly number[],
     into: readonly Float32Array[],
   ): void;
-  /**
-   * Arrays for results in the function's own memory, from which and into which nothing is copied: a
-   * few.
-   */
+  /** Some result arrays in the function's own memory, which are not copied. */
   readonly rooms: readonly Float32Array[];
 }
 
-/** Copies the next numbers of what lies in several places into a block. */
+/** Copies the next numbers of an array of several parts into a block. */
 function reader(parts: readonly Float32Array[]): (block: Float32Array, count: number) => void {
   let [k, from] = [0, 0];
   return (block, count) => {
@@ -172,9 +166,9 @@ function reader(parts: readonly Float32Array[]): (block: Float32Array, count: nu
 export async function kernelOf(expression: Expression, size: number): Promise<Kernel> {
   const { arrays: given, results } = expression;
   const blocks = given.length + results.length;
-  // Four numbers at a time may reach beyond the last.
+  // Four numbers at a time may extend beyond the last one.
   const room = 16 * Math.ceil(size / 4);
-  // Every result twice: what comes in and what goes out.
+  // Every result has two arrays, for input and output.
   const rooms = Math.min(
     2 * results.length,
     Math.floor((MOST_BYTES - blocks * BLOCK_BYTES) / room),

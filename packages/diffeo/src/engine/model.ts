@@ -1,9 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-/**
- * Runs an ONNX model as it is, without a graph: one that was written before, or was read from a
- * file.
- */
+/** Runs ONNX models without a graph, such as one that was read from a file. */
 import type { OnnxModel } from "../graph/index.ts";
 import { deviceNamed, loadRuntime, ofRuntime } from "./runtime.ts";
 import { requireThreads, type Session, type SessionOptions } from "./session.ts";
@@ -14,7 +11,7 @@ export interface OpenModel extends Session, AsyncDisposable {}
 /**
  * Opens an ONNX file on a device.
  *
- * @throws DiffeoError of kind `device` where the device is not there
+ * @throws DiffeoError of kind `device` if the device is not available
  */
 export async function openModel(
   model: OnnxModel,

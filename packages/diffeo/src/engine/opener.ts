@@ -1,4 +1,4 @@
-/** Which engine runs a graph: the compiler, ONNX Runtime, or the float64 reference. */
+/** Selects the engine of a graph: the compiler, ONNX Runtime, or the float64 reference. */
 import {
   fail,
   type OnnxModel,
@@ -13,9 +13,7 @@ import type { Create, OpeningOptions, Session } from "./session.ts";
 import { callsOutside, splitSession } from "./split.ts";
 import { sweepOf, sweepSession } from "./sweep.ts";
 
-/**
- * What opens the sessions of one compiled function: on this thread, or all of them on one worker.
- */
+/** Opens the sessions of one compiled function, on this thread or all on one worker. */
 export function opener(
   name: string,
   options: OpeningOptions,
@@ -38,7 +36,7 @@ export function opener(
     if (options.worker && isOwn(name))
       fail(
         "usage",
-        `worker: device "${name}" runs where it is called`,
+        `\`worker\`: device "${name}" runs on the calling thread only`,
         'leave "worker" out, or use device "cpu"',
       );
     if (name === "reference") return referenceSession(traced);
@@ -61,13 +59,13 @@ export function opener(
   return open;
 }
 
-/** Devices of this library that run on the calling thread alone. */
+/** Devices of this library that run on the calling thread only. */
 const isOwn = (name: string): boolean => name === "reference" || name === "wasm";
 
 /**
- * A session of the compiler, where that is the device or predicted to be faster; undefined where
- * ONNX Runtime is to run the graph. Training keeps its state and stays there. A run of the compiler
- * is too short to need a worker, so that `worker` does not change the choice, and no bit.
+ * A session of the compiler, if it is the device or predicted to be faster; undefined if ONNX
+ * Runtime runs the graph. Training keeps its state and uses ONNX Runtime. Runs of the compiler are
+ * too short to need a worker, so `worker` changes neither the choice nor the results.
  */
 async function ownSession(
   traced: Trace<unknown>,
@@ -100,11 +98,11 @@ export async function ownOutputs(
   return lowered(traced);
 }
 
-/** Graphs of more nodes take long to compile, and are seldom small. */
+/** Graphs with more nodes take long to compile, and are rarely small. */
 const MOST_NODES = 20_000;
 
-/** To compile a graph takes longer than to open a session: 0.1 ms per node against 0.03. */
+/** Compiling a graph takes longer than opening a session: 0.1 ms per node compared with 0.03 ms. */
 const MOST_NODES_ONCE = 150;
 
-/** Microseconds of a run that a thread can wait for. */
+/** The most microseconds of a run that may block the thread. */
 const LONG = 10_000;

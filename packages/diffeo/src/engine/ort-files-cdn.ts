@@ -1,15 +1,15 @@
 /**
- * The files of ONNX Runtime for the one-file build (`dist/cdn/diffeo.js`), which has this module in
- * place of `ort-files.ts`. They are fetched as files of a host: from the package `onnxruntime-web`
- * where the script itself comes from a CDN of npm packages or from node_modules, elsewhere from the
- * folder that the page names. A page that names none does without.
+ * The files of ONNX Runtime for the one-file build (`dist/cdn/diffeo.js`), which has this module
+ * instead of `ort-files.ts`. They are fetched from the package `onnxruntime-web` if the script
+ * itself comes from a CDN of npm packages or from node_modules, else from the folder that the page
+ * sets. Without a folder ONNX Runtime is not used.
  */
 import type * as Ort from "onnxruntime-web";
 
-/** The version that the library is tested with. */
+/** The version with which the library is tested. */
 declare const ORT_VERSION: string;
 
-/** What precedes the package in `https://cdn…/npm/diffeo@1.2.3/dist/cdn/diffeo.js` and the like. */
+/** The prefix of the package in `https://cdn…/npm/diffeo@1.2.3/dist/cdn/diffeo.js` and the like. */
 const [, host] =
   /^(.*\/)diffeo(?:-tables)?(?:@[^/]*)?\/dist\/cdn\/[^/]*$/.exec(import.meta.url) ?? [];
 
@@ -21,7 +21,7 @@ export const defaultFolder =
 const fetched =
   (name: string) =>
   async (folder = defaultFolder): Promise<typeof Ort> => {
-    if (folder === undefined) throw new Error("the page does not say where its files are");
+    if (folder === undefined) throw new Error("the page has not set where its files are");
     return import(
       /* @vite-ignore */ new URL(name, new URL(folder, globalThis.location?.href)).href
     );

@@ -1,13 +1,13 @@
-/** The files of ONNX Runtime for browsers, where a bundler or an import map finds the package. */
+/** The files of ONNX Runtime for browsers, if a bundler or an import map finds the package. */
 import type * as Ort from "onnxruntime-web";
 
-/** Where the files of WebAssembly are: a folder, or each by itself. */
+/** The addresses of the WebAssembly files: a folder, or one per file. */
 type WasmFiles = Ort.Env.WasmPrefixOrFilePaths;
 
 /**
  * The two builds by device, fetched when first used.
  *
- * @param _folder where the page says that the files are, which bundlers know by themselves
+ * @param _folder the folder that the page sets; not needed with bundlers
  */
 export const builds: Readonly<Record<string, (_folder?: string) => Promise<typeof Ort>>> = {
   onnxruntime: () => import("onnxruntime-web/wasm"),
@@ -15,11 +15,10 @@ export const builds: Readonly<Record<string, (_folder?: string) => Promise<typeo
 };
 
 /**
- * The script that WebAssembly's threads start from must be a file of its own: the runtime's default
- * is its own module, and in a bundle that would run the whole page again on every thread. Bundlers
- * that know `new URL(…, import.meta.url)` emit the file and rewrite these addresses; where one did
- * not, and this module was bundled all the same, the answer is `undefined`. Without a bundler the
- * default is right.
+ * The script of WebAssembly's threads must be a separate file. The runtime's default is its own
+ * module, which in a bundle would run the whole page again on every thread. Bundlers that support
+ * `new URL(…, import.meta.url)` emit the file and rewrite these addresses. If this module was
+ * bundled without that, the result is `undefined`. Without a bundler the default is correct.
  */
 export function threadScript(): WasmFiles | "default" | undefined {
   const mjs = new URL("onnxruntime-web/ort-wasm-simd-threaded.mjs", import.meta.url).href;
@@ -28,5 +27,5 @@ export function threadScript(): WasmFiles | "default" | undefined {
   return /\/engine\/ort-files\.[jt]s$/.test(import.meta.url) ? "default" : undefined;
 }
 
-/** Where WebAssembly's files are looked for, if the page does not say: the runtime decides. */
+/** The default folder of the WebAssembly files; undefined leaves it to the runtime. */
 export const defaultFolder: string | undefined = undefined;

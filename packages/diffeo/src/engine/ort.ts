@@ -1,6 +1,6 @@
 /**
- * What both ONNX Runtimes, Node's and the browser's, share: options, arrays to tensors and back,
- * one run at a time.
+ * The code that ONNX Runtime in Node and in browsers shares: options, conversion of arrays, one run
+ * at a time.
  */
 import type { InferenceSession, Tensor as OrtTensor, TensorConstructor } from "onnxruntime-common";
 import type { NdArray, OnnxModel } from "../graph/index.ts";
@@ -12,7 +12,7 @@ interface OrtModule {
   readonly Tensor: TensorConstructor;
 }
 
-/** What to raise where the runtime is needed and not there. */
+/** The error if the runtime is needed but not installed. */
 export const missingRuntime = (remedy: string, cause: unknown): DiffeoError =>
   new DiffeoError(
     "device",
@@ -21,10 +21,10 @@ export const missingRuntime = (remedy: string, cause: unknown): DiffeoError =>
     { cause },
   );
 
-/** When a task may start. */
+/** Determines when a task may start. */
 export type Guard = <T>(task: () => Promise<T>) => Promise<T>;
 
-/** Runs tasks one after another, whatever becomes of each. */
+/** Runs tasks one after another, also if some fail. */
 export function serialiser(): Guard {
   let last: Promise<unknown> = Promise.resolve();
   return (task) => {
@@ -37,9 +37,9 @@ export function serialiser(): Guard {
 const FATAL = 4;
 
 /**
- * Graphs of more nodes are opened as they are: the time of the runtime's optimisers grows with the
- * square of the number of nodes. The graph of 2,000 parameters declared one by one opened in 29 s;
- * opened as it is, the graph of 4,000 takes 9 s.
+ * Graphs with more nodes are opened without the runtime's optimisers, whose time grows with the
+ * square of the number of nodes. A graph of 2,000 parameters declared one by one opened in 29 s;
+ * without optimisers one of 4,000 takes 9 s.
  */
 const MOST_OPTIMISED = 10_000;
 
@@ -48,26 +48,25 @@ export const sessionOptions = (
   provider: string,
   { threads, keep = [], once = false }: OpeningOptions,
 ): InferenceSession.SessionOptions => ({
-  // Buffers are kept by their exact size. A training step needs the same sizes every time, and the
-  // default, which keeps only sizes near a few fixed ones, would allocate the rest again. This
-  // halves the step of a U-Net on an NVIDIA card.
+  // Buffers are cached by their exact size. A training step needs the same sizes every time; the
+  // default caches only a few fixed sizes and allocates the others again. This halves the time of a
+  // U-Net's step on an NVIDIA card.
   executionProviders: [
     provider === "webgpu" ? { name: "webgpu", storageBufferCacheMode: "simple" } : provider,
   ],
   graphOptimizationLevel: once || (model.nodes ?? 0) > MOST_OPTIMISED ? "disabled" : "all",
-  // A failure is returned as an error; the log would repeat it.
+  // Failures are thrown as errors, so they are not logged.
   logSeverityLevel: FATAL,
-  // The runtime refuses an undefined value.
+  // The runtime rejects undefined values.
   ...(threads !== undefined && { intraOpNumThreads: threads }),
   ...(provider === "webgpu" &&
     keep.length > 0 && { preferredOutputLocation: locations(model, keep) }),
   extra: {
     optimization: { disable_specified_optimizers: unwantedFusions(model, provider).join(";") },
-    // Threads that wait for work spin as long as waking one takes, then sleep, and all sleep
-    // between runs. By default they spin for a millisecond and on after a run, while the host draws
-    // noise or takes a step of its own: twice the processor's time for the same boards
-    // (docs/results/performance.md), taken from whatever else runs. Without any spinning every
-    // small operation waits for a thread to wake, a fifth of a table's step.
+    // Waiting threads spin as long as waking a thread takes, then sleep, and all sleep between
+    // runs. By default they spin for a millisecond, also after a run, which takes twice the
+    // processor time for the same boards (docs/results/performance.md). Without spinning every
+    // small operation waits for a thread to wake, which takes a fifth of a table's step.
     session: {
       intra_op: { allow_spinning: "1", spin_duration_us: "50" },
       force_spinning_stop: "1",
@@ -75,20 +74,20 @@ export const sessionOptions = (
   },
 });
 
-/** What the runtime would do to a graph that is better left as it is. */
+/** Optimisers of the runtime that are disabled. */
 const unwantedFusions = (model: OnnxModel, provider: string): string[] => [
-  // x·σ(x) into an operator that it has in float32 alone, and the factor of a product into an
-  // attribute that is a float32 number whatever the product's type is.
+  // These fuse x·σ(x) into an operator that is float32 only, and the factor of a product into an
+  // attribute that is float32 for all types of products.
   ...(model.types.has("float64") ? ["QuickGeluFusion", "MatMulScaleFusion"] : []),
-  // A sum with the layer normalisation after it into an operator that is four times slower than the
-  // two on a CPU, and on a GPU has no r to give to the backward pass.
+  // This fuses a sum and layer normalisation into an operator that is four times slower on a CPU,
+  // and on a GPU does not return r for the backward pass.
   "SkipLayerNormFusion",
-  // A factor that was turned on purpose, back into a product with a transposed factor, which is 3.6
-  // times slower on a GPU.
+  // This replaces a deliberately transposed factor by a product with a transposed factor, which is
+  // 3.6 times slower on a GPU.
   ...(provider === "webgpu" ? ["GemmTransposeFusion"] : []),
 ];
 
-/** Where every result of a model goes. */
+/** The location of every result of a model. */
 const locations = (
   model: OnnxModel,
   keep: readonly string[],
@@ -118,13 +117,13 @@ function fromOrt(t: OrtTensor, read: Read): NdArray {
   return kept;
 }
 
-/** Starts a session of a model on the device a session is on. */
+/** Starts a session of a model on the device of a session. */
 export type StartModel = (model: OnnxModel) => Promise<Session>;
 
 /**
- * Reads arrays off the device. The runtime's own download ends the process (1.30); a graph that
- * gives its input back reads as well. Its session, one for every shape, stays until `dispose`;
- * after that, each read has its own.
+ * Reads arrays from the device, with graphs that return their input, because the runtime's own
+ * download ends the process (1.30). There is one session per shape until `dispose`; afterwards each
+ * read has its own.
  */
 function reader(start: StartModel, guard: Guard): { read: Read; dispose: () => Promise<void> } {
   const sessions = new Map<string, Session>();
@@ -150,9 +149,8 @@ function reader(start: StartModel, guard: Guard): { read: Read; dispose: () => P
 }
 
 /**
- * A session of ONNX Runtime on this thread. Freeing it waits for runs that have been started.
- * Only reading what it keeps on its device goes through `guard`: the session itself is for the
- * caller to guard.
+ * A session of ONNX Runtime on this thread. Freeing it waits for runs that have been started. Only
+ * reads of arrays kept on the device go through `guard`; the caller guards the session itself.
  */
 export function wrapSession(
   ort: OrtModule,
@@ -169,7 +167,7 @@ export function wrapSession(
         model.inputs.map(({ name }) => [name, toOrt(ort, feeds[name])]),
       );
       const results = session.run(tensors);
-      // Not the outcomes themselves: they would hold every result there ever was.
+      // The results themselves are not kept, which would be a memory leak.
       last = Promise.allSettled([last, results]).then(() => undefined);
       return results.then((r) =>
         Object.fromEntries(model.outputs.map(({ name }) => [name, fromOrt(r[name], kept.read)])),
@@ -183,7 +181,7 @@ export function wrapSession(
   };
 }
 
-/** A session whose calls all go through a guard, and whose errors are ours. */
+/** A session whose calls go through a guard, and whose errors are converted to `DiffeoError`. */
 export const guardSession = (session: Session, guard: Guard): Session => ({
   run: async (feeds) => {
     try {
@@ -195,7 +193,7 @@ export const guardSession = (session: Session, guard: Guard): Session => ({
   dispose: () => guard(() => session.dispose()),
 });
 
-/** What the runtime said, without the place in its sources and the names of its nodes. */
+/** The message of the runtime without its source locations and node names. */
 const shortMessage = (message: string): string =>
   message
     .replace(/^.*(?:Status Message:|was false\.)/s, "")
@@ -203,10 +201,7 @@ const shortMessage = (message: string): string =>
     .replace(/^\S+\.(?:cc|h):\d+ \S+ /, "")
     .replace(/\.$/, "");
 
-/**
- * What to raise when a run failed: a graph may ask for what only its numbers forbid, as an entry
- * that is not there.
- */
+/** The error for a failed run, which may depend on the numbers, such as an index out of range. */
 function runError(error: unknown): unknown {
   if (error instanceof DiffeoError) return error;
   const { message } = error as Error;
@@ -214,7 +209,7 @@ function runError(error: unknown): unknown {
   const place = operator ? ` in the ONNX operator ${operator}` : "";
   const cause = `the runtime failed${place}: ${shortMessage(message)}`;
   if (/out of memory|failed to allocate|alloc_failed|bad_alloc/i.test(message))
-    return new DiffeoError("device", cause, "take smaller batches, or a device with more memory", {
+    return new DiffeoError("device", cause, "use smaller batches, or a device with more memory", {
       cause: error,
     });
   return new DiffeoError(
@@ -226,20 +221,20 @@ function runError(error: unknown): unknown {
   );
 }
 
-/** What to raise when the runtime refused a graph on a device that works. */
+/** The error if the runtime rejects a graph on a device that works. */
 export const refusal = (error: unknown, device: string): unknown =>
   error instanceof DiffeoError
     ? error
     : new DiffeoError(
         "device",
-        `device "${device}" refused the graph: ${shortMessage((error as Error).message)}`,
+        `device "${device}" rejected the graph: ${shortMessage((error as Error).message)}`,
         'use another device ("reference" runs every graph), or other operations',
         { cause: error },
       );
 
 /**
- * What to raise when a device refused a graph: that the device is missing, with a remedy, if it
- * refuses x + 1 too; otherwise that it refused.
+ * The error if a device rejects a graph: if it also rejects x + 1, the device is missing, and the
+ * error has a remedy.
  */
 export async function startError(
   error: unknown,

@@ -1,6 +1,6 @@
 /**
- * The device `reference`: the pure TypeScript evaluator of `diffeo/graph`, in float64. Slow,
- * independent, exact to rounding.
+ * The device `reference`: the pure TypeScript evaluator of `diffeo/graph`, in float64. It is slow,
+ * independent of any runtime, and exact to rounding.
  */
 import {
   convert,
@@ -15,16 +15,15 @@ import {
 import type { Session } from "./session.ts";
 
 /**
- * Values of a result in its own type. An integer that came of a NaN, as from an index out of range,
- * is none.
+ * The values of a result in its type. Throws for integers that are NaN, as from an index out of
+ * range.
  */
 function typed(values: Float64Array, dtype: DType, name: string): TypedArray {
   const bad = isFloat(dtype) ? undefined : values.find((v) => !Number.isFinite(v));
   if (bad !== undefined)
     fail(
       "numerical",
-      `result ${name} holds ${bad}, which is not an ${dtype}`,
-      "look for an index out of range or a division of integers by 0",
+      `result ${name} has ${bad}, which is not an ${dtype}`, "check for an index out of range or a division of integers by 0",
     );
   return convert(values.slice(), dtype);
 }

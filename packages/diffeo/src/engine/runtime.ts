@@ -1,10 +1,10 @@
-/** Devices by name, and the runtime that some of them need, loaded when it is first needed. */
+/** Devices by name, and the runtime of some of them, which is loaded when it is first needed. */
 import { DiffeoError, fail } from "../graph/index.ts";
 import type { Device, Runtime } from "./session.ts";
 
 /**
  * ONNX Runtime for Node or for browsers. The package's `imports` field says which file `#runtime`
- * is: Node's runtime in Node, the browser's elsewhere. Where it is not installed, this fails.
+ * is: Node's runtime in Node, the browser's elsewhere. This fails if it is not installed.
  */
 export const loadRuntime = async (): Promise<Runtime> => (await import("#runtime")).runtime;
 
@@ -42,12 +42,12 @@ const referenceDevice: Device = {
 export const ofRuntime = (name: string): string =>
   own.some((device) => device.name === name) ? "onnxruntime" : name;
 
-/** Devices that need no runtime, or only for some graphs. */
+/** Devices that do not need the runtime, or only for some graphs. */
 const own: readonly Device[] = [cpuDevice, wasmDevice, referenceDevice];
 
 /**
- * Devices by name, without those of ONNX Runtime where it is not installed. That one is listed does
- * not mean its driver is installed.
+ * Lists the devices, without those of ONNX Runtime if it is not installed. The driver of a listed
+ * device may be missing.
  */
 export const devices = async (): Promise<readonly Device[]> => {
   const others = (await hasRuntime()) ? (await loadRuntime()).devices : [];
@@ -62,7 +62,7 @@ export async function deviceNamed(name: string): Promise<Device> {
     others.find((d) => d.name === name) ??
     fail(
       "device",
-      `there is no device "${name}"`,
+      `unknown device "${name}"`,
       `use one of ${["cpu", ...others.map((d) => d.name), "wasm", "reference"].join(", ")}`,
     )
   );

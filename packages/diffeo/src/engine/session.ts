@@ -1,32 +1,32 @@
-/** What a runtime offers: devices by name, and sessions that run ONNX bytes on one of them. */
+/** The interface of runtimes: devices by name, and sessions that run ONNX bytes on one of them. */
 import { type FloatType, fail, type NdArray, type OnnxModel, type Target } from "../graph/index.ts";
 
-/** How a session runs. */
+/** Options of sessions: threads, workers and kept results. */
 export interface SessionOptions {
   /**
-   * Threads inside one operation. Default: the runtime's choice. Small graphs are fastest on
-   * one. Browsers have one pool for the whole page, which `configureWeb` sizes instead.
+   * Threads per operation. Default: the runtime's choice. Small graphs are fastest with one.
+   * Browsers have one pool per page, whose size is set by `configureWeb`.
    */
   readonly threads?: number;
   /**
-   * Run on a thread of its own, so that the event loop, timers and Ctrl-C stay alive: in Node, ONNX
-   * Runtime blocks the thread it is called from. In a page it is a Web Worker, one for all such
-   * functions.
+   * Whether to run on a separate thread, so that the event loop, timers and Ctrl-C work: in Node,
+   * ONNX Runtime blocks the calling thread. In a page it is a Web Worker, which all such functions
+   * share. Default false.
    */
   readonly worker?: boolean;
   /**
-   * Results that are fed back, by name or by the name of the object that holds them: state, say.
-   * They stay on a GPU, as arrays whose numbers `toHost` reads. On the CPU they are ordinary arrays
-   * whose memory is used again once they are released.
+   * Results that are passed back to the function, by name or by the name of the object that
+   * contains them, such as `state`. They stay on a GPU, and `toHost` reads them. On the CPU they
+   * are ordinary arrays, whose memory is reused after they are released.
    */
   readonly keep?: readonly string[];
 }
 
-/** Options of a session, in addition to those that all work on sessions has. */
+/** Options of `compile` and `openModel`, in addition to those of all functions with sessions. */
 export interface OpeningOptions extends SessionOptions {
   /**
-   * Runs once or a few times: the session opens in half the time, for the runtime looks for nothing
-   * in the graph that it could run faster. For `compile` alone: what samples or trains runs often.
+   * For graphs that run once or a few times: the runtime does not optimise the graph, so the
+   * session opens in half the time. Default false.
    */
   readonly once?: boolean;
 }
@@ -39,24 +39,23 @@ export function requireThreads({ threads }: SessionOptions): void {
   if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1))
     fail(
       "usage",
-      `threads is ${threads}, of type ${typeof threads}`,
-      "set an integer from 1, or leave it out",
+      `\`threads\` is ${threads}, of type ${typeof threads}`, "set an integer of at least 1, or leave it out",
     );
 }
 
 /** A compiled model on a device. */
 export interface Session {
-  /** Never changes or keeps the arrays it is given. */
+  /** Runs the model. It neither changes nor keeps its arguments. */
   run(feeds: Readonly<Record<string, NdArray>>): Promise<Record<string, NdArray>>;
   dispose(): Promise<void>;
 }
 
-/** A device: how it starts sessions of ONNX files. */
+/** A device that runs compiled functions. */
 export interface Device {
   readonly name: string;
-  /** Which form of a graph it runs best. */
+  /** The form of graphs that it runs best. */
   readonly target: Target;
-  /** The float types it computes in. */
+  /** The supported float types. */
   readonly types: readonly FloatType[];
   readonly description: string;
 }
@@ -68,10 +67,12 @@ export type Create = (
 ) => Promise<Session>;
 
 export interface Runtime {
-  /** Whether it is installed; fetches it where it is not loaded yet. */
+  /** Whether the runtime is installed; loads it if necessary. */
   readonly available: () => Promise<boolean>;
   readonly devices: readonly Device[];
   readonly create: Create;
-  /** The same on another thread, which starts with the first session and ends with the last. */
+  /**
+   * Creates sessions on another thread, which starts with the first session and ends with the last.
+   */
   readonly thread: () => Create;
 }

@@ -1,13 +1,12 @@
 /**
- * Graphs around calls out of a graph: a trace is cut at each call of an outside function, and runs
- * as
+ * Graphs with calls of functions outside: a trace is split at each call, and runs as
  *
  *   piece₀ → calls₁ → piece₁ → calls₂ → … → pieceₖ
  *
- * Calls of level l need the results of calls of lower levels alone. A value is computed in the
- * first piece that needs it and carried to later ones that do, so nothing is computed twice; what
- * calls do not need waits for the last piece. A piece that only repeats and reshapes, as one that
- * gives every sample its time, is done on the host without a session.
+ * Calls of level l need only the results of calls of lower levels. A value is computed in the first
+ * piece that needs it and passed to later ones, so nothing is computed twice. Values that calls do
+ * not need are computed in the last piece. A piece that only expands and reshapes, such as times of
+ * samples, runs on the host without a session.
  */
 import {
   input,
@@ -28,11 +27,11 @@ export const callsOutside = ({ outputs }: Trace<unknown>): boolean =>
   topological(outputs.map((o) => o.tensor)).some((node) => node.op.outside);
 
 interface Piece {
-  /** What it is given: inputs of the trace, results of calls, values of earlier pieces. */
+  /** Its inputs: inputs of the trace, results of calls, and values of earlier pieces. */
   readonly given: Set<Tensor>;
-  /** What it computes, in order. */
+  /** The nodes it computes, in order. */
   readonly nodes: Tensor[];
-  /** Which of that others want. */
+  /** The nodes that other pieces or calls need. */
   readonly wanted: Set<Tensor>;
 }
 
@@ -42,7 +41,7 @@ interface Plan {
   readonly calls: readonly (readonly Tensor[])[];
 }
 
-/** Cuts the graph under `outputs`. */
+/** Splits the graph of `outputs`. */
 function planOf(outputs: readonly Tensor[]): Plan {
   const order = topological(outputs);
   const level = new Map<Tensor, number>();
@@ -91,10 +90,7 @@ interface OpenPiece {
 
 const placeholder = (t: Tensor, i: number): Tensor => input(`·given${i}`, t.shape, t.dtype);
 
-/**
- * The trace of a piece by itself; `wanted` carry the names of the trace's own outputs where they
- * are such.
- */
+/** The trace of a piece; `wanted` have the names of the trace's outputs if they are outputs. */
 function traceOf(
   { given, nodes, wanted }: Piece,
   names: ReadonlyMap<Tensor, string>,
@@ -116,7 +112,7 @@ function traceOf(
   return { inputs, outputs, result: undefined };
 }
 
-/** Opens all pieces, and what is called between them. */
+/** Opens all pieces and the functions between them. */
 export async function splitSession(
   traced: Trace<unknown>,
   open: (traced: Trace<unknown>) => Promise<Session>,

@@ -4,8 +4,8 @@
  *
  *   runtime: inputs → a, c, other results        sweep: yₖ[i] = fₖ(a[i], x[i], c)
  *
- * A runtime would go through memory once for each, and give every result in new memory, which the
- * system provides page by page. Here they are one function, whose results reuse released memory.
+ * A runtime would read memory once per operation and allocate every result. Here they are one
+ * function, whose results reuse released memory.
  */
 
 import { runsOf } from "../graph/concat.ts";
@@ -26,7 +26,7 @@ import { reusable } from "./device-array.ts";
 import { type Expression, isInstruction, kernelOf } from "./kernel.ts";
 import { keeps, type Session } from "./session.ts";
 
-/** From so many numbers on. */
+/** The least number of elements for a sweep. */
 const LEAST = 4096;
 
 type Output = Trace<unknown>["outputs"][number];
@@ -34,19 +34,19 @@ type Output = Trace<unknown>["outputs"][number];
 export interface Sweep {
   readonly expression: Expression;
   /**
-   * What its arrays and numbers are called, among inputs and what the runtime computes; an array
-   * may be several.
+   * The names of its arrays and numbers among the inputs and the results of the runtime; an array
+   * may consist of several.
    */
   readonly operands: {
     readonly arrays: readonly (readonly string[])[];
     readonly scalars: readonly string[];
   };
-  /** The results it gives, and the names of the others. */
+  /** The results of the sweep, and the names of the others. */
   readonly swept: readonly Output[];
   readonly others: readonly string[];
-  /** What the runtime is left with: other results, and operands that are not inputs. */
+  /** The outputs of the runtime: other results, and operands that are not inputs. */
   readonly rest: readonly Output[];
-  /** Parts of inputs that the runtime is given as they lie in memory. */
+  /** Parts of inputs that are passed to the runtime as views. */
   readonly views: readonly {
     readonly name: string;
     readonly of: string;
@@ -57,7 +57,7 @@ export interface Sweep {
 
 const nameOf = (t: Tensor): string => t.attributes.name as string;
 
-/** The expression of results of one shape: as far back as operations are elementwise. */
+/** The expression of results of one shape, as far as operations are elementwise. */
 function expressionOf(results: readonly Tensor[], shape: Shape): Expression {
   const [arrays, scalars, nodes]: Tensor[][] = [[], [], []];
   const wanted = new Set(results);
@@ -74,7 +74,7 @@ function expressionOf(results: readonly Tensor[], shape: Shape): Expression {
   return { arrays, scalars, nodes: nodes.toReversed(), results };
 }
 
-/** Replaces long parts of inputs by inputs of their own. */
+/** Replaces long parts of inputs by separate inputs. */
 function extractViews(outputs: readonly Output[]): Pick<Sweep, "rest" | "views"> {
   const views: Sweep["views"][number][] = [];
   const map = new Map<Tensor, Tensor>();
@@ -98,12 +98,9 @@ function extractViews(outputs: readonly Output[]): Pick<Sweep, "rest" | "views">
   };
 }
 
-/**
- * How a trace ends in a sweep over results that are kept, if it does and fewer arrays cross for it
- * than it gives.
- */
+/** The sweep at the end of a trace over kept results, if it needs fewer arrays than it returns. */
 export function sweepOf({ outputs }: Trace<unknown>, keep: readonly string[]): Sweep | undefined {
-  // Most graphs keep nothing: they are simplified when they are written, and need not be here.
+  // Most graphs keep nothing and need not be simplified here.
   const long = (tensor: Tensor): boolean => sizeOf(tensor.shape) >= LEAST;
   if (!outputs.some((o) => keeps(keep, o.name) && long(o.tensor))) return undefined;
   const simple = simplify(outputs.map((o) => o.tensor));
@@ -134,7 +131,7 @@ export function sweepOf({ outputs }: Trace<unknown>, keep: readonly string[]): S
   };
 }
 
-/** Runs what is left on the runtime, then the sweep. */
+/** Runs the rest on the runtime, then the sweep. */
 export async function sweepSession(
   { expression: { results }, expression, operands, swept, others, rest, views }: Sweep,
   open: (traced: Trace<unknown>) => Promise<Session>,

@@ -1,26 +1,26 @@
 /**
- * Sessions in a worker of the page, so that the page itself never waits. All sessions share one
- * worker, started with the first session, because every worker loads its own copy of the runtime.
- * Arrays are copied on the way to the worker and transferred on the way back.
+ * Sessions in a worker of the page, so that the page is not blocked. All sessions share one worker,
+ * started with the first session, because every worker loads its own copy of the runtime. Arrays
+ * are copied on the way to the worker and transferred on the way back.
  */
 import { DiffeoError, type ErrorKind, type NdArray, type OnnxModel } from "../graph/index.ts";
 import type { Create, Session, SessionOptions } from "./session.ts";
 
-/** Where a page finds the runtime's files, and how many threads it uses. */
+/** Options of `configureWeb`: the runtime's files and threads of a page. */
 export interface WebOptions {
   /**
-   * Where onnxruntime-web's .mjs and .wasm files are served, ending in a slash. By default a
-   * bundler puts them next to the script.
+   * The address of onnxruntime-web's .mjs and .wasm files, ending in a slash. By default a bundler
+   * puts them next to the script.
    */
   readonly wasmPaths?: string;
   /**
-   * `false` fetches nothing of ONNX Runtime: graphs run on diffeo's compiler, and those that need
-   * the runtime fail. True unless set.
+   * With `false` ONNX Runtime is not fetched: graphs run on diffeo's compiler, and those that need
+   * the runtime fail. Default true.
    */
   readonly onnxruntime?: boolean;
   /**
-   * Threads of the page's one pool: by default half of the cores, at most 4. One where the page is
-   * not cross-origin isolated.
+   * The number of threads of the page's pool. Default: half of the cores, at most 4; 1 if the page
+   * is not cross-origin isolated.
    */
   readonly threads?: number;
 }
@@ -64,13 +64,13 @@ function errorOf({ message, kind, remedy }: NonNullable<Reply["error"]>): Error 
   return error;
 }
 
-/** The one worker, and the calls that wait for its replies. */
+/** The worker, and the pending calls. */
 class WorkerCalls {
   #worker: Worker | undefined;
   #next = 0;
   readonly #waiting = new Map<number, Call>();
 
-  /** Sends a request; the worker is started with the first. */
+  /** Sends a request; the first one starts the worker. */
   send(
     request: Request,
     transfer: readonly ArrayBufferLike[] = [],

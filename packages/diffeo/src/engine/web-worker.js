@@ -1,6 +1,6 @@
 /**
- * The script of a page's worker: sessions by number, as `web-thread.ts` asks for them. In
- * JavaScript so that its address is the same in the sources and in what is built from them.
+ * The script of a page's worker: sessions by number, for `web-thread.ts`. It is JavaScript so that
+ * its address is the same in the sources and in the build.
  */
 import { configureWeb, runtime } from "./web.ts";
 

@@ -1,7 +1,7 @@
 /**
  * ONNX Runtime in the browser, in two builds that are fetched when first used: `onnxruntime` is
- * WebAssembly (14 MB, a quarter of it compressed), on several threads where the page is
- * cross-origin isolated; `webgpu` is the GPU (27 MB).
+ * WebAssembly (14 MB, a quarter of it compressed), with several threads if the page is cross-origin
+ * isolated; `webgpu` is the GPU (27 MB).
  */
 import type * as Ort from "onnxruntime-web";
 import { fail, type OnnxModel } from "../graph/index.ts";
@@ -41,15 +41,16 @@ const devices: readonly Device[] = [
 
 const remedies: Readonly<Record<string, string>> = {
   onnxruntime:
-    "serve onnxruntime-web's .mjs and .wasm files and tell configureWeb({ wasmPaths }) where",
+    "serve onnxruntime-web's .mjs and .wasm files, and set their address with configureWeb({ " +
+      "wasmPaths })",
   webgpu: 'use a browser and a machine with WebGPU, or device "cpu"',
 };
 
-// A page has one WebAssembly memory and one thread pool a build, so this is the page's state and
-// not a caller's.
+// A page has one WebAssembly memory and one thread pool per build, so this state belongs to the
+// page and not to a caller.
 const page: { options: WebOptions; started: boolean } = { options: {}, started: false };
 
-/** Settings of the page. Call it before anything is compiled. */
+/** Configures the runtime of a page. Call it before anything is compiled. */
 export function configureWeb(options: WebOptions): void {
   if (page.started)
     fail(
@@ -71,7 +72,7 @@ function threadCount({ threads }: WebOptions): number {
     : 1;
 }
 
-/** The runtime's module for a device; fails where it is not there or not wanted. */
+/** The runtime's module for a device; fails if it is missing or turned off. */
 async function fetchBuild(device: string): Promise<typeof Ort> {
   const { onnxruntime = true, wasmPaths } = page.options;
   if (!onnxruntime) throw new Error("configureWeb({ onnxruntime: false }) turns it off");
@@ -127,6 +128,6 @@ export const runtime: Runtime = {
       () => false,
     ),
   create,
-  // A worker is off the page's main thread already.
+  // A worker is already off the page's main thread.
   thread: () => ("document" in globalThis ? threaded : create),
 };

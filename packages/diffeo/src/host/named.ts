@@ -47,7 +47,7 @@ export function parseWith<S extends v.GenericSchema>(
   );
 }
 
-/** The row of a table that `spec.kind` names, and the spec with its options checked. */
+/** The row of a table for `spec.kind`, and the validated options of the spec. */
 export function lookUp<R extends { readonly schema: v.GenericSchema }>(
   table: Readonly<Record<string, R>>,
   spec: unknown,
@@ -57,8 +57,8 @@ export function lookUp<R extends { readonly schema: v.GenericSchema }>(
   if (typeof kind !== "string" || !Object.hasOwn(table, kind))
     fail(
       "usage",
-      `there is no ${what} "${shown(kind)}"`,
-      `name one of ${Object.keys(table).join(", ")} as its kind`,
+      `unknown ${what} "${shown(kind)}"`,
+      `use one of ${Object.keys(table).join(", ")} as \`kind\``,
     );
   const { kind: _, ...options } = spec as { kind: string };
   return { row: table[kind], options: parseWith(table[kind].schema, options, what) };

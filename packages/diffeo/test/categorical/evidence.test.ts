@@ -168,7 +168,7 @@ it("keeps known sites in samples, with one evaluation per step", async () => {
 });
 
 it("refuses what does not go together", () => {
-  expect(() => denoiserOf({ ...spec, sees: "points" })).toThrow("sees points");
+  expect(() => denoiserOf({ ...spec, sees: "points" })).toThrow("cannot see points");
   expect(() => denoiserOf({ ...spec, parameterisation: "noise" })).toThrow(
     '`sees` is "likelihoods"',
   );

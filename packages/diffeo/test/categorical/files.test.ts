@@ -65,12 +65,12 @@ it.each<[string, string | undefined, string]>([
   [
     "other channels",
     JSON.stringify({ ...spec, network: { ...network, outputs: 2 } }),
-    "from 2 to 2 channels for 3 classes",
+    "2 input and 2 output channels for 3 classes",
   ],
   [
     "a sequence",
     JSON.stringify({ ...spec, encoding: { ...encoding, grid: [8] } }),
-    "a unet on a grid [8]",
+    "a unet cannot be applied to the grid [8]",
   ],
   [
     "a network that cannot be",
@@ -80,13 +80,13 @@ it.each<[string, string | undefined, string]>([
   [
     "another kind of network",
     JSON.stringify({ ...spec, network: { ...network, kind: "toString" } }),
-    'unknown `network` "toString"',
+    'unknown network "toString"',
   ],
   ["another SDE", JSON.stringify({ ...spec, sde: { kind: "vp", min: -1 } }), "SDE.min is -1"],
   [
     "an SDE of another name",
     JSON.stringify({ ...spec, sde: { kind: "sub-vp" } }),
-    'no SDE "sub-vp"',
+    'unknown SDE "sub-vp"',
   ],
   [
     "more than asked",
@@ -179,7 +179,7 @@ it("refuses parameters that are not finite, and blames the file", async () => {
   const path = join(folder, "nan.safetensors");
   await saveModel(path, modelOf(spec, weights.with(5, Number.NaN)), "F32");
   await expect(loadModel(path)).rejects.toThrow(
-    /nan\.safetensors: array "time1\.w" holds NaN at flat position 5/,
+    /nan\.safetensors: array "time1\.w" has NaN at the flat index 5/,
   );
   expect(() => modelOf(spec, weights.subarray(1))).toThrow(/numbers are given for a network with/);
 });

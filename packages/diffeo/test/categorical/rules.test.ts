@@ -56,7 +56,7 @@ describe("parseRules", () => {
   it.each([
     ["(1, 5) = 2", /line 1, .*not a place along 4 sites.*Use 1 to 4/s],
     ["\n(1) = 2", /line 2, .*has 1 places.*Give 2/s],
-    ["(1, 1) = 7", /no class "7".*1, 2, 3, 4/s],
+    ["(1, 1) = 7", /unknown class "7".*1, 2, 3, 4/s],
     ["(1, 1) = 1; (1, *) = 2", /a previous rule sets the site to 1/],
     ["all different", /16 sites cannot differ in 4 classes/],
     ["sum (1, *) = 20", /no grid meets it.*4 to 16/s],

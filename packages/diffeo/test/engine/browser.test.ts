@@ -203,7 +203,7 @@ describe("a page built with diffeo/web", () => {
       });
       expect(messages).toEqual([
         expect.stringMatching(/"webgpu" did not start.*Use a browser and a machine with WebGPU/s),
-        'there is no device "cuda". Use one of cpu, onnxruntime, webgpu, wasm, reference.',
+        'unknown device "cuda". Use one of cpu, onnxruntime, webgpu, wasm, reference.',
         expect.stringMatching(/configureWeb was called after the first session/),
       ]);
     });

@@ -223,7 +223,7 @@ describe("devices", () => {
   it("that do not exist are refused with the list of those that do", async () => {
     const { kind, message } = await refusal(() => compile(identity, [[1]], { device: "tpu" })([1]));
     expect(kind).toBe("device");
-    expect(message).toMatch(/no device "tpu".*cpu, onnxruntime, webgpu, cuda, wasm, reference/);
+    expect(message).toMatch(/unknown device "tpu".*cpu, onnxruntime, webgpu, cuda, wasm, reference/);
   });
 
   it("that this machine lacks are refused with the way to get them", async () => {
@@ -290,7 +290,7 @@ describe("bad input", () => {
     [
       "a shape that does not fit",
       "shape",
-      /argument 0: shape \[1, 2\] given, \[any, 3\] expected/,
+      /argument 0: the shape is \[1, 2\], \[any, 3\] is expected/,
       [[[1, 2]], { w }],
     ],
     [
@@ -309,21 +309,21 @@ describe("bad input", () => {
     [
       "another element type",
       "type",
-      /argument 1\.w: a Float64Array given to a float32 graph.*Float32Array/,
+      /argument 1\.w: a Float64Array is given to a float32 graph.*Float32Array/,
       [rows, { w: new Float64Array(6) }],
     ],
-    ["a string", "type", /argument 0: a string given where an array belongs/, ["1 2 3", { w }]],
+    ["a string", "type", /argument 0: a string is given, an array is expected/, ["1 2 3", { w }]],
     [
       "an array without numbers",
       "type",
-      /argument 0: nothing given to a float32 graph/,
+      /argument 0: nothing is given to a float32 graph/,
       [{ ...ndarray(rows), data: undefined }, { w }],
     ],
     ["nothing", "type", /argument 1\.w: nothing given/, [rows, {}]],
     [
       "a number where a group belongs",
       "type",
-      /argument 1: a number given where a group of arrays belongs/,
+      /argument 1: a number is given, a group of arrays is expected/,
       [rows, 1],
     ],
     [
@@ -335,11 +335,11 @@ describe("bad input", () => {
     [
       "a key too many",
       "type",
-      /argument 1\.b: a number given where nothing belongs/,
+      /argument 1\.b: a number is given, nothing is expected/,
       [rows, { w, b: 1 }],
     ],
-    ["too few arguments", "usage", /1 arguments given, 2 expected/, [rows]],
-    ["too many arguments", "usage", /3 arguments given, 2 expected/, [rows, { w }, 1]],
+    ["too few arguments", "usage", /1 arguments are given, 2 are expected/, [rows]],
+    ["too many arguments", "usage", /3 arguments are given, 2 are expected/, [rows, { w }, 1]],
   ])("%s is refused", async (_, kind, message, args) => {
     const error = await refusal(() => anything(...args));
     expect(error.kind).toBe(kind);
@@ -347,10 +347,10 @@ describe("bad input", () => {
   });
 
   it.each<[string, ErrorKind, RegExp, unknown]>([
-    ["too short", "type", /argument 0\.1: nothing given where an array belongs/, [[1, 2]]],
-    ["too long", "type", /argument 0\.2: a list given where nothing belongs/, [[1, 2], [3], [4]]],
-    ["with a wrong shape inside", "shape", /argument 0\.1: shape \[2\] given, \[1\] expected/, [[1, 2], [3, 4]]], // biome-ignore format: a list
-    ["missing", "type", /argument 0: nothing given where a list of arrays belongs/, undefined],
+    ["too short", "type", /argument 0\.1: nothing is given, an array is expected/, [[1, 2]]],
+    ["too long", "type", /argument 0\.2: a list is given, nothing is expected/, [[1, 2], [3], [4]]],
+    ["with a wrong shape inside", "shape", /argument 0\.1: the shape is \[2\], \[1\] is expected/, [[1, 2], [3, 4]]], // biome-ignore format: a list
+    ["missing", "type", /argument 0: nothing is given, a list of arrays is expected/, undefined],
   ])("a list %s is refused", async (_, kind, message, list) => {
     const second = compile(([, x]: readonly [Tensor, Tensor]) => x, [[[2], [1]]] as const);
     const error = await refusal(() => second(list as never));
@@ -380,7 +380,7 @@ describe("bad input", () => {
     const { message } = await refusal(() =>
       evaluate((x: Tensor, _: { y: Tensor }) => x, 1, { y: value as never }),
     );
-    expect(message).toMatch(`argument 1.y: ${name} given where an array belongs`);
+    expect(message).toMatch(`argument 1.y: ${name} is given, an array is expected`);
   });
 
   it("two open sizes cannot be read off a flat array", async () => {
@@ -477,7 +477,7 @@ describe("what only the numbers forbid", () => {
       device: "reference",
     });
     expect((await refusal(() => quotient([1], [0]))).message).toMatch(
-      /^result y holds Infinity, which is not an int32/,
+      /^result y has Infinity, which is not an int32/,
     );
   });
 });
@@ -493,12 +493,12 @@ describe("checkFinite", () => {
       const logarithm = await refusal(() => f([3, 4, 1.5]));
       expect(logarithm.kind).toBe("numerical");
       expect(logarithm.message).toMatch(
-        /^log made the first NaN, at flat position 2 of shape \[3\], from sub \[3\]/,
+        /^log made the first NaN, at the flat index 2 of shape \[3\], from sub \[3\]/,
       );
       await f.dispose();
       const reciprocal = compile((x: Tensor) => div(1, x), [[2]], { device, checkFinite: true });
       expect((await refusal(() => reciprocal([1, 0]))).message).toMatch(
-        /^div made the first Infinity, at flat position 1/,
+        /^div made the first Infinity, at the flat index 1/,
       );
       await reciprocal.dispose();
     },
@@ -511,7 +511,7 @@ describe("checkFinite", () => {
     ];
     const f = compile(masked, [[2], [2]], { checkFinite: true });
     expect((await refusal(() => f([6, 4], [0, 1]))).message).toMatch(
-      /^sqrt made the first NaN, at flat position 1/,
+      /^sqrt made the first NaN, at the flat index 1/,
     );
     expect((await f([6, 7], [0, 1]))[0].data).toEqual(Float32Array.of(0, 1));
     await f.dispose();
@@ -527,10 +527,10 @@ describe("checkFinite", () => {
     );
     const y = [1, 2];
     expect((await refusal(() => f([1, Number.NaN, 3, 2], { y }))).message).toMatch(
-      /argument 0 holds NaN at flat position 1/,
+      /argument 0 has NaN at the flat index 1/,
     );
     expect((await refusal(() => f([1, 2, 3, 4], { y: [1, Number.NaN] }))).message).toMatch(
-      /argument 1\.y holds NaN/,
+      /argument 1\.y has NaN/,
     );
     await f.dispose();
   });
@@ -548,7 +548,7 @@ describe("checkFinite", () => {
     expect(await hasNonFinite({ y: kept(1, 2) })).toBe(false);
     expect(await hasNonFinite({ y: kept(1, Number.NaN) })).toBe(true);
     await expect(requireNoNaN({ x0: kept(1, Number.NaN) })).rejects.toThrow(
-      "argument 0 holds NaN at flat position 1",
+      "argument 0 has NaN at the flat index 1",
     );
   });
 

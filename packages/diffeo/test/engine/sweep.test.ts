@@ -85,7 +85,7 @@ describe("the elementwise end of a graph", () => {
       const next = await step(state, [x], s, 0.01);
       const kept = await toHost(next.state.theta);
       for (const old of Object.values(state)) release(old);
-      if (s > 1) expect(() => state.theta.data).toThrow("this array was released");
+      if (s > 1) expect(() => state.theta.data).toThrow("this array is released");
       state = next.state;
       for (const { data } of Object.values(state)) memory.add(data.byteOffset);
       expect(apart(kept.data, state.theta.data)).toBe(-1);

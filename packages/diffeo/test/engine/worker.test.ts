@@ -147,7 +147,7 @@ describe("a function compiled for a worker", () => {
     const rejected = expect(running).rejects.toThrow(/disposed while it was running/);
     await f.dispose();
     await rejected;
-    await expect(f(matrix())).rejects.toThrow(/was disposed/);
+    await expect(f(matrix())).rejects.toThrow(/is disposed/);
     const again = compile((x: Tensor) => sum(x), [[2]], { worker: true, device: "onnxruntime" });
     expect((await again(ndarray([1, 2]))).data).toEqual(Float32Array.of(3));
     await again.dispose();

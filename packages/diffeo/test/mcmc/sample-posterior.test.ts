@@ -194,7 +194,7 @@ describe("what is asked for", () => {
     await expect(
       samplePosterior(normal, { key: key(1), chains: 10_000, draws: 10_000_000 }),
     ).rejects.toThrow(
-      /10000 chains of 10000000 draws of \d coordinates are \d+ numbers, more than 536870912/,
+      /10000 chains with 10000000 draws of \d coordinates are \d+ numbers, the limit is 536870912/,
     );
   });
 

@@ -88,14 +88,14 @@ describe("a step that travels", () => {
     const step = serializeChainStep(model, { data, chains: 1, block: 1 });
     const call = { key: key(1), first: 0, count: 1, draws: 5, warmup: 5 };
     await expect(drawChainsFromStep(step, { ...call, metric: "dense" })).rejects.toThrow(
-      /not a step of `metric` "dense"/,
+      /not written for `metric` "dense"/,
     );
     await expect(drawChainsFromStep(step, { ...call, count: 2 })).rejects.toThrow(
-      /2 chains in a block of 1/,
+      /2 chains requested, the file has blocks of 1/,
     );
     const { outputs } = trace((x: never) => exp(x), [[1, 2]], "float64");
     await expect(drawChainsFromStep(writeOnnx(outputs).bytes, call)).rejects.toThrow(
-      /the file is not a step of chains/,
+      /the file does not contain the transitions of chains/,
     );
     await expect(drawChainsFromStep(Uint8Array.of(1, 2, 3), call)).rejects.toThrow();
   });
@@ -107,7 +107,7 @@ describe("a step that travels", () => {
     };
     const step = serializeChainStep(hopeless, { chains: 1, block: 1 });
     await expect(drawChainsFromStep(step, { key: key(1), first: 0, count: 1 })).rejects.toThrow(
-      /chain 1 has no point to begin from after 100 tries: .* at free coordinates -?\d/,
+      /chain 1 has no starting point after 100 tries: .* at free coordinates -?\d/,
     );
   });
 });

@@ -200,7 +200,7 @@ describe("an SDE by its name", () => {
 
   it("is each of the table, and no other", () => {
     expect(specs.map(([{ kind }]) => kind)).toEqual(Object.keys(sdes));
-    expect(() => sdeOf({ kind: "brownian" } as never)).toThrow(/no SDE "brownian".*vpCosine/);
+    expect(() => sdeOf({ kind: "brownian" } as never)).toThrow(/unknown SDE "brownian".*vpCosine/);
     expect(() => sdeOf({ kind: "ve", sigma: 1 } as never)).toThrow(
       /SDE has no option "sigma"\. It has sigmaMin, sigmaMax/,
     );

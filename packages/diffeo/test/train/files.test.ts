@@ -81,7 +81,7 @@ describe("safetensors", () => {
 
   it("says what is wrong with a damaged file", () => {
     const whole = Buffer.concat(serializeSafetensors(tensors));
-    expect(() => parseSafetensors(whole.subarray(0, 5), "f")).toThrow(/f: only 5 bytes/);
+    expect(() => parseSafetensors(whole.subarray(0, 5), "f")).toThrow(/f: it has only 5 bytes/);
     expect(() => parseSafetensors(whole.subarray(0, 40), "f")).toThrow(/header should have/);
     expect(() => parseSafetensors(whole.subarray(0, whole.length - 2), "f")).toThrow(
       /"b" of shape \[1\] does not fit/,
@@ -109,8 +109,8 @@ describe("safetensors", () => {
       /"a" starts at byte 2, but the one before it ends at 0/,
     ],
     [{ __metadata__: { format: 1 }, a: place }, /metadata are not all strings/],
-    [{ ["x".repeat(1e6)]: null }, /^f: array "x{700,} … x+" has no type/],
-    [{ a: place }, /"a" holds NaN at flat position 0/],
+    [{ ["x".repeat(1e6)]: null }, /^f: array "x{700,} … x+" has no valid type/],
+    [{ a: place }, /"a" has NaN at the flat index 0/],
   ])("refuses a header (%#)", (header, message) => {
     const json = Buffer.from(JSON.stringify(header));
     const length = Buffer.alloc(8);
