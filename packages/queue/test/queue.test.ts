@@ -174,7 +174,7 @@ describe.runIf(hasServer)("a queue", () => {
       /the job is for version 7 of test\/spin, this worker has version 1/,
       /the job is for release 9.9.9, this worker has 0.0.0-test/,
       /a job with digest [0-9a-f]{12}… is called 0123abcd/,
-      /a description of 100,\d{3} characters is not a job/,
+      /the description of a job has 100,\d{3} characters/,
       /parameters of test\/spin are wrong at n/,
       /the bytes ffffffffffff… are not on the server/,
       /on the server are not those of that digest/,

@@ -1,11 +1,11 @@
 /**
- * Values by name out of plain data. Any name is one: a column may be called `constructor`, which
- * valibot's `record` leaves out.
+ * Values by name from plain data. All names are allowed: a column may have the name `constructor`,
+ * which valibot's `record` omits.
  */
 import * as v from "valibot";
 
 /**
- * A schema of objects with any names, `constructor` among them.
+ * A schema of objects with any names, including `constructor`.
  *
  * @param value the schema of each value
  */

@@ -1,6 +1,6 @@
 /** Symmetric positive matrices on the host, row by row: A = LLᵀ, and triangular systems with L. */
 
-/** The lower triangle L of A = LLᵀ, n × n; undefined where A is not positive to rounding. */
+/** The lower triangle L of A = LLᵀ, n × n; undefined if A is not numerically positive definite. */
 export function cholesky(a: ArrayLike<number>, n: number): Float64Array | undefined {
   const l = new Float64Array(n * n);
   for (let i = 0; i < n; i++)

@@ -4,20 +4,20 @@
  *
  *   x³² + x²⁶ + x²³ + x²² + x¹⁶ + x¹² + x¹¹ + x¹⁰ + x⁸ + x⁷ + x⁵ + x⁴ + x² + x + 1.
  *
- * It sees every change that lies within 32 consecutive bits, and all but one in 2³² of the others.
+ * It detects every change within 32 consecutive bits, and all but one in 2³² of the others.
  */
 
 /** The polynomial without its leading term, its lowest power in the highest bit. */
 const POLYNOMIAL = 0xedb88320;
 
-/** What a byte at the end of the register becomes after eight steps of the division. */
+/** The result of eight steps of the division for a byte at the end of the register. */
 const table = Uint32Array.from({ length: 256 }, (_, byte) => {
   let rest = byte;
   for (let bit = 0; bit < 8; bit++) rest = rest & 1 ? (rest >>> 1) ^ POLYNOMIAL : rest >>> 1;
   return rest;
 });
 
-/** Of parts that follow one another. */
+/** The CRC-32 of consecutive parts. */
 export function crc32(parts: Iterable<Uint8Array>): number {
   let rest = 0xffffffff;
   for (const part of parts)
@@ -25,7 +25,7 @@ export function crc32(parts: Iterable<Uint8Array>): number {
   return ~rest >>> 0;
 }
 
-/** A checksum as files state it, and as it reads while it is computed. */
+/** The format of a checksum in files, and its placeholder while it is computed. */
 export const checksumPattern = /^crc32:[0-9a-f]{8}$/;
 export const checksumBlank = "crc32:00000000";
 

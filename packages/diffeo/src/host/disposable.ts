@@ -1,16 +1,16 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 /**
- * What `await using` closes at the end of a block. Programs that compile against it get the types
- * of disposal with it, whatever their own `lib` is.
+ * A resource that `await using` closes at the end of a block. It includes the types of disposal for
+ * programs with any `lib` setting.
  */
 export type Closable = AsyncDisposable;
 
 /**
- * `dispose` and `Symbol.asyncDispose` by one function: what has them can be closed by hand or at
- * the end of a block that holds it with `await using`.
+ * `dispose` and `Symbol.asyncDispose` from one function, so that a resource can be closed
+ * explicitly or with `await using`.
  *
- * @param dispose closes it; called twice it does nothing the second time
+ * @param dispose closes the resource; later calls do nothing
  */
 export const disposable = (
   dispose: () => Promise<void>,

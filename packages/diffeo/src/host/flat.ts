@@ -1,7 +1,7 @@
-/** A tree of arrays as one flat vector, in the order of the tree. */
+/** Joins a tree of arrays into one flat vector, in the order of the tree. */
 import { fail, isNdArray, leavesOf, type NdArray } from "../graph/index.ts";
 
-/** All numbers of a tree of arrays. */
+/** Joins a tree of float32 arrays into one flat vector, in the order of the tree. */
 export function flatten(tree: unknown): Float32Array {
   const arrays = leavesOf<NdArray>(tree, isNdArray);
   const out = new Float32Array(arrays.reduce((n, a) => n + a.data.length, 0));

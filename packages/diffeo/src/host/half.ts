@@ -1,5 +1,6 @@
 /**
- * float16 and back: sign, five bits of exponent, ten of fraction; rounded to nearest, ties to even.
+ * Converts to float16: sign, five bits of exponent, ten of fraction; rounded to nearest, ties to
+ * even.
  */
 
 export function toHalf(values: Float32Array): Uint16Array {
@@ -10,7 +11,7 @@ export function toHalf(values: Float32Array): Uint16Array {
     if (magnitude >= 0x7f800000) return sign | (magnitude > 0x7f800000 ? 0x7e00 : 0x7c00);
     if (magnitude >= 0x477ff000) return sign | 0x7c00; // beyond 65,504 and its rounding: infinity
     if (magnitude < 0x38800000) {
-      // Subnormal: units of 2⁻²⁴, counted by float arithmetic with its own rounding to even.
+      // Subnormal numbers are multiples of 2⁻²⁴, rounded to even by float arithmetic.
       const scaled = Math.abs(new Float32Array(Uint32Array.of(f).buffer)[0]) * 2 ** 24;
       const floor = Math.floor(scaled);
       const rest = scaled - floor;
@@ -21,7 +22,7 @@ export function toHalf(values: Float32Array): Uint16Array {
   });
 }
 
-/** All 65,536 of them: looking one up is ten times faster than taking it apart. */
+/** A table of all 65,536 numbers; a lookup is ten times faster than decoding. */
 const values = /* @__PURE__ */ Float32Array.from({ length: 2 ** 16 }, (_, h) => {
   const sign = h & 0x8000 ? -1 : 1;
   const exponent = (h >>> 10) & 0x1f;

@@ -1,31 +1,30 @@
 /**
  * Whether the rows of a batch are independent: the result of f for row c must depend on row c
  * alone. A sum over all axes, including that of the rows, added to one number per row has the right
- * shape and mixes the rows, so shapes cannot show it. So some rows are moved, and the results of
- * the others must not change:
+ * shape and mixes the rows, so shapes do not reveal it. Therefore some rows are moved, and the
+ * results of the others must not change:
  *
  *   f(x)_c = f(x′)_c   wherever x_c = x′_c
  *
- * The same operations on the same number of rows and row c in its place: every number of it is the
- * same, and so are its bits. SLACK leaves room for a runtime that adds in the order in which
- * threads come; a mixture moves f by far more.
+ * With the same operations, number of rows and position of row c, all its numbers are equal bit for
+ * bit. SLACK allows for runtimes that add in the order of threads; a mixture changes f by far more.
  *
- * Who asks computes f: chains by the graph that moves them, whatever its size; a likelihood or a
- * score of events by the evaluator, before there is a graph (`sde/independent-events.ts`).
+ * The caller computes f: chains by their graph of any size; likelihoods and scores of events by the
+ * evaluator, before graphs are compiled (`sde/independent-events.ts`).
  */
 import { fail } from "../graph/index.ts";
 
 const SLACK = 1e-10;
 
 /**
- * Rows stay or move in turn; the last one never stays with the first, so that the two ends of a
- * batch are compared too.
+ * Every second row is moved; the last row is never treated like the first, so that both ends of a
+ * batch are compared.
  */
 const turnOf = (c: number, count: number): number => (c > 0 && c === count - 1 ? 1 : c % 2);
 
 /**
- * Rows of n numbers twice: those of the first turn as they are and the others elsewhere, by steps
- * that no shift or scale undoes; and the other way about.
+ * Two copies of rows of n numbers: one with every second row moved, by steps that no shift or scale
+ * removes, and one with the other rows moved.
  */
 export const moveOtherRows = (
   rows: Float64Array,
@@ -43,14 +42,14 @@ const same = (a: number, b: number): boolean =>
   (Number.isNaN(a) && Number.isNaN(b)) ||
   Math.abs(a - b) <= SLACK * Math.max(1, Math.abs(a));
 
-/** Numbers by name, as many of each row. */
+/** Numbers by name, equally many per row. */
 type Said = Readonly<Record<string, ArrayLike<number>>>;
 
 /**
- * Refuses a function that mixes rows.
- * @param before what it says of the rows as they are
- * @param after what it says where others moved
- * @param row what a row is, of `count`
+ * Throws if a function mixes rows.
+ * @param before its values for the original rows
+ * @param after its values with other rows moved
+ * @param row the name of a row in errors
  */
 export function requireIndependentRows(
   before: Said,
@@ -65,10 +64,8 @@ export function requireIndependentRows(
       if (!same(numbers[i], then))
         fail(
           "shape",
-          `${name} mixes ${row}s: of ${row} ${at} it goes from ${numbers[i]} to ${then} ` +
-            `where only other ${row}s move`,
-          `reduce over the axes after the first, which is that of ${row}s: sum(x, -1), or ` +
-            `sum(x, [1, 2]) of two axes; sum(x) and mean(x) run over all ${row}s`,
+          `${name} mixes ${row}s: for ${row} ${at} it changes from ${numbers[i]} to ${then} ` + `if only other ${row}s change`,
+          `reduce over the axes after the first, which is that of ${row}s: sum(x, -1), or ` + `sum(x, [1, 2]) for two axes; sum(x) and mean(x) reduce over all ${row}s`,
         );
     }
 }

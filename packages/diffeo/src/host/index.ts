@@ -1,4 +1,4 @@
-/** diffeo/host: what is done on arrays of the host, without a graph. */
+/** diffeo/host: computations on arrays of the host, without graphs. */
 
 export type { Closable } from "./disposable.ts";
 

@@ -3,27 +3,27 @@
  *
  *   P(second | f) = 1/(1 + e^{−θ·f})        θ = argmin ½ρ‖θ‖² − log likelihood
  *
- * by Newton's method, (FᵀWF + ρI) δ = Fᵀ(y − p) − ρθ, W = p(1 − p), a step halved until the loss
- * falls. The prior keeps θ finite where the two sets can be separated without error. An intercept
- * is a feature that is always 1.
+ * by Newton's method, (FᵀWF + ρI) δ = Fᵀ(y − p) − ρθ, W = p(1 − p), with steps halved until the
+ * loss decreases. The prior keeps θ finite if the two sets can be separated. An intercept is a
+ * feature that is always 1.
  */
 
 /**
- * Rows of features, each with as many that are not 0: a product costs their square a row, whatever
- * the number of features.
+ * Sparse rows of features, each with the same number of nonzero features. A product costs the
+ * square of this number per row.
  */
 export interface FeatureRows {
-  /** How many features there are. */
+  /** The number of features. */
   readonly size: number;
-  /** How many of a row are listed. */
+  /** The number of listed features per row. */
   readonly active: number;
-  /** Which they are, `active` a row, ascending in a row. */
+  /** Their indices, `active` per row, ascending in a row. */
   readonly indices: Int32Array;
-  /** What they are; absent: all 1. */
+  /** Their values. Default: all 1. */
   readonly values?: Float64Array;
 }
 
-/** θ·f of every row. */
+/** θ·f for every row. */
 export function linearScores(
   { active, indices, values }: FeatureRows,
   theta: Float64Array,
@@ -44,7 +44,10 @@ function loss(first: FeatureRows, second: FeatureRows, theta: Float64Array, prio
   return sum;
 }
 
-/** Adds what rows of one label bring to the gradient and to the upper triangle of the Hessian. */
+/**
+ * Adds the contributions of rows with one label to the gradient and the upper triangle of the
+ * Hessian.
+ */
 function gather(
   rows: FeatureRows,
   label: 0 | 1,
@@ -68,7 +71,7 @@ function gather(
   }
 }
 
-/** θ that tells the second set from the first. */
+/** Fits θ, which separates the second set from the first. */
 export function logisticRegression(
   first: FeatureRows,
   second: FeatureRows,

@@ -1,6 +1,6 @@
 /**
- * Rows of a table that plain data names by its `kind`, with options that a schema checks: what a
- * file may ask for.
+ * Tables whose rows plain data selects by its `kind`, with options that a schema validates, for
+ * specs in files.
  */
 import * as v from "valibot";
 import { fail } from "../graph/index.ts";
@@ -8,7 +8,7 @@ import { fail } from "../graph/index.ts";
 /** A size: an integer, at least 1. */
 export const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 
-/** How much of a value an error repeats. */
+/** The most characters of a value in errors. */
 const SHOWN = 60;
 
 const shown = (value: unknown): string => {
@@ -17,8 +17,8 @@ const shown = (value: unknown): string => {
 };
 
 /**
- * A value that fits a schema; otherwise the first thing that does not is named, with its place
- * under `where`.
+ * Validates a value by a schema. The error names the first invalid member, with its path below
+ * `where`.
  */
 export function parseWith<S extends v.GenericSchema>(
   schema: S,

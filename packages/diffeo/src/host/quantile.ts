@@ -3,14 +3,14 @@
  * neighbours.
  */
 
-/** The values below which shares of the sample lie; it is sorted once. */
+/** Quantiles of numbers for several shares; the numbers are sorted once. */
 export function quantiles(values: ArrayLike<number>, shares: readonly number[]): number[] {
   const sorted = Float64Array.from(values).sort();
   return shares.map((share) => {
     const at = share * (sorted.length - 1);
     const below = Math.floor(at);
     const above = Math.min(below + 1, sorted.length - 1);
-    // Equal neighbours are their own mean, infinite ones too.
+    // Equal neighbours, which may be infinite, are returned directly.
     return sorted[below] === sorted[above]
       ? sorted[below]
       : sorted[below] + (at - below) * (sorted[above] - sorted[below]);

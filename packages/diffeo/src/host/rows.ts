@@ -12,7 +12,7 @@ export function rowsOf({ shape, dtype, data }: NdArray, from: number, count: num
   };
 }
 
-/** Rows of an array by their numbers, as often as they are named. */
+/** Rows of an array by their indices, which may be repeated. */
 export function pickRows({ shape, dtype, data }: NdArray, indices: ArrayLike<number>): NdArray {
   const size = sizeOf(shape.slice(1));
   const out = allocate(dtype, indices.length * size) as Float64Array;
@@ -25,14 +25,14 @@ export function pickRows({ shape, dtype, data }: NdArray, indices: ArrayLike<num
 export function batches(count: number, size = count): [number, number][] {
   const isCount = (n: number): boolean => Number.isInteger(n) && n >= 1;
   if (!isCount(count) || !isCount(size))
-    fail("usage", `count is ${count}, batch is ${size}`, "give integers, at least 1");
+    fail("usage", `\`count\` is ${count}, \`batch\` is ${size}`, "give integers of at least 1");
   return Array.from({ length: Math.ceil(count / size) }, (_, i) => [
     i * size,
     Math.min(size, count - i * size),
   ]);
 }
 
-/** [from, to) of `count` points, in even parts of at most `size`. */
+/** [from, to) of parts of `count` points, of nearly equal sizes of at most `size`. */
 export function partsOf(count: number, size: number): (readonly [number, number])[] {
   const parts = Math.ceil(count / Math.max(1, size));
   const even = Math.ceil(count / parts);
@@ -42,7 +42,7 @@ export function partsOf(count: number, size: number): (readonly [number, number]
   );
 }
 
-/** Typed arrays end to end, in one that `make` makes. */
+/** Concatenates typed arrays into one that `make` allocates. */
 export function concatArrays<A extends { readonly length: number; set(part: A, at: number): void }>(
   make: (length: number) => A,
   parts: readonly A[],
@@ -56,7 +56,7 @@ export function concatArrays<A extends { readonly length: number; set(part: A, a
   return out;
 }
 
-/** Arrays one below the other. */
+/** Concatenates arrays along the first axis. */
 export function stackArrays(parts: readonly NdArray[]): NdArray {
   const [{ shape, dtype }] = parts;
   if (parts.length === 1) return parts[0];

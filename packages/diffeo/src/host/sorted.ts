@@ -1,10 +1,9 @@
-/** Numbers are sorted by digits of so many bits: three to each half of a number. */
+/** The bits of a digit; each half of a number has three digits. */
 const DIGIT = 11;
 
 /**
- * The numbers in order, and which stands where; equal ones follow each other as they came. Sorted
- * by one digit of their bits after the other, the last first, in a third of the time of a sort of
- * bare numbers with each of them looked for afterwards.
+ * Sorts numbers stably, and returns their order. It is a radix sort from the last digit, which
+ * takes a third of the time of sorting the numbers and finding their positions.
  */
 export function sortedWithOrder(x: Float64Array): {
   readonly sorted: Float64Array;
@@ -13,8 +12,8 @@ export function sortedWithOrder(x: Float64Array): {
   const bits = new Uint32Array(x.buffer, x.byteOffset, 2 * x.length);
   const [low, high] = [new Uint32Array(x.length), new Uint32Array(x.length)];
   let order: Uint32Array = new Uint32Array(x.length);
-  // Read as integers, the bits of positive numbers are in their order; those of negative numbers
-  // are inverted, and come first.
+  // The bits of positive numbers, as integers, are in the order of the numbers; those of negative
+  // numbers are inverted and come first.
   for (let i = 0; i < x.length; i++) {
     const negative = bits[2 * i + 1] >>> 31;
     low[i] = bits[2 * i] ^ -negative;
@@ -28,10 +27,7 @@ export function sortedWithOrder(x: Float64Array): {
   return { sorted, order };
 }
 
-/**
- * An order once more by one digit of what stands where; those of one digit stay in the order they
- * had.
- */
+/** Sorts an order stably by one digit of the numbers. */
 function orderedByDigit(order: Uint32Array, of: Uint32Array, shift: number): Uint32Array {
   const mask = 2 ** DIGIT - 1;
   const places = new Uint32Array(mask + 1);

@@ -1,16 +1,16 @@
 /**
  * Long computations on the host that can be stopped. A computation is a generator that yields often
- * and returns its result. `finish` runs it in one go; `finishInTurns` gives the event loop a turn
- * between steps, so that a signal (Ctrl-C, a button) is seen. The result is the same.
+ * and returns its result. `finish` runs it without interruption; `finishInTurns` yields to the
+ * event loop between steps, so that signals (Ctrl-C, a button) are handled. The result is the same.
  */
 
 /** A computation in steps. */
 export type Steps<T> = Generator<void, T, void>;
 
-/** How long the event loop waits for its turn at most, in milliseconds, if steps are short. */
+/** The most milliseconds between turns of the event loop, if steps are short. */
 const SLICE = 40;
 
-/** Gives the event loop a turn. @throws the signal's reason, if it is aborted by then */
+/** Yields to the event loop. @throws the signal's reason if it is aborted */
 export async function takeTurn(signal?: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
     setTimeout(resolve);

@@ -1,10 +1,9 @@
 /**
- * A V = U Σ by one-sided Jacobi rotations (M. Hestenes, 1958): columns are turned in pairs until
+ * A V = U Σ by one-sided Jacobi rotations (M. Hestenes, 1958): columns are rotated in pairs until
  * all are orthogonal; their lengths are then the singular values.
  *
- * Going through AᵀA would square the condition number, and columns of a table differ by a factor of
- * 10⁷ in scale. Rotations of the columns themselves find small singular values to as many digits as
- * large ones.
+ * AᵀA would square the condition number, and columns of a table differ by a factor of 10⁷ in scale.
+ * Rotations of the columns find small singular values with as many digits as large ones.
  */
 import { fail } from "../graph/index.ts";
 import { finish, type Steps } from "./steps.ts";

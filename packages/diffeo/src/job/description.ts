@@ -1,35 +1,35 @@
 /**
- * A job as it travels. Its result is a function of the description alone,
+ * The description of a job for other processes. The result is a function of the description alone,
  *
  *   bytes = run_kind(parameters, inputs),   inputs by SHA-256
  *   digest(job) = SHA-256 of its canonical JSON
  *
- * so that jobs are known by their digests, and whoever has done one has done it for all. No code
- * and no path is in it.
+ * so jobs are identified by their digests, and a result can be shared. A description contains
+ * neither code nor paths.
  */
 import * as v from "valibot";
 import { fail } from "../graph/index.ts";
 import { nestsDeeply } from "./depth.ts";
 import { inputsByName, type Job } from "./job.ts";
 
-/** A job as plain data: what a process or a machine is given. */
+/** A job as plain data, for another process or machine. */
 export interface JobDescription {
-  /** What is to be done: a name such as chess/boards. */
+  /** The kind of the job, such as chess/boards. */
   readonly kind: string;
-  /** Of the kind: another one gives other bytes. */
+  /** The version of the kind; other versions give other bytes. */
   readonly version: number;
-  /** Of the program: kinds call the whole library. */
+  /** The release of the program, because kinds use the whole library. */
   readonly release: string;
-  /** Where it is to be run: the last bits of a number depend on it. */
+  /** The device; the last bits of numbers depend on it. */
   readonly device: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** SHA-256 of the files it needs, by what they are to it. */
+  /** The SHA-256 of its inputs, by name. */
   readonly inputs: Readonly<Record<string, string>>;
-  /** Which repetition of the same job this is, to compare its result with that of the job. */
+  /** The number of a repetition of the same job, whose result is compared with the first. */
   readonly repeat?: number | undefined;
 }
 
-/** More characters are refused: a description is names and numbers. */
+/** The most characters of a description, which consists of names and numbers. */
 const MOST_CHARACTERS = 65_536;
 
 const name = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9]*([/-][a-z0-9]+)*$/), v.maxLength(100));
@@ -52,9 +52,9 @@ const schema: v.GenericSchema<unknown, JobDescription> = v.strictObject({
 });
 
 /**
- * JSON with the keys of every object in order: one text per value.
+ * Canonical JSON, with sorted keys of all objects.
  *
- * @param value plain data; fields that are undefined are left out
+ * @param value plain data; undefined fields are omitted
  */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
@@ -68,7 +68,7 @@ export function canonical(value: unknown): string {
 }
 
 /**
- * The description that a value from elsewhere is.
+ * Validates an untrusted value as a description.
  *
  * @throws DiffeoError of kind `data` that names the first field that is wrong
  */
@@ -76,8 +76,7 @@ export function requireDescription(value: unknown): JobDescription {
   if (nestsDeeply(value))
     fail(
       "data",
-      "a description with this many levels of nesting is not read",
-      "give what is large as an input",
+      "the description of a job is nested too deeply", "pass large data as inputs",
     );
   const length = JSON.stringify(value)?.length ?? 0;
   if (length > MOST_CHARACTERS)
@@ -98,7 +97,7 @@ export function requireDescription(value: unknown): JobDescription {
   );
 }
 
-/** What of a description is not the job's own. */
+/** The parts of a description that are not part of the job. */
 export interface DescribeOptions {
   /** The release of the program. */
   readonly release: string;
@@ -107,7 +106,7 @@ export interface DescribeOptions {
   readonly repeat?: number;
 }
 
-/** A job as it travels. */
+/** Describes a job for another process. */
 export function describeJob(
   job: Job,
   { release, digestOf, repeat }: DescribeOptions,

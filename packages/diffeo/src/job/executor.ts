@@ -1,21 +1,23 @@
-/** Who does jobs: this process, local processes, or workers of a queue. */
+/** Executors of jobs: this process, local processes, or workers of a queue. */
 import type { Closable } from "../host/index.ts";
 import type { Job } from "./job.ts";
 
-/** What came of a job. */
+/** The result of a job, with its duration and worker. */
 export interface JobResult<R> {
   readonly value: R;
-  /** How long it took, and who did it. */
+  /** The seconds that the job took. */
   readonly seconds: number;
+    /** The name of the worker. */
   readonly worker: string;
 }
 
-/** How one job is run. */
+/** Options of a run of one job. */
 export interface RunOptions {
-  /** Called with the share of the job that is done, where that is known. */
+  /** Called with the completed share of the job, if it is known. */
   readonly onProgress?: (share: number) => void;
   /**
-   * Runs the job once more, although its result may be known: its results 1, 2, … are kept apart.
+   * Runs the job again, even if its result is known. The results of repetitions 1, 2, … are stored
+   * separately.
    */
   readonly repeat?: number;
 }
@@ -25,24 +27,25 @@ export interface RunOptions {
  * its job.
  */
 export interface Executor extends Closable {
-  /** The result of a job. Jobs are begun in the order of the calls. */
+  /** Runs a job. Jobs are started in the order of the calls. */
   run<R>(job: Job<object, object, R>, options?: RunOptions): Promise<JobResult<R>>;
-  /** Removes a result that is kept, so that the next run does the job again. */
+  /** Removes a stored result, so that the next run repeats the job. */
   forget(job: Job, options?: RunOptions): Promise<void>;
-  /** How many jobs can be worked on at a time, as far as is known now. */
+  /** The number of jobs that can run in parallel, as far as is known. */
   workers(): number;
-  /** Ends it; jobs that were not begun fail. */
+  /** Closes the executor; jobs that have not started fail. */
   close(): Promise<void>;
 }
 
-/** What became of a job. */
+/** The result or the error of a job. */
 export type Settled<R> = { readonly result: JobResult<R> } | { readonly error: Error };
 
 /**
- * Does jobs, all of them whatever becomes of one.
+ * Runs all jobs, also if some fail.
  *
- * @param on callbacks: `settled` once for each job as it ends, `progress` with shares of a job
- * @returns what became of each, in the order of the jobs
+ * @param on callbacks: `settled` once per job when it ends, `progress` with completed shares of a
+ * job
+ * @returns the result or the error of each job, in order
  */
 export async function runJobs<R>(
   executor: Pick<Executor, "run">,
@@ -65,8 +68,8 @@ export async function runJobs<R>(
 }
 
 /**
- * The results of jobs in their order, each as soon as it and those before it are done. Throws what
- * the first job that failed threw.
+ * Yields the results of jobs in order, each as soon as it and all before it are available. Throws
+ * the error of the first failed job.
  *
  * @example
  * import type { Job } from "diffeo/job";
@@ -78,10 +81,10 @@ export async function* resultsOf<R>(
   jobs: readonly Job<object, object, R>[],
 ): AsyncGenerator<JobResult<R>> {
   const running = jobs.map((job) => executor.run(job));
-  // A failure is thrown when its turn comes, and until then it is not unhandled.
+  // An error is thrown in its turn; until then it must not be an unhandled rejection.
   for (const result of running) result.catch(() => undefined);
   for (let i = 0; i < running.length; i++) {
     yield await running[i];
-    delete running[i]; // a result is held until its reader has it
+    delete running[i]; // a result is kept until it is yielded
   }
 }

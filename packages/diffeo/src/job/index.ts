@@ -1,7 +1,7 @@
 /**
- * diffeo/job: long work as jobs that give the same result wherever and in whatever order they run.
- * Kinds of jobs live next to the work that they do; `diffeo-queue` runs jobs on other processes and
- * machines.
+ * diffeo/job: long computations as jobs, whose results do not depend on where and in which order
+ * they run. Kinds of jobs are defined next to their work; `diffeo-queue` runs jobs on other
+ * processes and machines.
  */
 export {
   type Executor,

@@ -1,18 +1,18 @@
-/** Jobs in this process, one at a time: values in, values out. */
+/** An executor in this process, which runs one job at a time without serialisation. */
 import { fail } from "../graph/index.ts";
 import type { Executor, JobResult, RunOptions } from "./executor.ts";
 import { type Input, inputsByName, inputValue, type Job } from "./job.ts";
 import { openKeeper } from "./keeper.ts";
 
-/** How jobs of this process are done. */
+/** Options of `openInline`. */
 export interface InlineOptions {
-  /** Threads of one operation. Default: as many as there are cores. */
+  /** Threads per operation. Default: the number of cores. */
   readonly threads?: number;
   readonly signal?: AbortSignal;
 }
 
 /**
- * An executor that does jobs in this process, one after the other.
+ * Opens an executor that runs jobs in this process, one after the other.
  *
  * @example
  * import type { Job } from "diffeo/job";
@@ -35,7 +35,7 @@ export function openInline({ threads, signal }: InlineOptions = {}): Executor {
     { onProgress }: RunOptions,
   ): Promise<JobResult<R>> => {
     signal?.throwIfAborted();
-    if (closed) fail("usage", "the executor is closed", "open another");
+    if (closed) fail("usage", "the executor is closed", "open a new one");
     const { kind, parameters, device } = job;
     const began = performance.now();
     const own = inputsByName(job).map(([, input]) => numberOf(input));

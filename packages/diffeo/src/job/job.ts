@@ -1,40 +1,39 @@
 /**
- * A job in a program: a kind, its parameters and its inputs, each as the value that the program has
- * or as bytes. Nothing is serialised before a job leaves the process.
+ * Jobs in a program: a kind, its parameters and its inputs, each as a value or as bytes. Nothing is
+ * serialised before a job is sent to another process.
  */
 import { parseWith } from "../host/named.ts";
 import type { Kind } from "./kind.ts";
 
-/** What a job needs besides its parameters, such as a model. */
+/** An input of a job in addition to its parameters, such as a model. */
 export interface Input<T> {
-  /** The input as it travels to another process. */
+  /** The bytes of the input, for another process. */
   readonly bytes: () => Uint8Array;
-  /** The input as the kind reads it. Default: read from the bytes. */
+  /** The parsed input. Default: parsed from the bytes. */
   readonly value?: T;
 }
 
-/** A unit of long work: what is to be done, with what, on which device. */
+/** A job: its kind, parameters, inputs and device. */
 export interface Job<P extends object = object, I extends object = object, R = unknown> {
   readonly kind: Kind<P, I, R>;
   readonly parameters: P;
   readonly inputs: { readonly [N in keyof I]: Input<I[N]> };
-  /** Where it is to be computed: the last bits of a number depend on it. Default `cpu`. */
+  /** The device; the last bits of numbers depend on it. Default `cpu`. */
   readonly device: string;
 }
 
-/** What a job is made of. */
+/** Options of `jobOf`: inputs and device. */
 export interface JobOptions<I extends object> {
   readonly inputs: { readonly [N in keyof I]: Input<I[N]> };
-  /** `cpu` (default), `webgpu` or `cuda`. */
+  /** The device: `cpu` (default), `webgpu` or `cuda`. */
   readonly device?: string;
 }
 
 /**
- * A job of a kind.
- *
- * @param kind what is to be done
- * @param parameters of the kind; its schema checks them here, and not again in this process
- * @throws DiffeoError of kind `usage` where a parameter does not fit
+ * Makes a job of a kind.
+ * @param kind the kind of the job
+ * @param parameters the parameters of the kind, which its schema validates here
+ * @throws DiffeoError of kind `usage` if a parameter is invalid
  * @example
  * import { chainsKind } from "diffeo/mcmc";
  * declare const step: Uint8Array; // of `serializeChainStep`
@@ -54,11 +53,11 @@ export const jobOf = <P extends object, I extends object, R>(
 });
 
 /**
- * An input of jobs. Give the same object to all jobs that share it: what is made of it is then made
- * once.
+ * Makes an input of jobs. Pass the same object to all jobs that share it, so that what they make of
+ * it is made once.
  *
- * @param bytes the input as it travels, or a function that makes it where it has to
- * @param value the input as the kind reads it, where the program has it
+ * @param bytes the bytes of the input, or a function that makes them if they are needed
+ * @param value the parsed input, if the program has it
  */
 export const inputOf = <T = never>(bytes: Uint8Array | (() => Uint8Array), value?: T): Input<T> => {
   if (typeof bytes !== "function") return { bytes: () => bytes, value };
@@ -78,7 +77,7 @@ export const inputsByName = ({ inputs }: Pick<Job, "inputs">): [string, Input<un
 
 const read = new WeakMap<object, unknown>();
 
-/** An input of a job as its kind reads it; bytes are read once. */
+/** The parsed input of a job; bytes are parsed once. */
 export function inputValue(job: Job, name: string): unknown {
   const input = (job.inputs as Readonly<Record<string, Input<unknown>>>)[name];
   if (input.value !== undefined) return input.value;
@@ -90,10 +89,10 @@ export function inputValue(job: Job, name: string): unknown {
   return read.get(input);
 }
 
-/** How an input is read. */
+/** The parser of an input. */
 type Reader = (bytes: Uint8Array, source: string) => unknown;
 
-/** Why a result cannot be that of a job, or undefined where it can be. */
+/** Describes why a result does not fit a job; undefined if it does. */
 export function misfitOf<R>(job: Job<object, object, R>, result: R): string | undefined {
   const { kind, parameters } = job;
   const inputs = {};

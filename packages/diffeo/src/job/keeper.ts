@@ -1,4 +1,7 @@
-/** What jobs of one process share: opened once, and closed when others were used more recently. */
+/**
+ * Resources that jobs of one process share: each is opened once, and closed when others were used
+ * more recently.
+ */
 import type { Closable } from "../host/index.ts";
 import type { JobContext } from "./kind.ts";
 
@@ -7,24 +10,24 @@ interface Kept {
   readonly dispose: (value: never) => Promise<void>;
 }
 
-/** What is kept open: the least recently used goes where more would be open than these. */
+/** The most open resources; the least recently used one is closed first. */
 const MOST_KEPT = 2;
 
-/** Keeps things open by name. */
+/** Keeps resources open by name. */
 export interface Keeper extends Closable {
-  /** What a job of these inputs keeps: `scope` names the kind and the inputs. */
+  /** The resources of jobs with the same kind and inputs, which `scope` names. */
   readonly scoped: (scope: string) => JobContext["keep"];
-  /** Closes all of it. */
+  /** Closes all resources. */
   dispose(): Promise<void>;
 }
 
-/** Opens a keeper: what does jobs in one process has one. */
+/** Opens a keeper; each executor in a process has one. */
 export function openKeeper(): Keeper {
   const kept = new Map<string, Kept>();
   const drop = async (name: string): Promise<void> => {
     const { value, dispose } = kept.get(name) as Kept;
     kept.delete(name);
-    // What could not be opened has been an error of the job that opened it.
+    // A failure to open has been an error of the job that opened it.
     await value.then(dispose as (value: unknown) => Promise<void>, () => undefined);
   };
   const dispose = async (): Promise<void> => {

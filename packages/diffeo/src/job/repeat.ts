@@ -1,6 +1,6 @@
 /**
- * Some jobs done twice, and their results compared: what a worker that computes wrong, or a machine
- * that rounds otherwise, is found by.
+ * Runs some jobs twice and compares their results, to detect workers that compute wrongly or round
+ * differently.
  */
 import { fail } from "../graph/index.ts";
 import type { Executor, JobResult } from "./executor.ts";
@@ -10,12 +10,12 @@ const isEqual = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, i) => byte === b[i]);
 
 /**
- * An executor that does a share of the jobs twice and fails those whose two results differ in any
- * byte. Both results are forgotten then. Which jobs are repeated is chosen at random, so that no
- * worker knows it before.
+ * An executor that runs a share of the jobs twice. A job fails if its two results differ in any
+ * byte, and both results are removed. Repeated jobs are chosen at random, so workers cannot know
+ * them.
  *
- * @param share from 0 to 1: 0.05 repeats about one job in 20
- * @param random numbers from 0 to 1. Default `Math.random`
+ * @param share the share of repeated jobs, from 0 to 1
+ * @param random a source of numbers from 0 to 1. Default `Math.random`
  */
 export function withRepeats(
   executor: Executor,
@@ -27,7 +27,7 @@ export function withRepeats(
     first: Promise<JobResult<R>>,
     second: Promise<JobResult<R>>,
   ): Promise<JobResult<R>> => {
-    // Both are waited for: one that fails alone must not leave the other unheard.
+    // Waits for both, so that neither is an unhandled rejection if one fails.
     const [one, other] = await Promise.allSettled([first, second]);
     if (one.status === "rejected") throw one.reason;
     if (other.status === "rejected") throw other.reason;

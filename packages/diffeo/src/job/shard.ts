@@ -1,21 +1,21 @@
 /**
- * The i-th of n shards of a list of jobs: every n-th, beginning with the i-th, so that each has
- * long and short ones.
+ * Shards of a list of jobs: the i-th of n shards has every n-th job, beginning with the i-th, so
+ * that each shard has long and short jobs.
  */
 import { fail } from "../graph/index.ts";
 
 /** A shard of a list of jobs. */
 export interface Shard {
-  /** From 1 to `of`. */
+  /** The number of the shard, from 1 to `of`. */
   readonly index: number;
   readonly of: number;
 }
 
-/** "3/10" */
+/** Parses a shard such as "3/10". */
 export function parseShard(text: string): Shard {
   const [, index, of] = /^(\d{1,7})\/(\d{1,7})$/.exec(text)?.map(Number) ?? [];
   if (!(index >= 1 && index <= of))
-    fail("usage", `"${text}" is not a shard`, "write i/n with i from 1 to n, such as 3/10");
+    fail("usage", `"${text}" is not a shard`, "write i/n, with i from 1 to n, such as 3/10");
   return { index, of };
 }
 

@@ -3,9 +3,9 @@
  *
  *   below(n):  the first word w of the element's blocks with w ≥ 2³² mod n, reduced mod n
  *
- * The words that pass are 2³² − (2³² mod n) consecutive numbers, a multiple of n, so every residue
- * has as many of them. Each element has blocks of its own, (j, 0), (j, 1), …, so how often one is
- * rejected moves no other.
+ * The accepted words are 2³² − (2³² mod n) consecutive numbers, a multiple of n, so every residue
+ * is equally likely. Each element has its own blocks, (j, 0), (j, 1), …, so rejections do not
+ * affect other elements.
  */
 import { fail } from "../graph/error.ts";
 import type { NdArray, Shape } from "../graph/ndarray.ts";
@@ -14,21 +14,21 @@ import { planDraw, uniform } from "./draw.ts";
 import { isIndex, type Key, type Keys, show } from "./key.ts";
 import { threefry } from "./threefry.ts";
 
-/** A drawn `NdArray` of 32-bit integers. */
+/** An `NdArray` of random 32-bit integers. */
 export interface IntArray extends NdArray {
   readonly dtype: "int32";
   readonly data: Int32Array;
 }
 
-/** How indices are chosen. */
+/** Options of `choice`. */
 export interface ChoiceOptions {
-  /** Whether an index may come twice; by default it may. */
+  /** Whether an index may occur several times. Default true. */
   readonly replace?: boolean;
-  /** How likely each index is, up to a common factor; by default all the same. */
+  /** The probability of each index, up to a common factor. Default: uniform. */
   readonly weights?: ArrayLike<number>;
 }
 
-/** Integers from `low` up to, not including, `high`; both between −2³¹ and 2³¹. */
+/** Uniform integers of at least `low` and less than `high`; both are between −2³¹ and 2³¹. */
 export function integers(
   source: Key | Keys,
   shape: number | Shape,
@@ -42,7 +42,7 @@ export function integers(
       "usage",
       `integers: low ${show(low)} and high ${show(high)} are not two integers from −2³¹ to ` +
         "2³¹, low below high",
-      "give the least integer and one more than the greatest",
+      "give the least integer, and the greatest plus one",
     );
   const plan = planDraw(source, shape, "integers");
   const { keys, size } = plan;
@@ -54,17 +54,14 @@ export function integers(
   return { shape: plan.shape, dtype: "int32", data };
 }
 
-/**
- * The numbers 0 … n − 1 in random order, every order equally likely. From `Keys`, one order per
- * key.
- */
+/** A uniform random permutation of 0 … n − 1; with `Keys`, one per key. */
 export const permutation = (source: Key | Keys, n: number): IntArray =>
   deal(source, n, n, "permutation");
 
 /**
- * `count` of the indices 0 … n − 1, or a row of as many for each of `Keys`. Without replacement and
- * weights they are the first of `permutation(source, n)`; with weights they come as from an urn:
- * each in turn by the weights of those that remain.
+ * `count` random indices of 0 … n − 1; with `Keys`, one row per key. Without replacement and
+ * weights they are the first of `permutation(source, n)`. Without replacement and with weights each
+ * is chosen by the weights of the remaining ones.
  */
 export function choice(
   source: Key | Keys,
@@ -77,7 +74,7 @@ export function choice(
     fail(
       "usage",
       `choice: cannot choose ${show(count)} of ${show(n)} indices`,
-      "use natural numbers, n at least 1",
+      "give integers of at least 0, and n of at least 1",
     );
   if (weights === undefined)
     return replace ? integers(source, count, 0, Math.max(n, 1)) : deal(source, n, count, "choice");
@@ -87,7 +84,7 @@ export function choice(
   );
 }
 
-/** One draw of `count` integers a key, each from its own key alone. */
+/** `count` integers per key; each row depends on its key alone. */
 function rows(
   source: Key | Keys,
   count: number,
@@ -109,8 +106,8 @@ function below(
   j: number,
   block: Uint32Array,
 ): number {
-  // In 32 bits a span of 2³² reads 0, and nothing is to be rejected; −n reads 2³² − n, whose rest
-  // mod n is that of 2³².
+  // In 32 bits a span of 2³² is 0, and nothing is rejected; −n is 2³² − n, which is congruent to
+  // 2³² mod n.
   const n = span >>> 0;
   const reject = n === 0 ? 0 : (-n >>> 0) % n;
   for (let attempt = 0; ; attempt++) {
@@ -126,7 +123,7 @@ function deal(source: Key | Keys, n: number, count: number, operation: string): 
     fail(
       "usage",
       `${operation}: cannot take ${show(count)} of ${show(n)} indices without replacement`,
-      "use a natural number of indices, and take at most that many",
+      "give a number of indices, and take at most that many",
     );
   const block = new Uint32Array(4);
   return rows(source, count, operation, ({ words }) => {
@@ -142,9 +139,9 @@ function deal(source: Key | Keys, n: number, count: number, operation: string): 
 }
 
 /**
- * With replacement: the first index whose cumulative weight exceeds u times the total. It never is
- * one of weight zero, whose cumulative weight is its predecessor's; should u·total round up to the
- * total, it is the last of positive weight.
+ * With replacement: the first index whose cumulative weight exceeds u times the total. An index of
+ * weight 0 is never chosen, because its cumulative weight is that of its predecessor. If u·total
+ * rounds up to the total, it is the last index of positive weight.
  */
 function spin(source: Keys, weights: ArrayLike<number>, total: number, count: number): Int32Array {
   const cumulative = new Float64Array(weights.length);
@@ -167,8 +164,8 @@ function spin(source: Keys, weights: ArrayLike<number>, total: number, count: nu
 
 /**
  * Without replacement: the first `count` of a race in which runner i needs the time −ln(uᵢ)/wᵢ,
- * exponential of rate wᵢ. The first comes in with probability wᵢ / Σw, and, since exponentials
- * forget, the next likewise among the rest.
+ * exponential of rate wᵢ. Runner i is first with probability wᵢ / Σw, and, because exponentials
+ * have no memory, the same holds for the next among the rest.
  */
 function race(source: Keys, weights: ArrayLike<number>, count: number): Int32Array {
   const { data } = uniform(source, weights.length, { dtype: "float64" });
@@ -178,16 +175,16 @@ function race(source: Keys, weights: ArrayLike<number>, count: number): Int32Arr
     fail(
       "usage",
       `choice: ${count} indices are requested without replacement, but ${runners.length} ` +
-        "weights are above zero",
+        "weights are above 0",
       "request fewer, give more indices a positive weight, or set replace to true",
     );
   return Int32Array.from(runners.sort((a, b) => time[a] - time[b] || a - b).slice(0, count));
 }
 
 function checkedTotal(weights: ArrayLike<number>, n: number): number {
-  const remedy = "give one finite, non-negative weight an index, at least one of them above zero";
+  const remedy = "give one finite weight of at least 0 per index, and at least one above 0";
   if (weights.length !== n)
-    fail("shape", `choice: there are ${weights.length} weights for ${n} indices`, remedy);
+    fail("shape", `choice: ${weights.length} weights are given for ${n} indices`, remedy);
   let total = 0;
   for (let i = 0; i < n; i++) {
     if (!(weights[i] >= 0 && weights[i] < Infinity))

@@ -1,13 +1,13 @@
 /**
- * Draws of continuous numbers, of signs and of raw bits: element j of a row is a function of the
- * row's key and of j alone.
+ * Random continuous numbers, signs and raw bits: element j of a row is a function of the row's key
+ * and of j alone.
  *
  *   bits        word j mod 4 of block ⌊j / 4⌋
  *   uniform     low + (high − low)·u,  u from the two words of half a block
  *   normal      Φ⁻¹(u)
- *   rademacher  2b − 1,  b one bit: 128 of them a block
+ *   rademacher 2b − 1, b one bit: 128 of them per block
  *
- * So a longer draw begins with the shorter one, and a row does not know how many others there are.
+ * So a longer array begins with the shorter one, and a row does not depend on the number of rows.
  */
 import { fail } from "../graph/error.ts";
 import {
@@ -24,7 +24,7 @@ import { isIndex, type Key, type Keys, keysOf, show } from "./key.ts";
 import { threefry } from "./threefry.ts";
 import { unit } from "./unit.ts";
 
-/** A drawn `NdArray` whose element type is known. */
+/** An `NdArray` of random floats with a known element type. */
 export interface FloatArray<D extends FloatType = FloatType> extends NdArray {
   readonly dtype: D;
   readonly data: { float32: Float32Array; float64: Float64Array }[D];
@@ -37,23 +37,23 @@ export interface BitArray {
 }
 
 /**
- * The element type, by default `"float32"`. A float32 number is the float64 number of the same key,
- * rounded.
+ * The element type. Default `"float32"`, whose numbers are the rounded float64 numbers of the same
+ * key.
  */
 export interface FloatOptions<D extends FloatType = FloatType> {
   readonly dtype?: D;
 }
 
-/** The ends of the interval, by default 0 and 1. */
+/** Options of `uniform`: the ends of the interval. Default 0 and 1. */
 export interface UniformOptions<D extends FloatType = FloatType> extends FloatOptions<D> {
   readonly low?: number;
   readonly high?: number;
 }
 
 /**
- * Uniform numbers strictly between `low` and `high`, with 52 random bits each. Where rounding would
- * land on an end of the interval (in float32, once in 2²⁵ draws for the upper one), the nearest
- * number inside is returned instead.
+ * Uniform numbers strictly between `low` and `high`, with 52 random bits each. If a number would be
+ * rounded to an end of the interval (in float32, once in 2²⁵ numbers for the upper end), the
+ * nearest number inside is returned.
  */
 export function uniform<D extends FloatType = "float32">(
   source: Key | Keys,
@@ -72,7 +72,7 @@ export function uniform<D extends FloatType = "float32">(
       "usage",
       `uniform: low ${show(low)} and high ${show(high)} are not the ends of a finite ` +
         `interval with a ${out.dtype} inside`,
-      "give two finite numbers, low well below high",
+      "give two finite numbers, with low well below high",
     );
   eachChunk(plan, 2, (words, at, count) => {
     for (let j = 0; j < count; j++) {
@@ -84,9 +84,8 @@ export function uniform<D extends FloatType = "float32">(
 }
 
 /**
- * Standard normal numbers. From `Keys`, row i is the draw of key i: the start and the noise of a
- * sampler.
- * None is beyond ±8.21 = Φ⁻¹(1 − 2⁻⁵³).
+ * Standard normal numbers. With `Keys`, row i has the numbers of key i. All numbers are within
+ * ±8.21 = Φ⁻¹(1 − 2⁻⁵³).
  */
 export function normal<D extends FloatType = "float32">(
   source: Key | Keys,
@@ -103,7 +102,7 @@ export function normal<D extends FloatType = "float32">(
   return out;
 }
 
-/** −1 or 1, evenly. */
+/** Random signs, −1 or 1 with equal probability. */
 export function rademacher<D extends FloatType = "float32">(
   source: Key | Keys,
   shape: number | Shape,
@@ -126,22 +125,23 @@ export function bits(source: Key | Keys, shape: number | Shape): BitArray {
   return { shape: plan.shape, data };
 }
 
-/** What a draw is to fill: `size` elements for each of the keys, and the shape of the whole. */
+/** The arrays of a call: `size` elements per key, and the total shape. */
 interface Plan {
   readonly keys: Keys;
   readonly size: number;
   readonly shape: Shape;
 }
 
-/** Checks the arguments of a draw. From `Keys` the result has a leading axis, one row per key. */
+/**
+ * Checks the arguments of a call. With `Keys` the result has a leading axis, with one row per key.
+ */
 export function planDraw(source: Key | Keys, shape: number | Shape, operation: string): Plan {
   const keys = keysOf(source, operation);
   const event = typeof shape === "number" ? [shape] : shape;
   if (!Array.isArray(event) || !event.every(isIndex))
     fail(
       "shape",
-      `${operation}: the shape ${Array.isArray(event) ? showShape(event) : show(shape)} is ` +
-        "not made of natural numbers",
+      `${operation}: the shape ${Array.isArray(event) ? showShape(event) : show(shape)} is ` + "not a list of natural numbers",
       "use a length such as 8, or lengths such as [16, 2]; [] is a single number",
     );
   return {
@@ -160,7 +160,7 @@ function floats<D extends FloatType>(
   if (!isFloat(dtype))
     fail(
       "type",
-      `${operation}: there is no draw of type ${show(dtype)}`,
+      `${operation}: unknown type ${show(dtype)}`,
       'use "float32" or "float64"',
     );
   return { shape, dtype, data: allocate(dtype, sizeOf(shape)) } as FloatArray<D>;
@@ -171,8 +171,8 @@ const CHUNK = 512;
 
 /**
  * For each key and each stretch of its elements: `words` holds their blocks, `perBlock` elements to
- * a block, and `visit` turns them into elements `at` to `at + count` of the result. No typed array
- * has the more than 2³³ elements that it would take to wrap the 32-bit counter of blocks.
+ * a block, and `visit` turns them into elements `at` to `at + count` of the result. The 32-bit
+ * counter of blocks would wrap after 2³³ elements, more than a typed array can have.
  */
 function eachChunk(
   { keys, size }: Plan,
@@ -202,8 +202,7 @@ function eachChunk(
 
 /** The smallest number of type `dtype` above x. */
 function above(x: number, dtype: FloatType): number {
-  // Bit patterns of one sign are ordered as their numbers are, so the neighbour is one step of the
-  // pattern away.
+  // Bit patterns of one sign have the order of their numbers, so the neighbour is the next pattern.
   const float = dtype === "float32" ? new Float32Array([x]) : new Float64Array([x]);
   if (float[0] > x || Number.isNaN(x)) return float[0];
   if (float[0] === 0) return dtype === "float32" ? 1.401298464324817e-45 : Number.MIN_VALUE;

@@ -1,8 +1,8 @@
 /**
- * Random streams by counter: (key, index) ↦ number, with no state in between. The same numbers come
- * out of every engine, device and batch size, in any order and on any number of workers. A seed is
- * what a file or a command stores, `key(seed)` the stream made of it: options that end up in a file
- * take a seed, all others a key.
+ * diffeo/random: random streams by counter, (key, index) ↦ number, without state. The numbers are
+ * the same on every engine and device, for every batch size, order and number of workers. Files and
+ * commands store a seed, and `key(seed)` is its stream: options that are stored in files take a
+ * seed, all others a key.
  *
  *   const root = key("chess, run 3");
  *   const [init, loop] = split(root, 2);                  // independent streams

@@ -7,25 +7,25 @@
  *                  with eight UTF-16 units of the string per block
  *   draws read     E_k(block, attempt, 0, 0)
  *
- * The last word of the counter separates the uses: no sub-key is ever one of its parent's random
- * numbers. A string begins with its length, so that no string is the beginning of another, and the
- * chain is as random as E itself.
+ * The last word of the counter separates the uses: no sub-key is one of its parent's random
+ * numbers. The blocks of a string begin with its length, so no string is a prefix of another, and
+ * the sub-keys are as random as E.
  */
 import { fail } from "../graph/error.ts";
 import { threefry } from "./threefry.ts";
 
 /**
- * The name of one random stream: 128 bits. It holds no position and never changes, so drawing twice
- * from one key gives the same numbers twice. Use a key for one draw; for more, make sub-keys with
- * `split` or `fold`.
+ * The name of one random stream: 128 bits. It has no position and never changes, so using a key
+ * twice gives the same numbers twice. Use a key once; for more numbers make sub-keys with `split`
+ * or `fold`.
  */
 export interface Key {
   readonly words: readonly [number, number, number, number];
 }
 
 /**
- * One key per sample, packed. A draw from `Keys` has a leading axis of length `count`, and row i
- * sees key i alone.
+ * One key per sample, packed. Arrays from `Keys` have a leading axis of length `count`, and row i
+ * depends on key i alone.
  */
 export interface Keys {
   readonly count: number;
@@ -38,12 +38,12 @@ export const FOLD = 1;
 const SPLIT = 2;
 const STRING = 3;
 
-/** The key of strings' seeds; its third word tells it from every number's. */
+/** The key of string seeds; its third word distinguishes it from those of numbers. */
 const STRING_ROOT: Key = { words: [0, 0, 1, 0] };
 
 /**
- * The key of a seed: a non-negative safe integer, a bigint below 2⁶⁴, or any string. `key(5)` is
- * `key(5n)`.
+ * Makes the key of a seed: a non-negative safe integer, a bigint below 2⁶⁴, or any string. `key(5)`
+ * equals `key(5n)`.
  */
 export function key(seed: number | bigint | string): Key {
   if (typeof seed === "string") return fold(STRING_ROOT, seed);
@@ -60,7 +60,7 @@ export function key(seed: number | bigint | string): Key {
   return { words: [Number(BigInt(seed) & 0xffffffffn), Number(BigInt(seed) >> 32n), 0, 0] };
 }
 
-/** `count` independent keys, the first of which do not depend on `count`. */
+/** `count` independent sub-keys; they do not depend on `count`. */
 export function split(parent: Key, count: number): Key[] {
   if (!isIndex(count))
     fail("usage", `split: the count ${show(count)} is not a natural number`, "use 0, 1, 2, …");
@@ -74,8 +74,8 @@ export function split(parent: Key, count: number): Key[] {
 
 /**
  * The sub-key for `data`, a natural number (a step, an epoch, a sample's index) or a string (a
- * purpose, such as `"noise"`). Of `Keys` it folds each one: `fold(keys, step)` names the noise of
- * every sample at that step.
+ * purpose, such as `"noise"`). With `Keys` it folds each one: `fold(keys, step)` has the keys of
+ * the noise of every sample at that step.
  */
 export function fold(parent: Key, data: number | string): Key;
 export function fold(parent: Keys, data: number | string): Keys;
@@ -111,13 +111,10 @@ export function sampleKeys(parent: Key, count: number, first = 0): Keys {
   return { count, words };
 }
 
-/**
- * Either kind of key as a batch; anything else is the common slip of passing a seed where a key
- * belongs.
- */
+/** Converts a key or keys to a batch; throws for a seed, which is a common mistake. */
 export function keysOf(source: Key | Keys, operation: string): Keys {
   if (typeof source !== "object" || source === null || !("words" in source))
-    fail("type", `${operation}: ${show(source)} is not a key`, "make one with key(seed)");
+    fail("type", `${operation}: ${show(source)} is not a key`, "make a key with key(seed)");
   return "count" in source ? source : { count: 1, words: Uint32Array.from(source.words) };
 }
 
@@ -130,12 +127,12 @@ function indexBlock(index: number): Counter {
     fail(
       "usage",
       `fold: ${show(index)} is not a natural number below 2⁵³`,
-      "fold in 0, 1, 2, … or a string",
+      "use 0, 1, 2, … or a string",
     );
   return [index >>> 0, Math.floor(index / 0x100000000), 0, FOLD];
 }
 
-/** The counters whose blocks make the key of a string, one after the other. */
+/** The counters of the blocks that make the key of a string, in order. */
 export function stringBlocks(text: string): Counter[] {
   const unit = (i: number): number => (i < text.length ? text.charCodeAt(i) : 0);
   const word = (i: number): number => unit(i) | (unit(i + 1) << 16);

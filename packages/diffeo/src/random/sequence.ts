@@ -1,27 +1,27 @@
 /**
- * The numbers of one key one after the other, for algorithms that do not know how many they need:
- * number j is element j of `uniform(key, …)` and of `normal(key, …)`.
+ * Sequences of the random numbers of a key, for algorithms that need an unknown number of them:
+ * number j is element j of `uniform(key, …)` and `normal(key, …)`.
  */
 import { normalQuantileValue } from "../graph/normal.ts";
 import { type Key, type Keys, keysOf } from "./key.ts";
 import { threefry } from "./threefry.ts";
 import { unit } from "./unit.ts";
 
-/** Random numbers one after the other, for loops on the host. */
+/** A sequence of random numbers, for loops on the host. */
 export interface Sequence {
-  /** The next number, between 0 and 1, as a uniform one. */
+  /** The next number as a uniform one between 0 and 1. */
   readonly uniform: () => number;
   /** The next number as a standard normal one. */
   readonly normal: () => number;
 }
 
-/** Blocks that are made at once, two numbers each. */
+/** The blocks that are computed at once, with two numbers each. */
 const BLOCKS = 16;
 
 /**
- * A sequence of random numbers of a key, a function of the key and the row alone.
+ * Makes a sequence of random numbers, which is a function of the key and the row.
  *
- * @param row which of `Keys`
+ * @param row the index of the key in `Keys`
  */
 export function sequence(source: Key | Keys, row = 0): Sequence {
   const { words: keys } = keysOf(source, "sequence");

@@ -12,8 +12,8 @@
  *
  * Additions, rotations and exclusive-ors of 32-bit words are exact in every engine. The other
  * generator of that paper, Philox-4×32-10, needs the high half of a 32×32-bit product, which
- * JavaScript lacks: measured on Node 20, 14 ns a block here against 47 ns there. The rounds are
- * written out because a loop over them takes 38 ns.
+ * JavaScript lacks: on Node 20, Threefry takes 14 ns per block and Philox 47 ns. The rounds are
+ * unrolled because a loop over them takes 38 ns.
  */
 
 /** The rotations of both pairs in eight rounds, after which they begin again. */

@@ -2,8 +2,8 @@
  *   u = (2m + 1)·2⁻⁵³,  m uniform on 0 … 2⁵² − 1          the open unit interval
  *   z = Φ⁻¹(u)                                           the normal
  *
- * The inverse of Φ, rather than a rejection method, keeps one draw to one number: element j never
- * depends on what happened to element j − 1. Every engine gives the same numbers: see
+ * With the inverse of Φ, unlike rejection methods, every element needs exactly one number, so
+ * element j does not depend on element j − 1. Every engine gives the same numbers: see
  * `graph/normal.ts`.
  */
 

@@ -1,12 +1,12 @@
 /**
- * Whether two sets of samples come from one distribution, by a classifier that learns to tell them
- * apart: the area under its ROC curve, P(score of a real one > score of a sample) + ½ P(equal), on
- * samples that it was not fitted to. 0.5 is a coin, 1 tells all apart.
+ * A two-sample test by a classifier that is trained to distinguish the sets: the area under its ROC
+ * curve, P(score of a real one > score of a sample) + ½ P(equal), on samples it was not fitted to.
+ * 0.5 is chance, 1 is perfect separation.
  */
 import { fail } from "../graph/index.ts";
 import { fold, type Key, permutation } from "../random/index.ts";
 
-/** The area under the curve from scores of both sets, by ranks. */
+/** The area under the ROC curve, from the scores of both sets by ranks. */
 export function areaUnderCurve(first: ArrayLike<number>, second: ArrayLike<number>): number {
   const a = Float64Array.from(first).sort();
   const b = Float64Array.from(second).sort();
@@ -21,14 +21,14 @@ export function areaUnderCurve(first: ArrayLike<number>, second: ArrayLike<numbe
   return area / (a.length * b.length);
 }
 
-/** Numbers of rows of the first and of the second set. */
+/** Indices of rows of the first and of the second set. */
 export type RowPair = readonly [first: Int32Array, second: Int32Array];
 
 /**
- * Fits on one half of both sets and tries on the other, then the other way round; the mean of the
- * two areas.
- * @param counts how many samples there are, and how many real ones
- * @param fit takes the rows to learn from and gives the scores of others
+ * Two-fold cross-fitting: fits on one half of both sets and evaluates on the other, and vice versa.
+ * Returns the mean of the two areas under the ROC curve.
+ * @param counts the numbers of samples and of real ones
+ * @param fit fits to rows and returns the scores of other rows
  */
 export function crossFittedAuc(
   counts: readonly [number, number],

@@ -1,47 +1,48 @@
 /**
- * Whether two sets of samples come from one distribution: the energy distance, zero exactly if they
- * do,
+ * A two-sample test by the energy distance, which is 0 exactly for equal distributions,
  *
  *   D(P, Q) = 2E‖X − Y‖ − E‖X − X′‖ − E‖Y − Y′‖ = c_n E_θ[ 2∫(F_θ − G_θ)² ]
  *   c_n = √π Γ((n+1)/2)/Γ(n/2)
  *
  * with F_θ and G_θ the distribution functions of θ·X and θ·Y and θ uniform on the sphere: ‖x‖ = c_n
  * E|θ·x|, and in one dimension the energy distance is Cramér's 2∫(F − G)². All pairs of N samples
- * count, for N log N work a direction. What chance alone makes of D is measured, not assumed: the
- * pooled samples are dealt out again at random.
+ * are included, with N log N operations per direction. The distribution of D under equality is
+ * estimated by random permutations of the pooled samples.
  */
 import { fail, type NdArray } from "../graph/index.ts";
 import { mean, sortedWithOrder, sumOfSquares } from "../host/index.ts";
 import { fold, type Key, normal, permutation } from "../random/index.ts";
 
-/** How many directions and deals an energy distance uses. */
+/** Options of `energyDistance`. */
 export interface EnergyOptions {
-  /** Names the random directions and deals. */
+  /** The key of the random directions and permutations. */
   readonly key: Key;
-  /** Default 20. */
+  /** Number of random directions. Default 20. */
   readonly directions?: number;
-  /** Default 20; 0 measures the distance alone. */
+  /** Number of random permutations. Default 20; with 0 only the distance is computed. */
   readonly permutations?: number;
 }
 
-/** The energy distance of two samples, with what it would be by chance. */
+/** The energy distance of two samples, and its distribution under equality. */
 export interface EnergyDistance {
-  /** D between the two sets as they are: slightly above zero even for one distribution. */
+  /** D between the two sets, slightly above 0 even for equal distributions. */
   readonly value: number;
-  /** Mean and standard deviation of D when the samples are dealt out at random. */
+  /** The mean and the standard deviation of D for random permutations of the pooled samples. */
   readonly chance: { readonly mean: number; readonly deviation: number };
   /** (value − mean)/deviation: a few at most if the distributions are equal. */
   readonly excess: number;
 }
 
-/** Two arrays [count, ...event]; their counts may differ. */
+/**
+ * Computes the energy distance of two arrays of samples [count, ...event], whose counts may differ.
+ */
 export function energyDistance(a: NdArray, b: NdArray, options: EnergyOptions): EnergyDistance {
   const { key, directions = 20, permutations = 20 } = options;
   const n = a.data.length / a.shape[0];
   if (b.data.length / b.shape[0] !== n)
     fail(
       "shape",
-      `energyDistance: events of ${n} and ${b.data.length / b.shape[0]} numbers`,
+      `energyDistance: the events have ${n} and ${b.data.length / b.shape[0]} numbers`,
       "give events of one shape",
     );
   const [countA, countB] = [a.shape[0], b.shape[0]];
@@ -64,7 +65,7 @@ export function energyDistance(a: NdArray, b: NdArray, options: EnergyOptions): 
   return { value, chance: { mean: centre, deviation }, excess: (value - centre) / deviation };
 }
 
-/** 1 for the samples that go to the first set: as they are (deal 0), or dealt out at random. */
+/** 1 for the samples of the first set: the original sets for deal 0, else random permutations. */
 function labels(first: number, total: number, deal: number, key: Key): Uint8Array {
   const out = new Uint8Array(total);
   if (deal === 0) return out.fill(1, 0, first);
@@ -73,7 +74,7 @@ function labels(first: number, total: number, deal: number, key: Key): Uint8Arra
   return out;
 }
 
-/** θ·x of the samples of all sets, one set after another. */
+/** θ·x of the samples of all sets, concatenated. */
 function projections(sets: readonly NdArray[], theta: Float64Array): Float64Array {
   const n = theta.length;
   const out = new Float64Array(sets.reduce((total, { shape }) => total + shape[0], 0));

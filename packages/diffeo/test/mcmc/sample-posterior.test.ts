@@ -217,12 +217,12 @@ describe("what is asked for", () => {
       ];
       for (const logDensity of mixing)
         await expect(samplePosterior({ parameters, logDensity }, short)).rejects.toThrow(
-          /the log-density mixes chains: of chain \d it goes from .* Reduce over the axes after the first.*sum\(x, -1\)/,
+          /the log-density mixes chains: for chain \d it changes from .* Reduce over the axes after the first.*sum\(x, -1\)/,
         );
       await expect(
         approximate({ parameters, logDensity: mixing[0] }, { key: key(1) }),
       ).rejects.toThrow(
-        /the log-density mixes draws: of draw \d+ it goes from .*which is that of draws/,
+        /the log-density mixes draws: for draw \d+ it changes from .*which is that of draws/,
       );
     },
   );

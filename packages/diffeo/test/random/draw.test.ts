@@ -81,7 +81,7 @@ describe.each(DRAWS)("%s", (_, draw) => {
 
   it("answers a bad shape with the shape and the remedy", () => {
     expect(() => draw(key(1), [2, -1])).toThrow(
-      "the shape [2, -1] is not made of natural numbers. Use a length such as 8",
+      "the shape [2, -1] is not a list of natural numbers. Use a length such as 8",
     );
     for (const bad of [-1, 1.5, Number.NaN])
       expect(() => draw(key(1), bad)).toThrow(`the shape [${bad}]`);
@@ -107,7 +107,7 @@ describe("the two widths", () => {
 
   it("are the only ones", () => {
     expect(() => normal(key(1), 3, { dtype: "int32" as "float32" })).toThrow(
-      'normal: there is no draw of type "int32"',
+      'normal: unknown type "int32"',
     );
   });
 });

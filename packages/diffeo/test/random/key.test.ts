@@ -123,7 +123,7 @@ describe("a bad seed or index", () => {
 
   it("is named by fold, split and sampleKeys", () => {
     expect(() => fold(key(0), -1)).toThrow(
-      "fold: -1 is not a natural number below 2⁵³. Fold in 0, 1, 2, … or a string.",
+      "fold: -1 is not a natural number below 2⁵³. Use 0, 1, 2, … or a string.",
     );
     expect(() => split(key(0), 1.5)).toThrow("split: the count 1.5 is not a natural number");
     expect(() => sampleKeys(key(0), -3)).toThrow("sampleKeys: samples 0 to 0 + -3");
@@ -131,7 +131,7 @@ describe("a bad seed or index", () => {
 
   it("in the place of a key says how to make one", () => {
     expect(() => bits(42 as unknown as Key, 3)).toThrow(
-      "bits: 42 is not a key. Make one with key(seed).",
+      "bits: 42 is not a key. Make a key with key(seed).",
     );
   });
 });

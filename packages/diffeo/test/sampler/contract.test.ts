@@ -279,7 +279,7 @@ describe("a bad request", () => {
       { solver: "leapfrog" as SolverName },
       /unknown `solver` "leapfrog".*domainPreserving/,
     ));
-  it("has a count that is none", () => expectUsage({ count: 2.5 }, /count is 2\.5/));
+  it("has a count that is none", () => expectUsage({ count: 2.5 }, /`count` is 2\.5/));
   it("has an event of another rank", () => expectUsage({ shape: [2, 2] }, /eventRank 1/));
   it("wants a log-SNR grid down to zero", () =>
     expectUsage({ grid: "logSnr", tEnd: 0 }, /infinite/));
