@@ -259,7 +259,7 @@ describe("local work", () => {
     expect(await outcomes()).toEqual([
       1,
       expect.stringMatching(
-        /^a job of test\/lines has one result by a wrong one and another by this process\. One/,
+        /^a job of test\/lines has different results by a wrong one and this process\. Use/,
       ),
       3,
     ]);
