@@ -1,8 +1,8 @@
 /**
- * A diffusion of sequences: balanced brackets of two kinds, ten signs long. A sign that closes must
- * close the kind that was opened last, which may be far away. Random signs are balanced once in 780
- * times. A number after the program's name is how many steps it trains, 1,000 if none
- * is there; a second one is how many sequences it draws, 200 if none is.
+ * A diffusion of sequences: balanced brackets of two kinds, with ten signs each. A closing bracket
+ * must match the kind opened last, which may be far away. One random sequence in 780 is balanced.
+ * The first argument is the number of training steps (default 1,000), the second the number of
+ * sampled sequences (default 200).
  */
 import { sampleGrids, trainGrid } from "diffeo/categorical";
 import { key, uniform } from "diffeo/random";
@@ -10,10 +10,7 @@ import { key, uniform } from "diffeo/random";
 const LENGTH = 10;
 const SIGNS = "([)]";
 
-/**
- * Whether every sign that closes is of the kind that was opened last: 0 and 1 open, 2 and 3 close
- * them.
- */
+/** Whether every closing bracket matches the kind opened last: 0 and 1 open, 2 and 3 close. */
 function isBalanced(sequence: readonly number[]): boolean {
   const open: number[] = [];
   for (const s of sequence)
@@ -22,7 +19,7 @@ function isBalanced(sequence: readonly number[]): boolean {
   return open.length === 0;
 }
 
-/** A balanced sequence, from two numbers in [0, 1) a sign. */
+/** A balanced sequence, from two numbers in [0, 1) per sign. */
 function balanced(random: ArrayLike<number>, from: number): number[] {
   const open: number[] = [];
   return Array.from({ length: LENGTH }, (_, i) => {

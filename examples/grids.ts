@@ -1,8 +1,8 @@
 /**
  * A diffusion of classes on a custom grid, from data to a file and back to samples.
  *
- * The data are grids of 4×4 sites in three colours, each row or each column of one colour. No site
- * alone knows of that: independent ones with the right shares are striped once in 3·10⁵ times.
+ * The data are grids of 4×4 sites in three colours, in which each row or each column has one
+ * colour. Single sites do not show this: with independent sites one grid in 3·10⁵ is striped.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

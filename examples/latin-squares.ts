@@ -1,8 +1,8 @@
 /**
- * Latin squares by diffusion: grids of 4×4 in which every row and every column holds each of four
- * symbols once. There are 576 of them; the model sees 400 and no rule, and samples 200. Random
- * symbols make one in 7 million. A number after the program's name is how many
- * steps it trains, 1,000 if none is there; a second one is how many squares it samples.
+ * Latin squares by diffusion: grids of 4×4 in which every row and every column has each of four
+ * symbols once. There are 576; the model is trained on 400, without the rule, and samples 200. One
+ * grid of random symbols in 7 million is a Latin square. The first argument is the number of
+ * training steps (default 1,000), the second the number of samples.
  */
 import { sampleGrids, trainGrid } from "diffeo/categorical";
 import { key, permutation } from "diffeo/random";
@@ -10,7 +10,7 @@ import { key, permutation } from "diffeo/random";
 const SIDE = 4;
 const SITES = SIDE * SIDE;
 
-/** Whether a symbol may stand at a site, after those that stand before it. */
+/** Whether a symbol is allowed at a site, given the sites before it. */
 const fits = (square: readonly number[], symbol: number): boolean => {
   const [row, column] = [Math.floor(square.length / SIDE), square.length % SIDE];
   return square.every(

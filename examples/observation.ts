@@ -1,12 +1,11 @@
 /**
- * Inverse problems: a diffusion is the prior, an observation is given, and the posterior is
- * sampled.
+ * An inverse problem: the prior is a diffusion, and the posterior given an observation is sampled.
  *
  * The prior is a mixture of three kinds of soil, as shares of sand, silt and clay. Two observations
  * of a sample of soil: of ten grains 6 were sand, 1 silt and 3 clay; a sieve found .30 ± .03 of
- * sand. Guidance answers by an approximation, particles exactly in the limit of many, and weighted
- * samples of the prior are the reference. A number after the program's name is how many samples
- * each takes, 1,000 if none is given.
+ * sand. Guidance is an approximation, particles are exact in the limit of many, and weighted
+ * samples of the prior are the reference. The first argument is the number of samples of each
+ * method (default 1,000).
  */
 import { additiveLogistic } from "diffeo/bijector";
 import { gaussian, mixture, sampleFrom } from "diffeo/distribution";
@@ -19,7 +18,7 @@ import { condition, reversePush, vp } from "diffeo/sde";
 const COUNT = Number(globalThis.process.argv[2] ?? 1000);
 const seed = key(7);
 
-// The prior lives in x, the plane; φ takes x to the shares (sand, silt), and clay is the rest.
+// The prior is in x, the plane; φ maps x to the shares (sand, silt), and clay is the rest.
 const phi = additiveLogistic();
 const soils = mixture([
   { weight: 2, distribution: gaussian({ mean: [1.2, 0.4], covariance: 0.15 }) },
@@ -38,7 +37,7 @@ const grains = (y: Tensor): Tensor => {
 };
 const sieve = (y: Tensor): Tensor => mul(square(sub(at(y, 0, -1), 0.3)), -0.5 / 0.03 ** 2);
 
-/** Mean ± sd of sand and silt, weighted where weights are given. */
+/** The mean ± sd of sand and silt, optionally weighted. */
 function moments({ data, shape }: NdArray, weights?: ArrayLike<number>): string {
   const each = (f: (i: number) => number): number => {
     let [total, of] = [0, 0];

@@ -1,6 +1,5 @@
 /**
- * A custom map is three functions; everything else is derived, and `checkMap` says whether to trust
- * it.
+ * A custom map consists of three functions. Everything else is derived, and `checkMap` checks it.
  */
 import { bijector } from "diffeo/bijector";
 import { checkMap, processProperties } from "diffeo/check";
@@ -9,8 +8,8 @@ import { evaluate } from "diffeo/engine";
 import { add, div, log, mul, square, sub, sum, type Tensor, toFloat64 } from "diffeo/graph";
 import { pushedScore } from "diffeo/score";
 
-// y = x³ + x on each coordinate. Its inverse is a root, found by Newton's method: any smooth
-// invertible map will do.
+// y = x³ + x on each coordinate. Its inverse is a root, found by Newton's method. Any smooth
+// invertible map can be used.
 const cube = (x: Tensor): Tensor => add(mul(square(x), x), x);
 const slope = (x: Tensor): Tensor => add(mul(square(x), 3), 1);
 

@@ -1,7 +1,4 @@
-/**
- * Three models that are more than a formula: a Gaussian process, a hidden Markov model and a
- * differential equation.
- */
+/** Three advanced models: a Gaussian process, a hidden Markov model and a differential equation. */
 import { ordered, positive, simplex } from "diffeo/domain";
 import {
   add,
@@ -34,7 +31,7 @@ import { key, normal } from "diffeo/random";
 
 const noise = (seed: number, count: number) =>
   Array.from(normal(key(seed), [count], { dtype: "float64" }).data);
-/** One number per chain, with one axis more, or two. */
+/** One number per chain, with one or two additional axes. */
 const wide = (v: Tensor): Tensor => expandDims(v, -1);
 const cell = (v: Tensor): Tensor => wide(wide(v));
 const halfNormal = (v: Tensor): Tensor => mul(square(v), -0.5);
@@ -56,8 +53,8 @@ const gaussianProcess: PosteriorModel = {
   },
 };
 
-// States z_t with z_t ~ P[z_{t−1}], y_t ~ N(μ_{z_t}, σ). The sum over all ways through them is a
-// product of matrices, taken in pairs: a loop over t would make a graph of many more, smaller
+// States z_t with z_t ~ P[z_{t−1}], y_t ~ N(μ_{z_t}, σ). The sum over all sequences of states is a
+// product of matrices, computed pairwise. A loop over t would make a graph of many more, smaller
 // operations.
 const logProduct = (a: Tensor, b: Tensor): Tensor =>
   logSumExp(add(expandDims(a, -1), expandDims(b, -3)), -2); // Σ_k a[i, k] b[k, j]
@@ -76,8 +73,8 @@ const hiddenMarkov: PosteriorModel = {
   },
 };
 
-// u′ = (a − b v) u, v′ = (−c + d u) v, seen at t = 0, 1, 2, … with an error of a share: two
-// Runge–Kutta steps of ½ between two times.
+// u′ = (a − b v) u, v′ = (−c + d u) v, observed at t = 0, 1, 2, … with a relative error, by two
+// Runge–Kutta steps of ½ between times.
 const predatorPrey: PosteriorModel = {
   parameters: { rate: [positive(), 4], start: [positive(), 2], sigma: positive() },
   logDensity: ({ rate, start, sigma }, { y }) => {
@@ -128,7 +125,8 @@ for (const [name, model, data] of [
   ["hidden Markov model", hiddenMarkov, { y: noise(2, 60).map((e, t) => states[t] + 0.5 * e) }],
   ["predator and prey", predatorPrey, { y: hares.map((v, t) => [v, lynxes[t]]) }],
 ] as const) {
-  const start = await approximate(model, { key: key(name), data }); // chains that begin near need a short warm-up
+  // Chains that start close to the mode need only a short warm-up.
+  const start = await approximate(model, { key: key(name), data });
   const posterior = await samplePosterior(model, {
     key: key(name),
     data,

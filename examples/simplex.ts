@@ -1,11 +1,11 @@
 /**
- * Train a score where training is easy, sample it where the data lives.
+ * Train a score where training is easy, and sample it in the domain of the data.
  *
- * A mixture of Gaussians in the plane has an exact score at every noise level. The additive logistic
- * map takes it to a distribution on the triangle, close to its edges. The reverse-time Itô lemma runs
- * the diffusion there: once with steps on the triangle itself, once with the domain-preserving
- * solver, which takes the steps of the same process in the plane. The first argument is the number of
- * samples, 5,000 by default.
+ * A mixture of Gaussians in the plane has an exact score at every noise level. The additive
+ * logistic map transforms it to a distribution on the triangle, close to its edges. By the
+ * reverse-time Itô lemma the diffusion runs there: once with steps on the triangle, once with the
+ * domain-preserving solver, which steps the same process in the plane. The first argument is the
+ * number of samples (default 5,000).
  */
 import { additiveLogistic } from "diffeo/bijector";
 import { gaussian, mixture, sampleFrom } from "diffeo/distribution";
@@ -46,8 +46,8 @@ const exact = await evaluate(
 );
 
 /**
- * The triangle as a picture of rows of characters: the third coordinate up, darker where samples
- * are.
+ * A picture of the triangle in characters, darker where there are more samples, with the third
+ * coordinate upwards.
  */
 function triangle({ data: points }: NdArray, rows = 13): string[] {
   const shades = " ·░▒▓█";

@@ -1,7 +1,8 @@
 /**
- * Score matching fits a density without its normaliser. Here: a banana, log p(x) = −½x₁² − ½((x₂ −
- * c x₁²)/σ)² + const, whose c and σ are fitted to points by SSM-VR, by GSSM-VR with quadratic slices,
- * and by GSSM along a custom slice family. The first argument is the number of steps, 600 by default.
+ * Score matching fits a density without its normaliser. The example is a banana, log p(x) = −½x₁² −
+ * ½((x₂ − c x₁²)/σ)² + const, whose c and σ are fitted to points by SSM-VR, by GSSM-VR with
+ * quadratic slices, and by GSSM with a custom slice family. The first argument is the number of
+ * steps (default 600).
  */
 import {
   add,
@@ -39,14 +40,19 @@ interface Banana<T> {
   readonly logSigma: T;
 }
 
-/** The density up to a constant. Its score is the gradient; nobody integrates it. */
+/**
+ * The density up to a constant. Its score is the gradient, which does not depend on the constant.
+ */
 const logDensity = ({ c, logSigma }: Banana<Tensor>, x: Tensor): Tensor => {
   const [x1, x2] = [take(x, 0, -1), take(x, 1, -1)];
   const bent = div(sub(x2, mul(c, square(x1))), exp(logSigma));
   return mul(add(square(x1), square(bent)), -0.5);
 };
 
-/** v(x) = sin(ω·x) + ½‖x‖²: random waves on a bowl. Autodiff finds ∇v, H_v∇v and Δv. */
+/**
+ * v(x) = sin(ω·x) + ½‖x‖², random waves on a bowl. ∇v, H_v∇v and Δv are computed by automatic
+ * differentiation.
+ */
 const waves = smoothFamily({
   name: "waves on a bowl",
   draws: (n) => ({ omega: { distribution: "normal", shape: [n] } }),

@@ -1,9 +1,9 @@
 /**
- * Sudokus of 4×4 by diffusion: every row, column and box holds each of four digits once. There are
- * 288 of them; the model sees 200, and knows which sites are a row, a column and a box, but no
- * rule. The same model then completes puzzles: clues are shown to the network, so that one
- * evaluation a step is all it takes, and several completions of one puzzle show that it has several
- * solutions. A number after the program's name is how many steps it trains, 600 if none is there.
+ * Sudokus of 4×4 by diffusion: every row, column and box has each of four digits once. There are
+ * 288. The model is trained on 200 with the groups of sites, the rows, columns and boxes, but
+ * without the rule. The same model completes puzzles: clues are inputs of the network, so one
+ * evaluation per step is enough, and several completions of a puzzle show that it has several
+ * solutions. The first argument is the number of training steps (default 600).
  *
  * The model of 9×9 is trained by bench/sudoku/train.ts.
  */
@@ -15,7 +15,7 @@ const SITES = SIDE * SIDE;
 const BLANK = 255;
 const groups = sudokuGroups(2);
 
-/** Whether a digit fits at a site of a partly filled grid. */
+/** Whether a digit is allowed at a site of a partly filled grid. */
 const fits = (grid: readonly number[], digit: number, site: number): boolean =>
   groups
     .flat()

@@ -1,9 +1,9 @@
 /**
- * A network that PyTorch trained, sampled where the data lives.
+ * Samples a network that was trained in PyTorch, in the domain of the data.
  *
  * torch-score.py trains a noise prediction on the log-ratios of compositions and writes it as ONNX.
- * Here it is a score like any other: the same file runs in Node and in a page, and through the
- * additive logistic map its samples are compositions.
+ * This program uses it as a score. The file runs in Node and in a page, and through the additive
+ * logistic map the samples are compositions.
  */
 import { readFile } from "node:fs/promises";
 import { additiveLogistic } from "diffeo/bijector";
@@ -29,7 +29,7 @@ const { samples } = await sample(reversePush(sde, phi, score), {
 const out = (text: string): void => void process.stdout.write(`${text}\n`);
 out(score.describe());
 
-// What the network was trained on is known, so its samples can be judged.
+// The distribution of the training data is known, so the samples can be compared with it.
 const part = (mean: number[], spread: number) => ({
   distribution: gaussian({ mean, covariance: spread ** 2 }),
 });

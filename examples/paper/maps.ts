@@ -21,7 +21,7 @@ export const square = { width: 330, height: 330 };
 export const pairsOf = ({ data }: NdArray): Pair[] =>
   Array.from({ length: data.length / 2 }, (_, i) => [Number(data[2 * i]), Number(data[2 * i + 1])]);
 
-/** The image of points of the plane. */
+/** Maps points of the plane by φ. */
 const image = async (points: readonly Pair[]): Promise<Pair[]> =>
   pairsOf(await evaluate((x: Tensor) => phi.forward(x), points));
 

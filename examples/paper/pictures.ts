@@ -22,11 +22,11 @@ const pictures: Readonly<Record<string, () => Promise<string>>> = {
   home,
 };
 
-/** A tenth of a pixel is enough, and makes the files half as large. */
+/** Rounds coordinates to a tenth of a pixel, which halves the size of the files. */
 const shortened = (svg: string): string =>
   svg.replaceAll(/\d+\.\d{2,}/g, (number) => String(Math.round(Number(number) * 10) / 10));
 
-/** The picture of a name, as SVG. */
+/** The picture with the given name, as SVG. */
 export const picture = async (name: string): Promise<string> => shortened(await pictures[name]());
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

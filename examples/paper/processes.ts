@@ -1,4 +1,6 @@
-/** Pictures 4 and 5: the reverse process on the simplex, and the two ways round. */
+/**
+ * Pictures 4 and 5: the reverse process on the simplex, and two orders of reversing and mapping.
+ */
 import { additiveLogistic } from "diffeo/bijector";
 import { gaussian, mixture } from "diffeo/distribution";
 import { evaluate } from "diffeo/engine";
@@ -49,14 +51,14 @@ export async function reversal(): Promise<string> {
   });
 }
 
-/** The median distance of samples: a few paths end in different groups. */
+/** The median distance of samples, because a few paths end in different groups. */
 const distance = (a: NdArray, b: NdArray): number => {
   const [first, second] = [pairsOf(a), pairsOf(b)];
   const apart = first.map(([x, y], i) => Math.hypot(x - second[i][0], y - second[i][1]));
   return apart.sort((d, e) => d - e)[apart.length >> 1];
 };
 
-/** 5. The process reversed and mapped, and mapped and reversed, on one Brownian path. */
+/** 5. The process reversed then mapped, and mapped then reversed, on the same Brownian path. */
 export async function commuting(): Promise<string> {
   const sde = vp({ schedule: linearSchedule({ min: 0.5, max: 2 }) });
   const score = exactScore(sde);
