@@ -1,7 +1,6 @@
 /**
- * Near a boundary: what a process in y knows of itself, against its definition in 600 binary digits
- * at the same y, a number of 53 digits. Points are about 1e-6 and 1e-11 from the boundary, or as
- * small as that.
+ * Processes in y near a boundary, compared with their definition in 600 binary digits at the same y
+ * of 53 digits. Points are at distances of about 1e-6 and 1e-11 from the boundary.
  */
 import { describe, expect, it } from "vitest";
 import {

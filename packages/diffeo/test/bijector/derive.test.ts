@@ -183,7 +183,7 @@ describe("events, batches and times", () => {
     );
   });
 
-  it("takes one point and many vectors", async () => {
+  it("accepts one point and many vectors", async () => {
     const vectors = [
       [1, 0],
       [0, 1],
@@ -197,7 +197,7 @@ describe("events, batches and times", () => {
   });
 
   const moving = timeAffine({ scale: (t) => exp(t), shift: (t) => square(t) });
-  it("takes one time for all, or a time for each of the batch", async () => {
+  it("accepts one time for all, or one per event of the batch", async () => {
     const x = [
       [1, 2],
       [3, 4],
@@ -224,7 +224,7 @@ describe("events, batches and times", () => {
     expect(distance(many, each1.flat())).toBeLessThan(1e-14);
   });
 
-  it("differentiates in time, and finds 0 where there is none", async () => {
+  it("differentiates with respect to time, with 0 for constant maps", async () => {
     const x = [
       [1, 2],
       [3, 4],
@@ -234,7 +234,7 @@ describe("events, batches and times", () => {
     expect(await run((z, t) => timeDerivative(unitBall(), z, t), x, [0, 1])).toEqual([0, 0, 0, 0]);
   });
 
-  it("asks for a missing time, and for the axes of an event", () => {
+  it("reports a missing time, and missing axes of an event", () => {
     const x = input("x", [3], "float64");
     expect(() => moving.forward(x)).toThrow(
       /timeAffine: the map depends on time, and no time is given\. Pass t/,

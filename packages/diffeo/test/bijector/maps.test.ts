@@ -57,7 +57,7 @@ describe("the simplex", () => {
     ).toBeLessThan(1e-15);
   });
 
-  it("has equal shares at 0 for the centred stick, and halves of halves without centring", async () => {
+  it("has equal shares at 0 for centred stick-breaking, and halves of halves without centring", async () => {
     expect(distance(await forward(stickBreaking(), [0, 0, 0]), [0.25, 0.25, 0.25])).toBeLessThan(
       1e-15,
     );
@@ -102,7 +102,7 @@ describe("monotone splines", () => {
     expect(await forward(rationalQuadraticSpline(bent), out)).toEqual(out);
   });
 
-  it("rise everywhere, with a slope that has no jumps: its largest step shrinks with the grid", async () => {
+  it("increase everywhere, with a continuous slope: its greatest step shrinks with the grid", async () => {
     const spline = rationalQuadraticSpline(bent);
     const largestStep = async (count: number): Promise<number> => {
       const x = Array.from({ length: count + 1 }, (_, i) => -4 + (8 * i) / count);
@@ -130,7 +130,7 @@ describe("monotone splines", () => {
 });
 
 describe("couplings", () => {
-  it("keep what a mask says, in its order, and change the rest by it", async () => {
+  it("keep the masked coordinates in order, and change the others", async () => {
     const phi = affineCoupling({
       keep: [false, true, false, true, false],
       conditioner: (kept) => ({
@@ -142,7 +142,7 @@ describe("couplings", () => {
     expect(await run((y) => phi.inverse(y), [421, 20, 423, 400, 425])).toEqual([1, 20, 3, 400, 5]);
   });
 
-  it("with `flip` keep the others: every coordinate changes in two", async () => {
+  it("keep the others with `flip`, so that two change every coordinate", async () => {
     const half = (flip: boolean): Bijector =>
       affineCoupling({
         keep: [1, 0, 1, 0],
@@ -191,7 +191,7 @@ describe("combinators", () => {
     expect(y[0]).toBeCloseTo(Math.E, 14);
   });
 
-  it("undo each other: φ⁻¹ of φ⁻¹ is φ", () =>
+  it("are inverse to each other: φ⁻¹ of φ⁻¹ is φ", () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(fc.double({ min: -3, max: 3, noNaN: true }), { minLength: 2, maxLength: 2 }),
@@ -220,7 +220,7 @@ describe("combinators", () => {
     expect(distance(y, [Math.E, 1, 0, 5, 6.4])).toBeLessThan(1e-14);
   });
 
-  it("leave coordinates outside a mask alone, and do not spread NaN from them", async () => {
+  it("do not change coordinates outside a mask, nor spread NaN from them", async () => {
     const phi = whereMask([1, 0], sigmoidMap());
     expect(distance(await forward(phi, [0, 7]), [0.5, 7])).toBeLessThan(1e-15);
     // 7 is not a value of the sigmoid: the branch not taken must not poison the derivative.
@@ -401,7 +401,7 @@ describe("a diffusion coefficient as a matrix", () => {
     ).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it("has the columns that all Itô terms are made of", async () => {
+  it("has the columns of the Itô terms", async () => {
     for (const kind of ["scalar", "diagonal"] as const) {
       const g =
         kind === "scalar"
@@ -429,7 +429,7 @@ describe("a diffusion coefficient as a matrix", () => {
   });
 });
 
-describe("a matrix of units that are far apart", () => {
+describe("a matrix of very different units", () => {
   it("is not singular, and its map is exact", async () => {
     const matrix = [
       [0.97, 0.08],
@@ -445,7 +445,7 @@ describe("a matrix of units that are far apart", () => {
   });
 });
 
-describe("bad input is refused, with what to do", () => {
+describe("bad input is an error with a remedy", () => {
   const x = input("x", [4], "float64");
   const cases: readonly (readonly [string, () => unknown, RegExp])[] = [
     ["a scale of 0", () => affine({ scale: [1, 0] }), /the scale \[1,0\] has no inverse/],

@@ -48,7 +48,7 @@ async function errors(name: string, points: NdArray): Promise<Record<string, num
   return worst;
 }
 
-describe("what is computed from x agrees with the definition in 600 binary digits", () => {
+describe("functions of x agree with the definition in 600 binary digits", () => {
   for (const name of Object.keys(preciseMaps)) {
     const { event } = catalogue.find((e) => e.name === name) as (typeof catalogue)[number];
     it(`${name}, at typical points to 12 digits`, async () => {

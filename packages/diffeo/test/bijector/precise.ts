@@ -1,7 +1,7 @@
 /**
- * The maps once more, from their definitions alone, in fixed-point arithmetic with 600 binary
- * digits: an oracle that shares nothing with the library. Derivatives are central differences with
- * a step of 2⁻¹⁵⁰, good to 90 digits.
+ * The maps by their definitions, in fixed-point arithmetic with 600 binary digits: an oracle that
+ * shares no code with the library. Derivatives are central differences with a step of 2⁻¹⁵⁰,
+ * accurate to 90 digits.
  */
 const BITS = 600n;
 const ONE = 1n << BITS;

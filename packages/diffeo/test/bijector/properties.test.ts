@@ -12,7 +12,7 @@ describe("every map of the catalogue has every property, at the default points",
     });
 });
 
-describe("a map of another size keeps them too", () => {
+describe("a map of another size has them, too", () => {
   // Terms cancel in the plane and on the line that do not in more dimensions: 1 − 2y where two
   // shares are equal, J⁻¹Tr[GᵀHG] on a sphere in R³, which is 0.
   it.each([
@@ -35,14 +35,14 @@ describe("a map of another size keeps them too", () => {
   });
 });
 
-it("finds a map by its name, and lists them all when there is none", () => {
+it("finds a map by its name, and lists all for an unknown name", () => {
   expect(mapNamed("additiveLogistic").event).toEqual([4]);
   expect(() => mapNamed("simplex")).toThrow(
     /unknown map "simplex".*identity, affine.*additiveLogistic/,
   );
 });
 
-it("names maps on the command line as code does: by the function that makes them", () => {
+it("names maps on the command line like in code, by the function that makes them", () => {
   const functions = Object.keys(bijectors).map((name) => name.toLowerCase());
   for (const { name } of catalogue)
     expect(

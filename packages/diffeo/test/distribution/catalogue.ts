@@ -1,4 +1,4 @@
-/** Every distribution of numbers with parameters of its own: the tests of this folder run over it. */
+/** Every distribution of numbers, with parameters; the tests of this folder run over it. */
 import {
   bernoulli,
   beta,

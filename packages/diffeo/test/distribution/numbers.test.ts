@@ -1,4 +1,4 @@
-/** Distributions of single numbers: beside SciPy's numbers (make_scipy.py), and beside themselves. */
+/** Distributions of single numbers, compared with SciPy (make_scipy.py) and for consistency. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
@@ -119,7 +119,7 @@ describe.each(Object.entries(catalogue))("%s", (name, distribution) => {
   });
 
   // Pearson's χ² of counts between the points, whose shares are SciPy's: 1 in 10⁶ is beyond.
-  it("has samples that fall where its distribution function says", () => {
+  it("has samples with its distribution function", () => {
     const { data } = sampleFrom(distribution, key(name), COUNT, "float64");
     const edges = [...known.x, Number.POSITIVE_INFINITY];
     const upTo = [...known.cdf, 1];
@@ -134,7 +134,7 @@ describe.each(Object.entries(catalogue))("%s", (name, distribution) => {
     expect(chi2).toBeLessThan(45);
   });
 
-  it.runIf(!discrete)("has the score that differences of its density show", () => {
+  it.runIf(!discrete)("has the score of differences of its density", () => {
     const h = known.x.map((x) => 1e-6 * Math.max(1e-3, Math.abs(x)));
     const score = at(distribution.score, known.x);
     const up = at(
@@ -155,7 +155,7 @@ describe.each(Object.entries(catalogue))("%s", (name, distribution) => {
 });
 
 describe("parameters", () => {
-  it("broadcast, and make independent values", () => {
+  it("broadcast to independent values", () => {
     const many = normal([0, 10, 20], [[1], [2]]);
     expect([many.batch, many.event, many.dimension]).toEqual([[2, 3], [], 6]);
     const x = constant([1, 10, 18], "float64");
@@ -181,7 +181,7 @@ describe("parameters", () => {
     });
   });
 
-  it("may be tensors, and are then sampled by what holds their numbers", () => {
+  it("may be tensors, and are then sampled given their numbers", () => {
     const mean = input("mean", [2], "float64");
     const d = normal(mean, 1);
     expect(() => sampleFrom(d, key(1), 3)).toThrow("normal: its parameters are not constants");
@@ -192,7 +192,7 @@ describe("parameters", () => {
     expect(Array.from(rows)).toEqual([0, 0, 100, -100, 200, -200].map((v) => v + 0));
   });
 
-  it("that are impossible or do not fit are named", () => {
+  it("that are out of range or do not broadcast are named in errors", () => {
     expect(() => normal(0, -1)).toThrow("normal: sd is -1. Give a number above 0.");
     expect(() => bernoulli(1.5)).toThrow("bernoulli: probability is 1.5");
     expect(() => binomial(2.5, 0.5)).toThrow("binomial: trials is 2.5");

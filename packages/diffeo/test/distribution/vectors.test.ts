@@ -1,6 +1,6 @@
 /**
- * Distributions of vectors, matrices and kinds, and those made of others: their densities beside
- * SciPy's (make_vectors.py), their samples beside their densities.
+ * Distributions of vectors, matrices and categories, and those made of others: densities compared
+ * with SciPy (make_vectors.py), and samples with densities.
  */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
@@ -307,7 +307,7 @@ function pairs(): number[][] {
 }
 
 describe.each(Object.entries(discrete))("samples of %s", (name, [d, values]) => {
-  it("have its probabilities, of 1 in all", () => {
+  it("have its probabilities, which sum to 1", () => {
     const p = logAt(d, values as Nested).map(Math.exp);
     const all = p.reduce((a, b) => a + b);
     if (name.startsWith("zero") || name === "hurdle" || name.startsWith("mixture"))
@@ -332,7 +332,7 @@ describe("made of others", () => {
     });
   });
 
-  it("censored samples lie on the bounds as often as there is mass beyond", () => {
+  it("censored samples are on the bounds with the probability of the mass beyond", () => {
     const d = censored(weibull(1.5, 10), { below: 12 });
     const rows = sampleFrom(d, key(1), COUNT, "float64").data as Float64Array;
     const share = rows.filter((v) => v === 12).length / COUNT;
@@ -373,7 +373,7 @@ describe("made of others", () => {
     });
   });
 
-  it("a process at its own points, without noise, is what was seen", () => {
+  it("a process without noise at its own points equals the observations", () => {
     const kernel = squaredExponential(wide);
     const d = gaussianProcessPrediction({ x: x5, y: y5, at: x5, kernel, jitter: 1e-10 });
     valuesOf((d.mean as () => Tensor)()).forEach((v, i) => {

@@ -1,4 +1,4 @@
-/** Gaussian approximations: exact where theory says so, judged by k̂, and a start for chains. */
+/** Gaussian approximations: exact on Gaussians, evaluated by k̂, and starting points of chains. */
 import { describe, expect, it } from "vitest";
 import { positive, real } from "../../src/domain/index.ts";
 import {
@@ -120,7 +120,7 @@ describe("a step on a Gaussian", () => {
     }
   });
 
-  it("of score matching gives the one point's score, Σ̃g = m̃ − x, to a distribution that is nearest", () => {
+  it("of score matching gives the nearest distribution the score of the point, Σ̃g = m̃ − x", () => {
     const { z, x, slope } = slopesOf(unit, 1);
     const found = matchEach(unit, { z: [z[0]], x: [x[0]], slope: [slope[0]] }) as Gaussian;
     timesVector(covarianceOf(found), slope[0]).forEach((v, i) => {
@@ -140,7 +140,7 @@ describe("a step on a Gaussian", () => {
     });
   });
 
-  it("of the evidence bound is Newton's for a root: errors are squared", () => {
+  it("of the evidence bound is Newton's method for a root, with quadratic convergence", () => {
     let q = unit;
     const errors: number[] = [];
     for (let t = 0; t < 14; t++) {
@@ -161,7 +161,7 @@ const lognormal: PosteriorModel = {
 };
 
 describe("an approximation", () => {
-  it.each(fits)("of what is a Gaussian in x is the posterior itself: %s", async (fit) => {
+  it.each(fits)("equals the posterior if that is Gaussian in x: %s", async (fit) => {
     const found = await approximate(lognormal, { key: key(1), fit });
     const exact = fit === "scoreMatching" ? 3 : 8;
     expect(found.mean[0]).toBeCloseTo(1, exact);
@@ -176,7 +176,7 @@ describe("an approximation", () => {
     expect(Math.abs(mean - Math.exp(1 + 0.125)) / meanError).toBeLessThan(4);
   });
 
-  it("of heavier tails is not trusted, and says what to do", async () => {
+  it("warns if the posterior has heavier tails", async () => {
     const cauchy: PosteriorModel = {
       parameters: { x: real() },
       logDensity: ({ x }) => neg(log(add(1, square(x)))),
@@ -211,7 +211,7 @@ describe("an approximation", () => {
     expect(Math.abs(posterior.summary()["x[2]"].mean + 80)).toBeLessThan(0.05);
   });
 
-  it("is refused where it makes no sense", async () => {
+  it("rejects invalid options", async () => {
     await expect(approximate(lognormal, { key: key(1), fit: "laplace" as never })).rejects.toThrow(
       /unknown `fit` "laplace"/,
     );
@@ -249,7 +249,7 @@ describe("k̂", () => {
     expect(Math.abs(found.sigma / scale - 1)).toBeLessThan(1e-11);
   });
 
-  it("is the shape of importance ratios with a Pareto tail, less a prior worth ten draws", () => {
+  it("is the shape of importance ratios with a Pareto tail, shrunk by a prior of ten draws", () => {
     // r = u^{−k} has the tail x^{−1/k}.
     for (const k of [0.3, 0.7, 1.2]) {
       const u = uniform(fold(key("ratios"), 10 * k), [40_000], { dtype: "float64" }).data;

@@ -8,7 +8,7 @@ import { key } from "../../src/random/index.ts";
 describe("calibrate", () => {
   const settings = { key: key(1), datasets: 64, thin: 1, warmup: 100, device: "wasm" } as const;
 
-  it("finds uniform ranks for a model that is right, one that is not centred too", async () => {
+  it("finds uniform ranks for a correct model, centred or not", async () => {
     const right = model(({ parameter, observe }, { x }) => {
       const mu = parameter("mu", normal(0, 1));
       const tau = parameter("tau", halfNormal(1));
@@ -24,7 +24,7 @@ describe("calibrate", () => {
     }
   });
 
-  it("finds a likelihood that is too narrow", async () => {
+  it("detects a likelihood that is too narrow", async () => {
     // Data are simulated with an sd of 1 and seen with one of 0.2: posteriors are too narrow.
     const wrong = model(({ parameter, observe }, data) => {
       const mu = parameter("mu", normal(0, 1));

@@ -1,5 +1,5 @@
 /**
- * Posteriors whose marginals are known: what turns each draw into a number that is even on (0, 1).
+ * Posteriors with known marginals, given as functions that map draws to uniform numbers on (0, 1).
  */
 import { ball, between, correlation, simplex, sphere } from "../../src/domain/index.ts";
 import {

@@ -1,6 +1,6 @@
 /**
- * Transitions that run whole in a module do what the same transitions step by step do: the same
- * numbers to rounding, from the same random numbers.
+ * Transitions in a module give the same numbers to rounding as transitions step by step, from the
+ * same random numbers.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -77,7 +77,7 @@ describe("a transition in a module", () => {
     methods.flatMap((m) =>
       (["diagonal", "low-rank", "dense"] as const).map((metric) => [m, metric] as const),
     ),
-  )("is that of the host: %s, %s", async (method, metric) => {
+  )("equals that of the host: %s, %s", async (method, metric) => {
     // One number and two, and loops that are not written out.
     for (const n of [1, 2, 5, 21]) {
       const options = { method, metric, warmup: 0, draws: 3, stepSize: 0.3, steps: 3 };
@@ -90,7 +90,7 @@ describe("a transition in a module", () => {
     }
   });
 
-  it("learns what the host learns, and searches the same step sizes", async () => {
+  it("adapts like the host, and searches the same step sizes", async () => {
     for (const metric of ["diagonal", "low-rank", "dense", "unit"] as const) {
       const options = { metric, warmup: 24, draws: 1, method: "mala" as const };
       const [module, host] = [
@@ -106,7 +106,7 @@ describe("a transition in a module", () => {
     }
   });
 
-  it("stops at a depth, and diverges where the host does, at points without a density too", async () => {
+  it("stops at the maximal depth, and diverges like the host, also at points without a density", async () => {
     const shallow = { warmup: 0, draws: 6, stepSize: 0.01, maxDepth: 3 };
     const deep = await drawn(banana, 2, shallow, undefined);
     expect([...deep[0].leaves]).toEqual([7, 7, 7, 7, 7, 7]);
@@ -128,7 +128,7 @@ describe("a transition in a module", () => {
     }
   });
 
-  it("is a function of the chain's key alone: a chain draws the same among others", async () => {
+  it("is a function of the chain's key alone", async () => {
     const options = { warmup: 60, draws: 40 };
     const [three, eight] = [
       await drawn(banana, 4, options, undefined, 3),

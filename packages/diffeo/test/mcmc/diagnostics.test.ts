@@ -1,6 +1,4 @@
-/**
- * R̂, effective sample sizes and standard errors, against theory and against a plain computation.
- */
+/** R̂, effective sample sizes and standard errors, compared with theory and a plain computation. */
 import { describe, expect, it } from "vitest";
 import {
   bulkEss,
@@ -97,7 +95,7 @@ describe("effective sample sizes", () => {
     },
   );
 
-  it.each([1, 2, 3])("are what their definition says, of draws as of their ranks (%i)", (seed) => {
+  it.each([1, 2, 3])("agree with their definition, for draws and their ranks (%i)", (seed) => {
     for (const a of [0.7, -0.3, -0.6]) {
       const chains = autoregressive(a, 3, 256, seed);
       const error = meanError(chains);
@@ -122,7 +120,7 @@ describe("effective sample sizes", () => {
 });
 
 describe("R̂", () => {
-  it("is near 1 for chains of one distribution, and sees another mean, another spread and a drift", () => {
+  it("is near 1 for chains of one distribution, and detects another mean, another spread and a drift", () => {
     const same = autoregressive(0.3, 4, 1000);
     expect(rhat(same)).toBeLessThan(1.01);
     expect(rhat(same.map((c, k) => c.map((v) => v + (k === 0 ? 1 : 0))))).toBeGreaterThan(1.05);
@@ -130,7 +128,7 @@ describe("R̂", () => {
     expect(rhat(same.map((c) => c.map((v, i) => v + i / 500)))).toBeGreaterThan(1.05);
   });
 
-  it("is what its definition says: the larger one of √(V⁺/W) of the ranks of draws and of their distances from the median", () => {
+  it("is the greater √(V⁺/W) of the ranks of draws and of their distances from the median", () => {
     const mean = (v: ArrayLike<number>): number =>
       Array.from(v).reduce((a, b) => a + b, 0) / v.length;
     const variance = (v: ArrayLike<number>): number =>
@@ -159,7 +157,7 @@ describe("R̂", () => {
     }
   });
 
-  it("depends on ranks alone where nothing is folded: a distribution without moments is no obstacle", () => {
+  it("depends on ranks alone, so the distribution needs no moments", () => {
     const cauchy = autoregressive(0, 4, 1000).map((c) =>
       c.map((v) => Math.tan(1.5 * Math.atan(v))),
     );
@@ -168,7 +166,7 @@ describe("R̂", () => {
     ).toBeLessThan(1.01);
   });
 
-  it("is no number where there is nothing to compare", () => {
+  it("is NaN for constant draws", () => {
     expect(rhat([new Float64Array(10), new Float64Array(10)])).toBeNaN();
     expect(rhat([Float64Array.of(1, 2, 3, Number.NaN), Float64Array.of(1, 2, 3, 4)])).toBeNaN();
   });
@@ -182,7 +180,7 @@ it("a summary has the quantiles of all draws", () => {
 });
 
 describe("the energy's fraction", () => {
-  it("is 2(1 − a) of an autoregression with a: 2 where draws are independent, near 0 where they creep", () => {
+  it("is 2(1 − a) for an autoregression with a: 2 for independent draws, near 0 for slow chains", () => {
     const [z] = normals(1, 40_000);
     for (const a of [0, 0.5, 0.95]) {
       const energy = following(a, z);

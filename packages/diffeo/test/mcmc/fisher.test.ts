@@ -1,6 +1,6 @@
 /**
- * The low-rank metric: on a Gaussian it is the covariance, from as many draws as coordinates, and
- * where there are fewer the covariance of what they span.
+ * The low-rank metric. For a Gaussian it is the covariance if there are as many draws as
+ * coordinates, else the covariance on their span.
  */
 import { describe, expect, it } from "vitest";
 import { cholesky, lowerTimes } from "../../src/host/index.ts";
@@ -67,7 +67,7 @@ describe("the metric of least Fisher divergence", () => {
     });
   });
 
-  it("is the variance alone where nothing is correlated", () => {
+  it("is the variance for uncorrelated coordinates", () => {
     const packed = fisherMetric(gaussianPoints(correlated(6, 0), 40), 6) as Float64Array;
     expect(Array.from(packed.subarray(0, 6), (v, i) => v / 10 ** (2 * (i % 5)))).toEqual(
       Array.from({ length: 6 }, () => expect.closeTo(1, 10)),
@@ -86,14 +86,14 @@ describe("the metric of least Fisher divergence", () => {
     expect(along / 100).toBeLessThan(1.1);
   });
 
-  it("is left where it was if the draws tell nothing", () => {
+  it("is unchanged if the draws do not determine it", () => {
     const still = { points: new Float64Array(20).fill(1), slopes: new Float64Array(20).fill(2) };
     expect(fisherMetric(still, 2)).toBeUndefined();
     expect(fisherMetric(gaussianPoints(correlated(2, 0), 2), 2)).toBeUndefined();
   });
 });
 
-it("its windows double, and leave the last draws to the step size", () => {
+it("has windows that double, and leaves the last draws to the step size", () => {
   expect(shortWindows(1000)).toEqual({ from: 5, ends: [15, 35, 75, 155, 315, 950] });
   expect(shortWindows(10)).toEqual({ from: 10, ends: [] });
   expect(shortWindows(100).ends.at(-1)).toBe(90);

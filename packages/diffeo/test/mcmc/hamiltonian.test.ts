@@ -1,6 +1,6 @@
 /**
- * Hamiltonian steps: exact where a closed form says how, of their order elsewhere, and reversible;
- * the chains keep their distribution.
+ * Hamiltonian steps: compared with a closed form, their order, and reversibility; the chains
+ * preserve their distribution.
  */
 import { evaluate } from "diffeo/engine";
 import {
@@ -65,7 +65,7 @@ const starts = normal(key("starts"), [32, 2], { dtype: "float64" });
 const momenta = normal(key("momenta"), [32, 2], { dtype: "float64" });
 
 describe("leapfrog", () => {
-  it("turns a unit Gaussian's phase by the matrix ((1 − ε²/2, ε), (−ε(1 − ε²/4), 1 − ε²/2)) a step", async () => {
+  it("turns a unit Gaussian's phase by the matrix ((1 − ε²/2, ε), (−ε(1 − ε²/4), 1 − ε²/2)) per step", async () => {
     const [size, steps] = [0.7, 9];
     const { x, v } = await stepped(unit, starts, momenta, size, steps);
     starts.data.forEach((x0, i) => {
@@ -90,7 +90,7 @@ describe("leapfrog", () => {
       expect(Math.log2(coarse / fine)).toBeCloseTo(2, 1);
   });
 
-  it("is undone by turning the momentum round", async () => {
+  it("is reversed by negating the momentum", async () => {
     const there = await stepped(bent, starts, momenta, 0.1, 25);
     expect(Math.abs((there.x.data[0] as number) - starts.data[0])).toBeGreaterThan(0.1);
     const turned = double(
@@ -150,7 +150,7 @@ function sameDistributionP(a: readonly number[], b: readonly number[]): number {
 }
 
 describe("chains", () => {
-  it("come from afar to a Gaussian's own moments and marginals", async () => {
+  it("converge from afar to the moments and marginals of a Gaussian", async () => {
     const count = 4000;
     const walk = openWalk(target, { leapfrog: 6, type: "float64" });
     const far = await walk.start(
@@ -181,7 +181,7 @@ describe("chains", () => {
       expect(gaussianP(chains.x.data as Float64Array, j)).toBeGreaterThan(ALPHA);
   });
 
-  it("are in detailed balance: they keep the distribution at a coarse step, and a move is as likely as the way back", async () => {
+  it("are in detailed balance, and preserve the distribution at a coarse step", async () => {
     const [count, stepSize, steps] = [40_000, 0.62, 3];
     const before = drawn(count);
     const walk = openWalk(target, { leapfrog: steps, type: "float64", part: 10_000 });
@@ -219,7 +219,7 @@ describe("chains", () => {
     expect(gaussianP(x.data as Float64Array, 1)).toBeLessThan(1e-9);
   });
 
-  it("walk on Σ w f: halfway between N(0, 1) and N(4, 1) lies N(2, 1)", async () => {
+  it("sample Σ w f: halfway between N(0, 1) and N(4, 1) is N(2, 1)", async () => {
     const count = 3000;
     const centred = (at: number) => (x: Tensor) => mul(squaredNorm(sub(x, at)), -0.5);
     const walk = openWalk(
@@ -239,7 +239,7 @@ describe("chains", () => {
     ).toBeGreaterThan(ALPHA);
   });
 
-  it("move as their own key says, whatever others there are and however they are grouped", async () => {
+  it("are functions of their keys, for any grouping", async () => {
     const points = drawn(10, key("ten"));
     const after = async (from: number, to: number, part: number): Promise<Float64Array> => {
       const walk = openWalk(target, { leapfrog: 2, type: "float64", part });
@@ -259,7 +259,7 @@ describe("chains", () => {
     expect(await after(4, 9, 2)).toEqual(whole.slice(8, 18));
   });
 
-  it("stay where they are when a move ends where the log-density is no number", async () => {
+  it("reject moves to points where the log-density is NaN", async () => {
     // log x − x, a Gamma distribution, known on x > 0 alone.
     const gamma = (x: Tensor): Tensor => sum(sub(log(x), x), -1);
     const walk = openWalk(
@@ -294,7 +294,7 @@ describe("chains", () => {
     expect(slopes[0].data).toEqual(Float64Array.of(2, -2));
   });
 
-  it("refuse what cannot be", async () => {
+  it("reject invalid options", async () => {
     expect(() => openWalk(target, { leapfrog: 0 })).toThrow(/`leapfrog` is 0\. Give an integer/);
     expect(() => openWalk({ ...target, terms: [] }, { leapfrog: 1 })).toThrow(/has no terms/);
     const walk = openWalk(target, { leapfrog: 1, type: "float64" });
@@ -306,8 +306,8 @@ describe("chains", () => {
   });
 });
 
-describe("the test of a move", () => {
-  it("is passed with probability min(1, e^{H − H′}), to the last digit, and not where that is no number", async () => {
+describe("the Metropolis test", () => {
+  it("accepts with probability min(1, e^{H − H′}), and rejects if that is NaN", async () => {
     // With a weight of 2 and v = 1 behind, −H goes from 2·0 − ½·1 to 2f′ − ½·4.
     const gains = [2 * -0.3 - 1.5, 2 * -0.3 - 1.5, 2 * 1 - 1.5, Number.NaN];
     const u = [Math.exp(gains[0]) - 1e-12, Math.exp(gains[1]) + 1e-12, 0.999999, 1e-9];
@@ -338,7 +338,7 @@ describe("the test of a move", () => {
 });
 
 describe("step sizes", () => {
-  it("grow where more is accepted than wanted, within their bounds", () => {
+  it("grow if the acceptance is above its target, within their bounds", () => {
     expect(adaptedStepSize(0.5, 0.95, { targetAcceptance: 0.75, gain: 0.5 })).toBeCloseTo(
       0.5 * Math.exp(0.1),
       15,
@@ -347,7 +347,7 @@ describe("step sizes", () => {
     expect(adaptedStepSize(0.5, 1, { most: 0.51 })).toBe(0.51);
   });
 
-  it("settle where the wanted share is accepted, and are fixed after the warm-up", async () => {
+  it("converge to the target acceptance, and are fixed after the warm-up", async () => {
     const walk = openWalk(target, { leapfrog: 3, type: "float64" });
     const start = await walk.start(drawn(2000));
     const settle = (steps: number) =>
@@ -367,7 +367,7 @@ describe("step sizes", () => {
   });
 });
 
-it("runs in float32 too, as graphs do by default", async () => {
+it("runs in float32, the default of graphs", async () => {
   const walk = openWalk(target, { leapfrog: 1 });
   const { x } = await walk.start(Float32Array.from(drawn(4)));
   await walk.dispose();

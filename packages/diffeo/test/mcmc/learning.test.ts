@@ -1,6 +1,6 @@
 /**
- * What a chain learns in its warm-up, against plain sums: step sizes, covariances, and momenta of a
- * metric.
+ * The adaptation in the warm-up, compared with plain sums: step sizes, covariances, and momenta of
+ * a metric.
  */
 import { describe, expect, it } from "vitest";
 import type { ChainOptions } from "../../src/mcmc/chain-settings.ts";
@@ -11,7 +11,7 @@ import { DualAverage } from "../../src/mcmc/step-size.ts";
 import { RunningCovariance } from "../../src/mcmc/warmup.ts";
 
 describe("dual averaging", () => {
-  it("is log ε = μ − √m/γ · Σ(δ − α)/(m + t₀), and keeps the mean of it with weights m^{−κ}", () => {
+  it("is log ε = μ − √m/γ · Σ(δ − α)/(m + t₀), averaged with weights m^{−κ}", () => {
     const [target, size] = [0.8, 0.3];
     const average = new DualAverage(target);
     average.restart(size);
@@ -30,7 +30,7 @@ describe("dual averaging", () => {
   });
 });
 
-it("step sizes are adapted to the acceptance that a method is best at, unless another is asked for", () => {
+it("step sizes are adapted to the optimal acceptance of the method, unless another is set", () => {
   const wanted = { nuts: 0.8, hmc: 0.8, mala: 0.574, ula: 0.95 };
   for (const [method, acceptance] of Object.entries(wanted)) {
     const of = (options: ChainOptions): number =>
@@ -47,7 +47,7 @@ describe("a covariance", () => {
   const plain = (i: number, j: number): number =>
     points.reduce((s, x) => s + (x[i] - mean[i]) * (x[j] - mean[j]), 0) / (n - 1);
 
-  it.each([false, true])("is that of the points, a little towards 10⁻³ I (dense: %s)", (dense) => {
+  it.each([false, true])("is that of the points, shrunk towards 10⁻³ I (dense: %s)", (dense) => {
     const found = new RunningCovariance(2, dense);
     for (const x of points) found.add(Float64Array.from(x));
     const share = n / (n + 5);

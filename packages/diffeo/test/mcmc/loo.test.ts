@@ -1,4 +1,4 @@
-/** Cross-validation beside the loo package of R (make_loo.R, loo 2.5.1). */
+/** Cross-validation compared with the R package loo (make_loo.R, loo 2.5.1). */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { normalQuantileValue } from "../../src/graph/normal.ts";
@@ -65,7 +65,7 @@ describe("loo", () => {
     expect(found.unreliable).toBe(wanted.shapes.filter((k) => k > 0.7).length);
   });
 
-  it("compares models by the differences of observations, as R's package does", () => {
+  it("compares models by the differences of observations, like the R package", () => {
     const models = Object.fromEntries(
       Object.entries(likelihoods).map(([name, each]) => [name, loo(each, { efficiency: 1 })]),
     );
@@ -77,7 +77,7 @@ describe("loo", () => {
     });
   });
 
-  it("refuses what it cannot leave out", () => {
+  it("rejects observations it cannot leave out", () => {
     const one = { shape: [4, 10], data: new Float64Array(40) };
     expect(() => loo(one)).toThrow("1 independent observation");
     const bad = { shape: [1, 10, 2], data: new Float64Array(20).fill(Number.NEGATIVE_INFINITY) };

@@ -1,6 +1,6 @@
 /**
- * Hamiltonian Monte Carlo, MALA and ULA as methods of samplePosterior; runs that were stopped; data
- * as constants and as inputs.
+ * Hamiltonian Monte Carlo, MALA and ULA as methods of samplePosterior; interrupted runs; data as
+ * constants and as inputs.
  */
 import { describe, expect, it } from "vitest";
 import { positive, real } from "../../src/domain/index.ts";
@@ -66,7 +66,7 @@ describe("methods", () => {
     );
 
   it.each(["hmc", "mala"] as const)(
-    "%s knows a Gaussian whose scales its metric has to learn",
+    "%s samples a Gaussian whose scales its metric has to learn",
     async (method) => {
       const options: ChainsOptions = {
         key: key(2),
@@ -93,7 +93,7 @@ describe("methods", () => {
     },
   );
 
-  it("take from 1 to 2L − 1 steps, evenly", () => {
+  it("have uniformly 1 to 2L − 1 steps", () => {
     const counts = new Map<number, number>();
     for (let i = 0; i < 500; i++) {
       const steps = lengthFrom((i + 0.5) / 500, 3);
@@ -118,7 +118,7 @@ describe("methods", () => {
     expect(Math.abs(summarise(after).sd - 1) / summarise(after).sdError).toBeGreaterThan(6);
   });
 
-  it("ula is Euler and Maruyama's step of an SDE through φ", async () => {
+  it("ula is an Euler–Maruyama step of an SDE through φ", async () => {
     // log p of y = eˣ: a gamma distribution; in x its score drives dx = ½∇log p dt + dW.
     const domain = positive();
     const inX = (x: Tensor): Tensor => sum(sub(mul(x, 3), exp(x)), -1);
@@ -189,7 +189,7 @@ const normalModel: PosteriorModel = {
 };
 const y = [1.2, 0.7, 3.1, 2.2, 1.9, 0.4];
 
-describe("a run that was stopped", () => {
+describe("an interrupted run", () => {
   const cases: readonly (readonly [ChainMethodName, MetricName])[] = [
     ["nuts", "diagonal"],
     ["nuts", "low-rank"],
@@ -197,7 +197,7 @@ describe("a run that was stopped", () => {
     ["hmc", "diagonal"],
     ["ula", "diagonal"],
   ];
-  it.each(cases)("goes on to the same draws, bit for bit: %s, %s", async (method, metric) => {
+  it.each(cases)("continues to the same draws, bit for bit: %s, %s", async (method, metric) => {
     const options: SamplePosteriorOptions = {
       key: key(5),
       data: { y },
@@ -228,7 +228,7 @@ describe("a run that was stopped", () => {
     settings,
   );
 
-  it("is text and comes back from it, odd numbers too", () => {
+  it("is written as text and read again, with NaN and infinities", () => {
     const state = {
       ...begun,
       x: Float64Array.of(1, 2),
@@ -249,7 +249,7 @@ describe("a run that was stopped", () => {
     expect(Object.is(back.size, -0)).toBe(true);
   });
 
-  it("is refused as other text, and as chains whose numbers do not fit together", () => {
+  it("rejects other texts, and chains with inconsistent numbers", () => {
     const texts = [
       "",
       "{}",
@@ -284,7 +284,7 @@ describe("a run that was stopped", () => {
       );
   });
 
-  it("is refused with other settings, and before it begins where its draws could not be kept", async () => {
+  it("rejects other settings, and draws that are too many to save", async () => {
     const start = { shape: [1, 2], dtype: "float64" as const, data: new Float64Array(2) };
     const save = async (): Promise<void> => undefined;
     const from = (state: Partial<ChainState>, more: Partial<ChainsOptions> = {}) =>
@@ -314,7 +314,7 @@ describe("a run that was stopped", () => {
 });
 
 describe("data", () => {
-  it("nested without end is refused, not run out of stack", () => {
+  it("rejects deep nesting without a stack overflow", () => {
     const deep = JSON.parse(`${"[".repeat(20_000)}1${"]".repeat(20_000)}`);
     expect(() => dataArrays({ y: deep })).toThrow(/is nested deeper than 32 lists\. Give numbers/);
   });
@@ -341,7 +341,7 @@ describe("data", () => {
     }
   });
 
-  it("may be a dataset a chain, row by row, where they are inputs", async () => {
+  it("may be one dataset per chain, row by row, as inputs", async () => {
     const open = openPosteriorSampler(
       {
         parameters: { mu: real() },
@@ -359,7 +359,7 @@ describe("data", () => {
     });
   });
 
-  it("decide how many parameters there are, where the model says so", async () => {
+  it("may determine the number of parameters", async () => {
     const model: PosteriorModel = {
       parameters: ({ k }) => ({ beta: [real(), k as number] }),
       logDensity: ({ beta }) => gaussian(beta),
@@ -373,13 +373,13 @@ describe("data", () => {
     [{ y: 3 }, /data: y has shape \[\], the model expects \[/],
     [{ y: [1, "two"] as never }, /data: y\[1\] is string, not a number/],
     [{ y: [1, Number.NaN] }, /data: y\[1\] is NaN/],
-  ])("are held to what the model says of them: %j", async (data, message) => {
+  ])("are checked against the shapes of the model: %j", async (data, message) => {
     await expect(samplePosterior(normalModel, { ...options, data })).rejects.toThrow(message);
   });
 });
 
-describe("a log-density that is no number", () => {
-  it("where chains would begin says so, and where that is", async () => {
+describe("a log-density that is NaN", () => {
+  it("at starting points is an error that names a point", async () => {
     const model: PosteriorModel = {
       parameters: { mu: real(), tau: [positive(), 6] },
       logDensity: ({ mu }) => log(neg(square(mu))),
@@ -389,7 +389,7 @@ describe("a log-density that is no number", () => {
     );
   });
 
-  it("on the way is a warning that says where and how often", async () => {
+  it("during sampling is a warning that says where and how often", async () => {
     const model: PosteriorModel = {
       parameters: { mu: real() },
       // N(0, 1) where mu > −1, no number elsewhere.

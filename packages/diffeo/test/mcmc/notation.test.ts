@@ -109,7 +109,7 @@ describe("a model of statements", () => {
     await bound.dispose();
   });
 
-  it("has one posterior, centred or not", async () => {
+  it("has the same posterior, centred or not", async () => {
     const of = (centred: boolean) =>
       bind(
         ({ parameter, observe }, { y }) => {
@@ -141,7 +141,7 @@ describe("a model of statements", () => {
     await not.dispose();
   });
 
-  it("is sampled, with what it derives", async () => {
+  it("is sampled with derived quantities", async () => {
     const regression = model(({ parameter, observe, derive }, { X, y }) => {
       const b = parameter("beta", normal(0, 10), { shape: 2 });
       const sigma = parameter("sigma", halfNormal(5));
@@ -160,7 +160,7 @@ describe("a model of statements", () => {
     expect(Object.keys(first.draws)).toEqual(["beta", "sigma", "atTwo", "count"]);
   });
 
-  it("is said to be improper where the data cannot tell flat parameters apart", async () => {
+  it("warns of an improper posterior if the data do not identify flat parameters", async () => {
     const m = model(({ parameter, observe }) => {
       const a = parameter("a", real());
       const b = parameter("b", real());
@@ -178,7 +178,7 @@ describe("a model of statements", () => {
     );
   });
 
-  it("is held to the shapes of data that it names", async () => {
+  it("checks the shapes of data that it declares", async () => {
     const line = model({ x: [null], y: [null] }, ({ parameter, observe }, { x }) => {
       const slope = parameter("slope", normal(0, 1));
       observe("y", normal(mul(slope, x), 1));
@@ -373,7 +373,7 @@ describe("a wrong model", () => {
     ],
   ];
 
-  it.each(wrong)("%s is told so", async (_, program, data, message) => {
+  it.each(wrong)("reports %s", async (_, program, data, message) => {
     await expect(
       samplePosterior(model(program), { data, key: key(1), draws: 10, warmup: 10 }),
     ).rejects.toThrow(message);

@@ -1,6 +1,6 @@
 /**
- * The no-U-turn sampler: it leaves a distribution as it is, learns scales, and does the same
- * whoever walks beside it.
+ * The no-U-turn sampler: it preserves a distribution, learns scales, and does not depend on other
+ * chains.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -67,7 +67,7 @@ const gaussian = (x: Tensor): Tensor => mul(squaredNorm(x), -0.5);
 
 describe("a transition", () => {
   it.each([3, 10])(
-    "leaves a Gaussian as it is, with trajectories of depth up to %s",
+    "preserves a Gaussian, with trajectories of depth up to %s",
     async (maxDepth) => {
       // Exact draws in, exact draws out: no warm-up, one transition each.
       const chains = await drawChains(gaussian, points(4000, 2, 5), {
@@ -108,7 +108,7 @@ describe("chains", () => {
   const options: ChainsOptions = { key: key(3), draws: 250, warmup: 200, maxDepth: 6 };
 
   it.each(["diagonal", "low-rank", "dense"] as const)(
-    "know the moments of a badly scaled Gaussian (%s metric)",
+    "have the moments of a badly scaled Gaussian (%s metric)",
     async (metric) => {
       const chains = await drawChains(target, points(8, n, 2), { ...options, metric });
       const inverse = invert(mixing);
@@ -168,7 +168,7 @@ describe("chains", () => {
     ).toBeGreaterThan(0);
   });
 
-  it("say where they cannot begin", async () => {
+  it("report starting points without a density", async () => {
     const half = (x: Tensor): Tensor => sum(add(mul(x, 0), Number.NEGATIVE_INFINITY), -1);
     await expect(drawChains(half, points(2, 1, 1), options)).rejects.toThrow(
       /chain 1 starts where the log-density is -Infinity/,
@@ -195,7 +195,7 @@ describe("windows of the warm-up", () => {
   it("are those of Stan for 1,000 transitions", () => {
     expect(windows(1000)).toEqual({ from: 75, ends: [100, 150, 250, 450, 950] });
   });
-  it("fit shorter ones, and none at all", () => {
+  it("fit shorter warm-ups, and none", () => {
     expect(windows(100)).toEqual({ from: 15, ends: [90] });
     expect(windows(10)).toEqual({ from: 10, ends: [] });
   });

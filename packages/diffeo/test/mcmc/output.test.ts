@@ -1,4 +1,4 @@
-/** Draws as text: read back as CmdStan's and ArviZ's readers do, number for number. */
+/** Draws as text, read like the readers of CmdStan and ArviZ, number for number. */
 import { describe, expect, it } from "vitest";
 import { positive, real } from "../../src/domain/index.ts";
 import { div, mul, square, sub, sum, type Tensor } from "../../src/graph/index.ts";
@@ -32,14 +32,14 @@ describe("a chain as CSV", () => {
   const comments = lines.filter((line) => line.startsWith("#"));
   const [header, ...rows] = lines.filter((line) => line !== "" && !line.startsWith("#"));
 
-  it("names what CmdStan names, and numbers of an array with the first index fastest", () => {
+  it("has CmdStan's names, and elements of an array with the first index fastest", () => {
     expect(header).toBe(
       "lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__,mu,tau.1.1,tau.2.1,tau.1.2,tau.2.2,tau.1.3,tau.2.3,odd",
     );
     expect(lines.at(-1)).toBe("");
   });
 
-  it("holds every number to its last bit", () => {
+  it("keeps every number bit for bit", () => {
     expect(rows.length).toBe(7);
     rows.forEach((row, i) => {
       const cells = row.split(",");
@@ -51,7 +51,7 @@ describe("a chain as CSV", () => {
     });
   });
 
-  it("says how it was drawn, in lines that a reader of CmdStan's files takes apart", () => {
+  it("has the settings, in the format of CmdStan's files", () => {
     const settings = Object.fromEntries(
       comments.flatMap((line) => {
         const [, name, value] = /^#\s*(\S+)\s*=\s*(\S+)$/.exec(line) ?? [];
@@ -82,7 +82,7 @@ describe("a chain as CSV", () => {
 });
 
 describe("all chains as JSON", () => {
-  it("has the groups and shapes that ArviZ reads, to the last bit", () => {
+  it("has the groups and shapes that ArviZ reads, bit for bit", () => {
     // Python's own way to write what is not finite.
     const text = [...arvizJson(posterior)].join("");
     const read = JSON.parse(text.replaceAll("NaN", "null"));
@@ -107,7 +107,7 @@ describe("all chains as JSON", () => {
     expect(read.sample_stats.diverging[0]).toEqual(new Array(7).fill(false));
   });
 
-  it("comes in pieces, of which none grows with the draws", () => {
+  it("is generated in pieces of bounded size", () => {
     const [chains, many] = [2, 2001];
     const wide = {
       shape: [chains, many, 2, 3],

@@ -1,4 +1,4 @@
-/** Pathfinder: exact on Gaussians, weighted right where a posterior is bent or has two modes. */
+/** Pathfinder: exact on Gaussians, with correct weights on a curved posterior and on two modes. */
 import { describe, expect, it } from "vitest";
 import { mixture, normal } from "../../src/distribution/index.ts";
 import { real } from "../../src/domain/index.ts";
@@ -10,7 +10,7 @@ const meanOf = (x: ArrayLike<number>): number =>
   Array.from(x).reduce((a, b) => a + b, 0) / x.length;
 
 describe("pathfinder", () => {
-  it("finds a Gaussian, however scaled and correlated", async () => {
+  it("finds Gaussians of any scale and correlation", async () => {
     // Precision ((1, 0.9), (0.9, 1))/0.19 of sds 1 and 100, about (3, -200).
     const gaussian: PosteriorModel = {
       parameters: { x: real(2) },
@@ -45,7 +45,7 @@ describe("pathfinder", () => {
     expect(meanOf(Array.from(found.draws.x.data, (v) => v * v))).toBeGreaterThan(0.75);
   });
 
-  it("gives two modes their shares, and starts chains in both", async () => {
+  it("weights two modes by their shares, and starts chains in both", async () => {
     const two = model(({ parameter }) => {
       parameter("x", mixture([0.5, 0.5], normal([-1.5, 1.5], 0.2)));
     });
@@ -65,7 +65,7 @@ describe("pathfinder", () => {
     expect(draws.x.data.some((v) => v > 0) && draws.x.data.some((v) => v < 0)).toBe(true);
   });
 
-  it("says so where nothing can be found", async () => {
+  it("reports if nothing can be found", async () => {
     const none = model(({ parameter, factor }) => {
       const x = parameter("x", real());
       factor("f", mul(x, Number.NaN));

@@ -1,7 +1,4 @@
-/**
- * Eight published posteriors (posteriordb), written as models of diffeo: data from files,
- * mathematics here.
- */
+/** Eight published posteriors (posteriordb) as models of diffeo, with data from files. */
 import { readFileSync } from "node:fs";
 import { between, ordered, positive, real, simplex } from "../../src/domain/index.ts";
 import {

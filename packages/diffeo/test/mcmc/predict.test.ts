@@ -1,4 +1,4 @@
-/** Predictions beside their closed forms. */
+/** Predictions compared with closed forms. */
 import { describe, expect, it } from "vitest";
 import {
   dirichlet,
@@ -29,7 +29,7 @@ const column = (data: Float64Array, i: number, of: number): Float64Array =>
   data.filter((_, k) => k % of === i);
 
 describe("the prior predictive", () => {
-  it("draws parameters in order, derived quantities and observations", async () => {
+  it("samples parameters in order, derived quantities and observations", async () => {
     const m = model(({ parameter, observe, derive }, { group }) => {
       const mu = parameter("mu", normal(1, 2));
       const theta = parameter("theta", normal(mu, 0.5), { shape: 3, centred: false });
@@ -91,7 +91,7 @@ describe("the prior predictive", () => {
     expect(predictive.v.shape).toEqual([1, 300, 2]);
   });
 
-  it("refuses what cannot be sampled", async () => {
+  it("rejects models that cannot be sampled", async () => {
     const flat = model(({ parameter, observe }) =>
       observe("y", normal(parameter("mu", real()), 1)),
     );
@@ -114,7 +114,7 @@ describe("a posterior", () => {
   const mean = v * ((1.1 + 3.6 + 9.9) / 0.25);
   const drawn = (): Promise<Posterior> => samplePosterior(m, { data, key: key(3), draws: 1000 });
 
-  it("predicts at other data, and the observations again", async () => {
+  it("predicts at other data, and replicates the observations", async () => {
     const posterior = await drawn();
     const { y } = await posteriorPredictive(m, posterior, { key: key(4), data: { x: [10, 20] } });
     expect(y.shape).toEqual([4, 1000, 2]);
@@ -133,7 +133,7 @@ describe("a posterior", () => {
     });
   });
 
-  it("is refused for other groups, and for models without statements", async () => {
+  it("rejects other groups, and models without statements", async () => {
     const groups = model(({ parameter, observe }, { n }) => {
       const t = parameter("t", normal(), { shape: n });
       observe("y", normal(t, 1));

@@ -1,4 +1,7 @@
-/** Chains that are stuck in the warm-up go on from the place of another; modes that share the mass stay. */
+/**
+ * Chains that are stuck in the warm-up continue from another chain's position; modes that share the
+ * mass are kept.
+ */
 import { describe, expect, it } from "vitest";
 import { logSumExp, mul, squaredNorm, stack, sub, type Tensor } from "../../src/graph/index.ts";
 import type { ChainState } from "../../src/mcmc/chain-state.ts";
@@ -32,7 +35,7 @@ const options = (more: Partial<ChainsOptions> = {}): ChainsOptions => ({
 const isNear = (x: Float64Array, mode: number): boolean => x.every((v) => Math.abs(v - mode) < 10);
 
 describe("a region", () => {
-  it("has the mass of a Gaussian, whatever its scales", () => {
+  it("has the mass of a Gaussian of any scale", () => {
     const masses = [1, 1e-4].map((scale) => {
       const region = new Region(2);
       for (let i = 0; i < 4000; i++) {
@@ -48,13 +51,13 @@ describe("a region", () => {
     expect(masses[1]).toBeCloseTo(masses[0], 10);
   });
 
-  it("of a chain that stood has none", () => {
+  it("of a chain that did not move has no mass", () => {
     const region = new Region(1);
     for (let i = 0; i < 9; i++) region.add(Float64Array.of(2), 5, false);
     expect(region).toMatchObject({ level: 5, logMass: Number.NEGATIVE_INFINITY, isStuck: true });
   });
 
-  it("holds a chain that diverges, or whose log-density has no digits for a difference of 1", () => {
+  it("is stuck if the chain diverges, or if its log-density cannot resolve a difference of 1", () => {
     const regionOf = (value: number, diverges: (i: number) => boolean): Region => {
       const region = new Region(1);
       for (let i = 0; i < 9; i++) region.add(Float64Array.of(i % 3), value, diverges(i));
@@ -74,7 +77,7 @@ describe("chains are compared", () => {
     expect([99, 100, 1001].map(comparisonOf)).toEqual([undefined, 50, 500]);
   });
 
-  it("and leave their place where they lack more than 10 + 3n nats", () => {
+  it("and move if they lack more than 10 + 3n nats", () => {
     const of = (...masses: number[]) =>
       placesToTake(
         masses.map((m) => region(m)),
@@ -85,7 +88,7 @@ describe("chains are compared", () => {
     expect(of(-90, -1, 0, -80, 0)).toEqual([1, undefined, undefined, 2, undefined]);
   });
 
-  it("but not most of them, nor for the sake of one chain or of a chain that is stuck", () => {
+  it("but most of them do not move, nor because of a single or a stuck chain", () => {
     const none = [undefined, undefined, undefined, undefined];
     const of = (...masses: number[]) =>
       placesToTake(
@@ -105,7 +108,7 @@ describe("chains are compared", () => {
 });
 
 describe.each([undefined, "reference"] as const)("chains on device %s", (device) => {
-  it("leave a mode of mass e^−60, and say so", async () => {
+  it("leave a mode of mass e^−60, with a warning", async () => {
     const chains = await drawChains(twoModes(60), start, options({ device }));
     expect(chains.every(({ x }) => isNear(x, 0))).toBe(true);
     expect(chains.map(({ restart }) => restart?.from)).toEqual([
@@ -132,7 +135,7 @@ describe.each([undefined, "reference"] as const)("chains on device %s", (device)
     }
   });
 
-  it("draw the same where they are continued before and after the comparison", async () => {
+  it("have the same draws if they are continued before or after the comparison", async () => {
     const target = twoModes(60);
     const whole = await drawChains(target, start, options({ device }));
     for (const at of [30, 60, 61, 100]) {

@@ -1,6 +1,4 @@
-/**
- * Posteriors on constrained parameters: closed forms, published ones, and what is said of bad ones.
- */
+/** Posteriors on constrained parameters: closed forms, published ones, and errors and warnings. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -65,7 +63,7 @@ async function agrees(
 }
 
 describe("closed forms", () => {
-  it.each(Object.keys(closedForms))("%s: every marginal is what it should be", async (name) => {
+  it.each(Object.keys(closedForms))("%s: every marginal is correct", async (name) => {
     const { model, distributions } = closedForms[name];
     const every = 2;
     const { draws } = await samplePosterior(model, {
@@ -78,7 +76,7 @@ describe("closed forms", () => {
       expect(uniformP(places(draws[of], cdf, every)), distribution).toBeGreaterThan(ALPHA);
   });
 
-  it("of volumes: each parameter adds its own log|det J|, to the last digit", async () => {
+  it("of volumes: each parameter adds its log|det J|", async () => {
     const { enter, dimension } = parameterSpace({
       a: { above: () => 2 },
       b: [{ above: () => 0, below: ({ a }) => a }, 2],
@@ -117,7 +115,7 @@ describe("closed forms", () => {
       { a: [3, 1], share: [-1, 1] },
     ));
 
-  it("of numbers in order, even between bounds", () =>
+  it("of ordered numbers, uniform between bounds", () =>
     agrees(
       {
         parameters: { w: ordered(2, { above: 0, below: 1 }) },
@@ -127,13 +125,13 @@ describe("closed forms", () => {
     ));
 });
 
-describe("what is asked for", () => {
+describe("samplePosterior", () => {
   const normal: PosteriorModel = {
     parameters: { mu: real(), tau: [positive(), 2, 3] },
     logDensity: ({ mu, tau }) => addAll([mul(square(mu), -0.5), neg(sum(sum(tau, -1), -1))]),
   };
 
-  it("comes with the shapes that were declared, and a name for every number", async () => {
+  it("returns the declared shapes, and a name for every number", async () => {
     const { draws, summary } = await samplePosterior(normal, {
       key: key(1),
       draws: 5,
@@ -154,7 +152,7 @@ describe("what is asked for", () => {
     expect(a.draws).toEqual(b.draws);
   });
 
-  it("is refused where it makes no sense", async () => {
+  it("rejects invalid options", async () => {
     await expect(
       samplePosterior({ parameters: {}, logDensity: () => zero as never }, options),
     ).rejects.toThrow(/no parameters|without parameters/);
@@ -199,7 +197,7 @@ describe("what is asked for", () => {
   });
 
   it.each([1, 2, 5])(
-    "is refused where %i chains are mixed, in a sum that has the right shape",
+    "rejects a sum that mixes %i chains but has the right shape",
     async (chains) => {
       const parameters = { mu: real(), tau: [real(), 3] } as const;
       const own = ({ mu }: Values): Tensor => mul(square(mu), -0.5);
@@ -227,7 +225,7 @@ describe("what is asked for", () => {
     },
   );
 
-  it("is refused with the names there are where it asks for another", async () => {
+  it("rejects unknown names with a list of the names", async () => {
     const short = { key: key(1), chains: 1, draws: 2, warmup: 2 };
     await expect(
       samplePosterior({ ...normal, logDensity: ({ moo }) => square(moo) }, short),
@@ -261,7 +259,7 @@ describe("what is asked for", () => {
     );
   });
 
-  it("is refused where a derived quantity has no draws, mixes them, or meets as many data by coincidence", async () => {
+  it("rejects derived quantities that lack or mix draws, or broadcast with as many data", async () => {
     const derive = (value: (values: Values) => Tensor) =>
       samplePosterior(
         { ...normal, derived: { value } },
@@ -281,7 +279,7 @@ describe("what is asked for", () => {
     expect((await derive(({ tau }) => sum(tau, -1))).draws.value.shape).toEqual([1, 6, 2]);
   });
 
-  it("comes with a warning where chains do not meet", async () => {
+  it("warns if chains do not agree", async () => {
     // Two modes far apart.
     const modes: PosteriorModel = {
       parameters: { x: [real(), 1] },
@@ -319,7 +317,7 @@ describe("published posteriors", () => {
     gp_regr: { targetAcceptance: 0.95, warmup: 200, draws: 200 },
   };
   if (!existsSync(folder))
-    it("are left out: their files are not here", () => {
+    it("are skipped, because their files are missing", () => {
       console.error(`published posteriors are left out: ${folder} is not there`);
     });
   else

@@ -1,4 +1,4 @@
-/** Slips of a first model, each with the sentence that says what to write. */
+/** Mistakes in a first model, each with the error that says what to write. */
 import { expect, it } from "vitest";
 import {
   bernoulli,
@@ -109,7 +109,7 @@ it.each(Object.entries(slips))("%s", async (_, [program, message]) => {
   await expect(sampling).rejects.toThrow(message.includes("\\") ? new RegExp(message) : message);
 });
 
-it("indices from 1 are taken from 0 by a subtraction", async () => {
+it("indices from 1 are converted by a subtraction", async () => {
   const program: Program = ({ parameter, observe }, { from1 }) => {
     const a = parameter("a", normal(0, 1), { shape: 3 });
     observe("yes", bernoulli({ logit: take(a, sub(from1, 1)) }));

@@ -1,6 +1,6 @@
 /**
- * Chains whose step travels as an ONNX file: the draws of samplePosterior, bit for bit, and files that are no
- * step.
+ * Chains sampled from a file of their step: the draws of samplePosterior, bit for bit, and invalid
+ * files.
  */
 import { describe, expect, it } from "vitest";
 import { positive, real } from "../../src/domain/index.ts";
@@ -38,7 +38,7 @@ const model: PosteriorModel = {
 };
 const data = { y: [1.2, 0.7, 3.1, 2.2, 1.9, 0.4] };
 
-describe("a step that travels", () => {
+describe("a step in a file", () => {
   it.each([
     ["nuts", "diagonal"],
     ["hmc", "dense"],
@@ -84,7 +84,7 @@ describe("a step that travels", () => {
     },
   );
 
-  it("is refused where it is none, has another metric, or is asked for more than a block", async () => {
+  it("rejects other files, another metric, and more chains than a block", async () => {
     const step = serializeChainStep(model, { data, chains: 1, block: 1 });
     const call = { key: key(1), first: 0, count: 1, draws: 5, warmup: 5 };
     await expect(drawChainsFromStep(step, { ...call, metric: "dense" })).rejects.toThrow(
@@ -100,7 +100,7 @@ describe("a step that travels", () => {
     await expect(drawChainsFromStep(Uint8Array.of(1, 2, 3), call)).rejects.toThrow();
   });
 
-  it("says where no chain can begin", async () => {
+  it("reports points where no chain can start", async () => {
     const hopeless: PosteriorModel = {
       parameters: { x: real() },
       logDensity: ({ x }) => log(sub(mul(x, 0), 1)),

@@ -1,7 +1,6 @@
 /**
- * Transitions on points that are given: every number that one may draw is tried, so that the
- * chances of where it ends are exact, and whether they leave the distribution as it is is seen to
- * rounding.
+ * Transitions on given points. All uniform numbers are tried, so that the probabilities of the
+ * results are exact, and invariance is tested to rounding.
  */
 import { describe, expect, it } from "vitest";
 import { FixedLengthTrajectory } from "../../src/mcmc/hmc.ts";
@@ -67,7 +66,7 @@ const two = [0.25, 0.75];
 const twelve = Array.from({ length: 12 }, (_, k) => (k + 0.5) / 12);
 
 describe("a tree", () => {
-  it("draws leaves by their weights, and so leaves them as they are", () => {
+  it("samples leaves by their weights, and so preserves these", () => {
     // Nothing turns. Drawn are a direction, between two leaves, a direction, inside the new half,
     // between two halves.
     const straight = [[1], [1], [1], [1]];
@@ -84,7 +83,7 @@ describe("a tree", () => {
     }
   });
 
-  it("draws a leaf of a half in proportion, and goes to the half with the ratio of both, to the last digit", () => {
+  it("samples a leaf of a half in proportion, and the half with the ratio of the weights", () => {
     const at = ring([3, 1, 1, 2, 1, 1], new Array(6).fill([1]));
     const endOf = (draws: number[]): number =>
       ended(new NutsTrajectory(at(0), 2, () => draws.shift() as number), at).leaf.x[0];
@@ -105,7 +104,7 @@ describe("a tree", () => {
       expect(endOf([0.25, u, 0.25, 0.5, 0.9])).toBe(moved);
   });
 
-  it("prefers to move: to a half that weighs as much as the old one it always goes", () => {
+  it("prefers to move: it always moves to a half of the same weight", () => {
     const at = ring([1, 1, 1], [[1], [1], [1]]);
     for (const [direction, end] of [
       [0.25, 1],
@@ -118,7 +117,7 @@ describe("a tree", () => {
     }
   });
 
-  it("leaves the distribution as it is where trajectories turn, by both ends, both seams and in both directions", () => {
+  it("preserves the distribution if trajectories turn, at both ends and seams and in both directions", () => {
     // Of even weight all chances are ½ or 1. Momenta without a pattern: some stretches turn at
     // once, some never.
     const lists = products(new Array(10).fill(two));
@@ -136,7 +135,7 @@ describe("a tree", () => {
     expect([...seen].sort()).toEqual([1, 3, 5, 7]);
   });
 
-  it("says how likely its leaves were to be accepted: the mean of min(1, e^{H₀ − H})", () => {
+  it("reports the acceptance of its leaves, the mean of min(1, e^{H₀ − H})", () => {
     const at = ring([2, 1, 2, 1, 4, 1, 1, 1], new Array(8).fill([1]));
     const end = ended(new NutsTrajectory(at(0), 3, () => 0.25), at);
     expect(end.leaves).toBe(7);
@@ -144,7 +143,7 @@ describe("a tree", () => {
     expect(end.diverged).toBe(false);
   });
 
-  it("ends where the energy is a thousand above its first, and stays", () => {
+  it("ends if the energy has risen by a thousand, without a move", () => {
     const on = ring([1, 1, 1, 1], new Array(4).fill([1]));
     const at = (i: number): Leaf => ({ ...on(i), energy: 3 + [0, 999.9, 1000.1, 0][i] });
     const end = ended(new NutsTrajectory(at(0), 5, () => 0.25), at);
@@ -157,7 +156,7 @@ describe("a path", () => {
   const path = (steps: number, u: number | undefined): EndedTransition =>
     ended(new FixedLengthTrajectory(at(0), steps, u), at);
 
-  it("goes to its end with probability min(1, e^{H − H′}), and is back at its start otherwise", () => {
+  it("moves to its end with probability min(1, e^{H − H′}), and else returns to its start", () => {
     expect(path(2, 0.499)).toMatchObject({ leaf: { x: Float64Array.of(2) }, leaves: 2, energy: 3 });
     expect(path(2, 0.501)).toMatchObject({
       leaf: { x: Float64Array.of(0) },
@@ -172,7 +171,7 @@ describe("a path", () => {
     });
   });
 
-  it("always goes to its end where there is no test", () => {
+  it("always moves to its end without a test", () => {
     expect(path(1, undefined).leaf.x[0]).toBe(1);
     expect(path(2, undefined).leaf.x[0]).toBe(2);
   });

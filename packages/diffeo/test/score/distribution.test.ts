@@ -121,7 +121,7 @@ describe("analytic distributions", () => {
 });
 
 describe("marginals under a Gaussian transition", () => {
-  it("are the Gaussian's own, N(mμ, m²S + σ²I)", async () => {
+  it("are those of the Gaussian, N(mμ, m²S + σ²I)", async () => {
     const [m, sigma] = [0.6, 0.9];
     const direct = gaussian({
       mean: [0.3, -0.6],
@@ -136,7 +136,7 @@ describe("marginals under a Gaussian transition", () => {
     expect(distance(await run(score, points), await run(direct.score, points))).toBeLessThan(1e-12);
   });
 
-  it("satisfy the convolution they stand for: p_t(x) = ∫ p(x₀) N(x; m x₀, σ²I) dx₀", async () => {
+  it("satisfy the convolution p_t(x) = ∫ p(x₀) N(x; m x₀, σ²I) dx₀", async () => {
     const [m, sigma] = [0.7, 0.8];
     const at = [0.4, -0.2];
     const kernel = (a: number, b: number): number =>
@@ -166,7 +166,7 @@ describe("marginals under a Gaussian transition", () => {
     expect(distance(together, gradient)).toBeLessThan(1e-12);
   });
 
-  it("begin with the distribution itself and forget it in the end", async () => {
+  it("start with the distribution, and end independent of it", async () => {
     expect(
       distance(await run(two.marginal(1, 0).score, points), await run(two.score, points)),
     ).toBeLessThan(1e-13);
@@ -180,7 +180,7 @@ describe("marginals under a Gaussian transition", () => {
 });
 
 describe("numbers beneath", () => {
-  it("Student's t is as high at its centre as whole degrees say exactly: p(0)² = A/B · πᵉ, A and B whole", () => {
+  it("Student's t has its exact height for integer degrees: p(0)² = A/B · πᵉ, with integers A and B", () => {
     /** Γ(k/2) = top/bottom · √πᵉ */
     const gamma = (k: number): { top: bigint; bottom: bigint; e: number } => {
       let [top, bottom, a] = [1n, 1n, k];
@@ -201,7 +201,7 @@ describe("numbers beneath", () => {
       }
   });
 
-  it("and as other degrees say in 50 digits", () => {
+  it("and for other degrees agrees with 50 digits", () => {
     for (const [degrees, n, exact] of [
       [0.001, 1, -4.147717556298335],
       [0.3, 3, -1.8441801266725821],

@@ -106,7 +106,7 @@ describe("with given conditionals", () => {
     ).toBeLessThan(1e-5);
   });
 
-  it("holds branch by branch only: on x² of a shifted Gaussian the two roots disagree, and their mean is right", async () => {
+  it("holds on each branch only: for x² of a shifted Gaussian the two roots differ, and their mean is right", async () => {
     const mean = 0.8;
     const distribution = gaussian({ mean: [mean] });
     const y = 1.7;
@@ -201,7 +201,7 @@ describe("as a conditional mean", () => {
     });
   });
 
-  it("needs no bandwidth of the caller, and states an error that shrinks as 1/√N at a fixed one", async () => {
+  it("has a default bandwidth, and an error that shrinks as 1/√N at a fixed one", async () => {
     const at1 = async (count: number, bandwidth?: number): Promise<number[]> => {
       const result = await evaluate(
         (x: Tensor, y: Tensor) => {
@@ -226,7 +226,7 @@ describe("as a conditional mean", () => {
     expect(few / many).toBeLessThan(5.3);
   });
 
-  it("is exact for any samples where the integrand is a line in v, by weights that a plain sum says too", async () => {
+  it("is exact for any samples if the integrand is linear in v, with the weights of a plain sum", async () => {
     // v = x₁ of N(0, 1): the integrand is −x₁ = −v.
     const [points, at1] = [[[-2], [-1.1], [-0.2], [0.3], [0.4], [1.7], [2.2]], [-0.5, 1.3]]; // biome-ignore format: points
     const of = (bandwidth?: number) =>
@@ -261,7 +261,7 @@ describe("as a conditional mean", () => {
       });
   });
 
-  it("refuses samples and values of other shapes", async () => {
+  it("rejects samples and values of other shapes", async () => {
     await expect(run((x) => estimateProjectedScore(v, x, x, x).score, [[1, 2]])).rejects.toThrow(
       /samples of shape \[N, n\]/,
     );

@@ -151,7 +151,7 @@ describe("Theorem 1", () => {
     expect(here).toEqual(ofImage);
   });
 
-  it("keeps probability: a pushed density integrates to 1 over the simplex, and over the ball", async () => {
+  it("preserves probability: a pushed density integrates to 1 over the simplex, and over the ball", async () => {
     // Midpoints of a grid over the square around each domain; the integrand vanishes towards its
     // boundary.
     const cells = 400;
@@ -233,7 +233,7 @@ describe("maps of the line", () => {
   const x = [-1.3, 0.2, 0.9];
   const score = (z: Tensor): Tensor => sub(tanh(z), z); // of p ∝ cosh(x) e^{−x²/2}, a mixture of two Gaussians
 
-  it("give one score in both printed forms, and in Theorem 1's", async () => {
+  it("give the same score in both forms of the paper, and by Theorem 1", async () => {
     const forms = [
       await run((z) => pushScoreLine(softplus, z, score(z)), x),
       await run((z) => pushScoreLineInverse((y) => log(sub(exp(y), 1)), softplus(z), score), x),

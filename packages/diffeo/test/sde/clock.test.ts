@@ -1,4 +1,4 @@
-/** One process under many names: scores carried between SDEs, and processes between clocks. */
+/** Scores converted between SDEs, and processes between clocks. */
 import { describe, expect, it } from "vitest";
 import { alignToEvent } from "../../src/bijector/index.ts";
 import { cos, jvp, mul, onesLike, sin, type Tensor } from "../../src/graph/index.ts";
@@ -113,7 +113,7 @@ describe("an SDE from its transition", () => {
       expect(relativeError(at(one, ...inputs), at(other, ...inputs))).toBeLessThan(1e-12);
   });
 
-  it("may have any mean and spread: on an arc of a circle it preserves variance", () => {
+  it("may have any mean and variance: on an arc of a circle it preserves variance", () => {
     const arc = fromTransition({
       name: "arc",
       horizon: 1.5,

@@ -1,7 +1,4 @@
-/**
- * Processes made from processes: what they are in y, and that their motion in x is the same one, by
- * Itô's lemma.
- */
+/** Modified processes: their motion in y, and the same motion in x by Itô's lemma. */
 import { describe, expect, it } from "vitest";
 import {
   additiveLogistic,
@@ -77,7 +74,7 @@ describe.each(maps)("through $name", (phi) => {
       close((x, t) => [flow(y(x, t), t), pushVelocity(phi, x, flowInX(x, t), t)]);
   });
 
-  it("is scaled and run by another clock in y: w f̂, and c f̂ with √c G̃", () => {
+  it("is scaled and has another clock in y: w f̂, and c f̂ with √c G̃", () => {
     const y = (x: Tensor, t: Tensor): Tensor => phi.forward(x, t);
     const [scaled, faster] = [scaleDrift(reverse, 0.7), dilateTime(reverse, 1.7)];
     for (const [process, by, spread] of [
@@ -93,7 +90,7 @@ describe.each(maps)("through $name", (phi) => {
     }
   });
 
-  it("is by a tilt the process of the other score", () => {
+  it("is the process of another score after a tilt", () => {
     const y = (x: Tensor, t: Tensor): Tensor => phi.forward(x, t);
     const [found, wanted] = [
       tilt(reverse, delta),

@@ -63,7 +63,7 @@ describe("critically damped Langevin diffusion", () => {
     });
   });
 
-  it("begins at its data, with velocities of their own", () => {
+  it("starts at its data, with independent velocities", () => {
     const { xx, xv, vv } = covariance(f64(0), 0.3);
     expect(numbers(xx)[0]).toBeCloseTo(0.3, 12);
     expect(numbers(xv)[0]).toBeCloseTo(0, 12);
@@ -105,7 +105,7 @@ describe("critically damped Langevin diffusion", () => {
   const count = 1500;
   const positions = (z: Tensor): Tensor => slice(z, [0, count], [0, 2]);
 
-  it("reverses to the distribution it began with", async () => {
+  it("reverses to its initial distribution", async () => {
     // Data: three Gaussians of variance 0.05, whose marginals are Gaussian too.
     const score: MarginalScore = (z, t) => {
       const zero = mul(slice(z, [0, z.shape[0]], [0, 2]), 0);
@@ -159,7 +159,7 @@ describe("critically damped Langevin diffusion", () => {
     }
   });
 
-  it("refuses what is not positive, and events that are not pairs", () => {
+  it("rejects numbers that are not positive, and events that are not pairs", () => {
     expect(() => dampedLangevin({ mass: 0 })).toThrow(/mass is 0/);
     expect(() => sde.drift(f64([[1, 2, 3]]), f64([0]))).toThrow(/an event has 3 numbers/);
   });

@@ -65,7 +65,7 @@ describe("the transition of the Jacobi diffusion", () => {
     expect(composed).toBeCloseTo(Math.exp(direct), 5);
   });
 
-  it("is finite from `firstTime` on, and far from the point it began at positive", () => {
+  it("is finite from `firstTime` on, and positive far from its starting point", () => {
     expect(
       from(0.5, firstTime)
         .slice(600, 1400)
@@ -118,7 +118,7 @@ describe("the transition of the Jacobi diffusion", () => {
 
 describe("the angle", () => {
   const { sde, angle, phi } = jacobi({ a: [1.2, 3], b: [2, 0.8], rate: [0.7, 1] });
-  it("moves as z does, by Itô's lemma, and has the prior of z", () => {
+  it("follows z by Itô's lemma, and has the prior of z", () => {
     const [theta, t] = [f64([[0.4, 2.6]]), f64([0.5])];
     const z = phi.forward(theta);
     const pairs = [
@@ -138,7 +138,7 @@ describe("the angle", () => {
 });
 
 describe("the reversed process", () => {
-  it("ends in the distribution it began with, on the simplex", async () => {
+  it("ends in its initial distribution on the simplex", async () => {
     const { angle, sticks, phi, logTransition, transitionScore, sampleTransition } = jacobiSimplex({
       alpha: [1, 1, 1],
       terms: 40,
@@ -203,7 +203,7 @@ describe("the reversed process", () => {
   });
 });
 
-it("refuses what is not positive, and lists of different lengths", () => {
+it("rejects numbers that are not positive, and lists of different lengths", () => {
   expect(() => jacobi({ a: 0 })).toThrow(/positive/);
   expect(() => jacobi({ a: [1, 2], b: [1, 2, 3] })).toThrow(/2 numbers for 3/);
   expect(() => jacobiSimplex({ alpha: [1] })).toThrow(/at least two/);

@@ -1,4 +1,4 @@
-/** Projections that are learned: the marginals of v(X), and what is lost. */
+/** Learned projections: the marginals of v(X), and their limits. */
 import { describe, expect, it } from "vitest";
 import { gaussian, mixture, sampleFrom } from "../../src/distribution/index.ts";
 import { compile } from "../../src/engine/index.ts";
@@ -29,7 +29,7 @@ const run = async (f: (x: Tensor) => Tensor, x: NdArray): Promise<NdArray> => {
 };
 
 describe("a learned projection", () => {
-  it("has the marginals of v(X) where there is no closed form", async () => {
+  it("has the marginals of v(X) without a closed form", async () => {
     const sde = vp();
     const data = mixture([
       { weight: 0.5, distribution: gaussian({ mean: [1.5, -1], covariance: 0.1 }) },
@@ -67,7 +67,7 @@ describe("a learned projection", () => {
     expect(energyDistance(samples, before, { key: key(4) }).excess).toBeGreaterThan(20);
   });
 
-  it("is the closed form where there is one", async () => {
+  it("equals the closed form if there is one", async () => {
     const v = (x: Tensor): Tensor => expandDims(squaredNorm(x), -1);
     const states = [normal(key(5), [20_000, 3], { dtype: "float64" })];
     const t = 0.4;
@@ -87,7 +87,7 @@ describe("a learned projection", () => {
     });
   });
 
-  it("stands still where the position of a stationary Langevin diffusion moves", async () => {
+  it("is constant for the moving position of a stationary Langevin diffusion", async () => {
     const { sde } = dampedLangevin({ mass: 0.25 });
     // Stationary: x ~ N(0, 1) and v ~ N(0, M), so E[v | x] = 0, and noise enters v alone.
     const state = normal(key(6), [20_000, 2], { dtype: "float64" });
@@ -106,7 +106,7 @@ describe("a learned projection", () => {
       expect(noise).toBe(0);
   });
 
-  it("refuses states that do not fit its times", async () => {
+  it("rejects states that do not match its times", async () => {
     const states = [normal(key(5), [10, 2])];
     await expect(
       learnProjection(vp(), (x) => part(x, 0), states, { times: [0, 1] }),

@@ -148,7 +148,7 @@ const distribution = (y: number, noise: number): number =>
   }, 0);
 const erf = (u: number): number => at((p) => erfOf(p), [[1], [u]])[0];
 
-describe("the reverse of a process that forgets", () => {
+describe("the reverse of a projected process", () => {
   it("has the score that the corollary Rⁿ → R gives, at every point of a level", () => {
     const state = [[batch, 3], draws("points", [batch, 3])] as const;
     const one = at((p, t) => projectionIntegrand(squaredNorm, p, scoreOfX(p, t)), state, [
@@ -159,7 +159,7 @@ describe("the reverse of a process that forgets", () => {
     expect(relativeError(one, other)).toBeLessThan(1e-12);
   });
 
-  it("runs the flow of a Cox–Ingersoll–Ross process back to |X₀|²", async () => {
+  it("has a flow from a Cox–Ingersoll–Ross process back to |X₀|²", async () => {
     const toLog = invert(expMap());
     const seen = project(sde, squaredRadius(3));
     const process = reverse(push(seen, toLog), (z, t) =>

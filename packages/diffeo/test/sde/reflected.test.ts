@@ -86,7 +86,7 @@ describe("reflected Brownian motion", () => {
     for (const p of densityFrom(-1, 1)) expect(3 * p).toBeCloseTo(1, 4);
   });
 
-  it("reverses to the distribution it began with, near the faces too", async () => {
+  it("reverses to its initial distribution, also near the faces", async () => {
     const atoms = [
       [-0.97, 1.9],
       [0.2, -0.9],
@@ -137,7 +137,7 @@ describe("reflected Brownian motion", () => {
     await folded.dispose();
   });
 
-  it("refuses an empty box, and noise that does not grow", () => {
+  it("rejects an empty box, and noise that does not grow", () => {
     expect(() => reflected({ low: 1, high: 1 })).toThrow(/low < high/);
     expect(() => reflected({ sigmaMax: 3 })).toThrow(/sigmaMax ≤ 2/);
   });

@@ -1,6 +1,4 @@
-/**
- * Reversal against what is known by other means: finite differences, exact marginals, closed forms.
- */
+/** Reversal compared with finite differences, exact marginals and closed forms. */
 import { describe, expect, it } from "vitest";
 import { columnsOf } from "../../src/bijector/coefficient.ts";
 import {
@@ -87,7 +85,7 @@ describe("∇·(G Gᵀ)", () => {
       expect(relativeError(exact, total)).toBeLessThan(1e-9);
     });
 
-  it("is the same for a number, a diagonal and the matrix that says the same", () => {
+  it("is the same for a number, a diagonal and an equal matrix", () => {
     for (const make of stateDependent.slice(0, 2)) {
       const sde = make(1);
       const dense: Sde = {
@@ -145,7 +143,7 @@ describe("the probability flow", () => {
       expect(size(residual) / size(rate)).toBeLessThan(1e-9);
     });
 
-  it("carries log-normals along, where the noise is proportional to x", () => {
+  it("preserves log-normal marginals for noise proportional to x", () => {
     // dX = ½ X dt + X dW is e^W with W ~ N(0.2, 0.3 + t) in each coordinate
     const sde: Sde = {
       name: "geometric Brownian motion",
@@ -198,7 +196,7 @@ describe("an SDE by its name", () => {
     expect(at(found.transition.std, t)).toEqual(at(sde.transition.std, t));
   });
 
-  it("is each of the table, and no other", () => {
+  it("is one of the table", () => {
     expect(specs.map(([{ kind }]) => kind)).toEqual(Object.keys(sdes));
     expect(() => sdeOf({ kind: "brownian" } as never)).toThrow(/unknown SDE "brownian".*vpCosine/);
     expect(() => sdeOf({ kind: "ve", sigma: 1 } as never)).toThrow(
@@ -252,7 +250,7 @@ describe("priors", () => {
     expect(relativeError(found, expected)).toBeLessThan(1e-13);
   });
 
-  it("are pushed as the map is at T, their draws as their density", () => {
+  it("are pushed by the map at T, samples like the density", () => {
     // At T = 2 this is y = 0.6x + 2, so that N(0, 1.5²) becomes N(2, 0.9²).
     const map = timeAffine({ scale: (t) => add(mul(t, -0.2), 1), shift: (t) => t });
     const [own, pushed] = [gaussianPrior(1.5, 1), pushPrior(gaussianPrior(1.5, 1), map, 2)];
@@ -271,7 +269,7 @@ describe("priors", () => {
     });
   });
 
-  it("fit the process: at T the transition has forgotten the data", () => {
+  it("match the process: at T the transition is independent of the data", () => {
     const slow = ornsteinUhlenbeck({ rate: 0.5, noise: 3, horizon: 10 });
     for (const make of [...Object.values(gaussianSdes), () => slow]) {
       const sde = make(1);
@@ -307,7 +305,7 @@ describe("on the simplex", () => {
     expect(relativeError(lemma, closed)).toBeLessThan(1e-13);
   });
 
-  it("J⁻¹Tr[GᵀHG] = g²(1 − 2y): what scaling the drift of y costs in x", () => {
+  it("J⁻¹Tr[GᵀHG] = g²(1 − 2y) is the change in x from scaling the drift of y", () => {
     const found = at(
       (z, t) => pullVector(phi, z, itoTrace(phi, z, sde.diffusion(z, t))),
       [shape, x],
@@ -328,7 +326,7 @@ describe("on the simplex", () => {
   });
 });
 
-it("refuses a map and an SDE whose events differ in rank", () => {
+it("rejects a map and an SDE whose events have different ranks", () => {
   expect(() => push(ornsteinUhlenbeck({ eventRank: 3 }), additiveLogistic())).toThrow(
     /eventRank 3.* has 1/,
   );

@@ -1,4 +1,4 @@
-/** Brownian motion on spheres in two charts: their change is the lemma, and no pole is left out. */
+/** Brownian motion on spheres in two charts, which change by the lemma and include both poles. */
 import { describe, expect, it } from "vitest";
 import { bijector } from "../../src/bijector/index.ts";
 import { compile } from "../../src/engine/index.ts";
@@ -194,6 +194,6 @@ describe("Brownian motion on the 2-sphere", () => {
   });
 });
 
-it("refuses what is not a sphere of at least two dimensions", () => {
+it("rejects spheres of less than two dimensions", () => {
   expect(() => sphereBrownian({ dimension: 1 })).toThrow(/at least 2/);
 });

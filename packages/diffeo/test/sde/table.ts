@@ -1,6 +1,6 @@
 /**
- * The SDEs over which the tests run: those the library names, and general ones whose diffusion
- * depends on x.
+ * The SDEs over which the tests run: those of the library, and general ones whose diffusion depends
+ * on x.
  */
 import { batchOf, eventOf, flattenEvent } from "../../src/bijector/event.ts";
 import { alignToEvent, sumEvent } from "../../src/bijector/index.ts";
@@ -127,7 +127,9 @@ export function relativeError(a: ArrayLike<number>, b: ArrayLike<number>): numbe
   return a.length === b.length ? difference / Math.max(size, 1e-300) : Number.NaN;
 }
 
-/** A smooth vector field that is not a gradient: the properties of this folder hold for any field. */
+/**
+ * A smooth vector field that is not a gradient: the properties of this folder hold for any field.
+ */
 export const field =
   (eventRank: number) =>
   (x: Tensor, t: Tensor): Tensor => {
