@@ -1,7 +1,8 @@
 /**
  * npm run bench -- chess [--model FILE] [--device webgpu] [--profile]: the shipped chess networks
  * (a transformer and a U-Net), or the network of one file, compared with the same networks and
- * weights in PyTorch. Both sides run in turns in one run. Output, loss and gradient are compared first.
+ * weights in PyTorch. Both sides run in turns in one run. Output, loss and gradient are compared
+ * first.
  *
  * On the CPU, with two threads on each side: a step of the reverse process for 16 boards, and a
  * training step. With --device webgpu: a training step at two batch sizes, compared with PyTorch on
@@ -89,7 +90,7 @@ function sampler(model: Model, settings: Settings) {
       arrived();
     });
   const run = sampleBoards(model, {
-    // More steps than are timed: after its last step a run would keep the caller waiting.
+    // More steps than are timed, since the caller would wait forever after the last step of a run.
     count: 1000 * BOARDS,
     batch: BOARDS,
     steps: STEPS,

@@ -1,7 +1,7 @@
 /**
- * npm run bench -- guide: conditions on boards, by guidance compared with rejection. How many boards
- * are sampled for one that meets a condition, and the quality of those that do. Rejection gives the
- * model's distribution given the condition; guidance approximates it.
+ * npm run bench -- guide: conditions on boards, by guidance compared with rejection. How many
+ * boards are sampled for one that meets a condition, and the quality of those that do. Rejection
+ * gives the model's distribution given the condition; guidance approximates it.
  *
  *   --boards 200 --steps 49 --device cpu --model FILE    what to sample
  *   --from FOLDER                                        boards sampled before: plain.fen and NAME.fen
@@ -103,7 +103,7 @@ export async function run(): Promise<void> {
       "by",
       "pieces of all",
       "legal of all",
-      "meet it",
+      "meets condition",
       "legal",
       "pieces",
       "balance",

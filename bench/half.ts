@@ -1,6 +1,6 @@
 /**
- * npm run bench -- half [--device webgpu] [--batch N]: whether float16 would pay off in the layers that
- * take most of a U-Net's time.
+ * npm run bench -- half [--device webgpu] [--batch N]: whether float16 would pay off in the layers
+ * that take most of a U-Net's time.
  *
  * A chain of 24 layers of width 128, convolutions (3×3 on 8×8 images) or matrix products with a
  * tanh after each, in three ways: float32; float16 inside each layer, with casts around it; and
@@ -40,7 +40,7 @@ const chain = primitive<{ layer: Layer; precision: Precision }>({
     return precision === "float16" ? to(FLOAT, y) : y;
   },
   evaluate: () => {
-    throw new Error("the chain is for timing on a device");
+    throw new Error("these layers can only be timed on a device");
   },
 });
 

@@ -1,10 +1,10 @@
 /**
  * npm run bench -- posteriors [PART [NAME …]]: posteriors compared with published draws (agree) and
  * with closed forms (closed), ranks of the truth (calibration, hierarchies), approximations
- * (approximate), metrics of chains (metrics), effective draws compared with rstan (nineteen), chains
- * that start without mass (restarts), and speed compared with Stan, JAX and PyTorch (speed). Without
- * PART, all of them. Measurements are kept in studies/posteriors, one file each, and the tables of
- * docs/results/posteriors.md are written from them.
+ * (approximate), metrics of chains (metrics), effective draws compared with rstan (nineteen),
+ * chains that start without mass (restarts), and speed compared with Stan, JAX and PyTorch (speed).
+ * Without PART, all of them. Measurements are kept in studies/posteriors, one file each, and the
+ * tables of docs/results/posteriors.md are written from them.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { agree } from "./posteriors/agree.ts";
@@ -48,7 +48,7 @@ export async function run(): Promise<void> {
   }
   for (const each of part === undefined ? Object.keys(parts) : [part]) {
     const measure = parts[each];
-    if (!measure) throw new Error(`there is no part ${each}: ${Object.keys(parts).join(", ")}`);
+    if (!measure) throw new Error(`unknown part ${each}. Parts: ${Object.keys(parts).join(", ")}`);
     const table = await measure(names.length > 0 ? names : undefined);
     process.stdout.write(`${table}\n`);
     if (names.every((name) => name === "--again")) writeTable(each, table);

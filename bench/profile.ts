@@ -54,7 +54,7 @@ function byName(
 function profileOf(traces: readonly (readonly TraceEvent[])[]): Profile {
   const [main] = traces.toSorted((a, b) => runsOf(b).length - runsOf(a).length);
   const [, second, ...more] = main ? runsOf(main) : [];
-  if (!second) throw new Error("no session ran more than once: there is nothing to profile");
+  if (!second) throw new Error("no session ran more than once, so there is nothing to profile");
   const runs = 1 + more.length;
   const later = main.filter((e) => e.ts >= second.ts);
   const session = byName(

@@ -1,8 +1,8 @@
 /**
  * npm run bench -- queue-kills [SEED [JOBS]]: work on a queue while its workers are killed 30
- * times, its command 5 times, and its server once. Everything must be there at the end, once, and
- * the bytes those of one process. There must be jobs left until the last kill: a fast machine
- * needs more of them than a busy one.
+ * times, its command 5 times, and its server once. At the end there must be one result per job,
+ * with the bytes of a single process. Jobs must last until the last kill: a fast machine needs more
+ * of them than a busy one.
  */
 import { survive } from "../packages/queue/test/kills.ts";
 import { hasServer } from "../packages/queue/test/server.ts";

@@ -1,8 +1,8 @@
 /**
  * npm run bench -- queue: the cost of a queue per job. Jobs that take 10 ms, 100 ms and 1 s run on
  * two local processes and on two workers of a queue, in turns in one run. Efficiency is the time of
- * the jobs over the time of both workers. Jobs that take no time measure how many jobs per second
- * pass through a server, a command and its workers, and the processor time of each.
+ * the jobs over the time of both workers. Jobs that take no time measure how many jobs per second a
+ * server, a command and its workers handle, and the processor time of each.
  */
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";

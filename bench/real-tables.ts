@@ -1,15 +1,14 @@
 /**
  * npm run bench -- real-tables [SET …] --folder DATA [--work DIR] [--seeds N] [--splits N] [--steps
-      ...{ threads: text, network: text, parts: text, oracle: { type: "boolean" } },
- * tables that others publish results for, by models with the usual settings of `diffeo table fit`.
+ * N | --minutes X] [--threads N] [--network NAME] [--parts generation,imputation] [--oracle]:
+ * models with the default settings of `diffeo table fit` on tables with published results.
  *
  * DATA has the folders `tables` (Adult, Shoppers, Magic: part A) and `uci27` (thirteen small sets:
  * part B). Each set and seed is fitted, sampled and, in part B, completed; the program of measures
- * (`real-tables/measures.py`) reads the CSV files of the folder of work (runs/real-tables) and
- * measures them. Each result is kept there as a record, so that an interrupted run continues, and a
- * run of other settings starts again. Published results are printed too. With --oracle no model is
- * fitted: the training rows of part B are measured in place of synthetic ones, and compared with
- * published figures.
+ * (`real-tables/measures.py`) measures the CSV files of the working folder (runs/real-tables). Each
+ * result is recorded there, so that an interrupted run continues; with other settings it starts
+ * again. Published results are printed too. With --oracle no model is fitted: the training rows of
+ * part B are measured instead of synthetic ones, and compared with published figures.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -106,7 +105,7 @@ export async function run(): Promise<void> {
       `no set is named ${strange.join(", ")}; use ${[...mixedSets, ...smallSets].join(", ")}`,
     );
   if (folder === undefined)
-    return refuse("give --folder: the folder that has tables/ and uci27/ in it");
+    return refuse("give --folder, the folder that contains tables/ and uci27/");
   const python = pythonWithMeasures();
   if (python === undefined)
     return refuse(

@@ -110,7 +110,7 @@ const cases: readonly Case[] = [
   ...["eight_schools", "arK", "low_dim_gauss_mix"].map(posteriorCase),
 ];
 
-/** Milliseconds of processor time that a measurement takes at least. */
+/** The least processor time of a measurement in milliseconds. */
 const LEAST = 8;
 
 /** Microseconds per call: the median of three. */
@@ -150,7 +150,7 @@ async function compare({ name, f, shapes }: Case, type: Type): Promise<string[]>
   return [
     `${name}, ${type}`,
     micro(times[0]),
-    // Where the compiler lacks an operation, ONNX Runtime ran both.
+    // If the compiler lacks an operation, ONNX Runtime ran both.
     outputs ? micro(times[1]) : "–",
     outputs ? (times[0] / times[1]).toFixed(2) : "–",
     ["ONNX Runtime", "compiler"][chosen] + (lost > 1.1 ? ` (× ${lost.toFixed(1)})` : ""),

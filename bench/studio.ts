@@ -30,7 +30,7 @@ interface Line {
   readonly text: string;
 }
 
-/** Runs in the page before anything else: keeps every status line. */
+/** Runs in the page before its own scripts: stores every status line. */
 function keepLines(): void {
   const lines: Line[] = [];
   Object.assign(globalThis, { lines });

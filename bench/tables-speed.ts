@@ -1,9 +1,9 @@
 /**
  * npm run bench -- tables-speed [--columns N] [--threads N] [--clock wall|cpu]: the network of a
- * table compared with the same one in PyTorch, in turns in one run, by the clock on the wall or, on
- * a machine that others use too, by processor time. `train N` is a step of N rows, from drawing its
- * batch to the averaged weights; `sample N` one of 50 evaluations of drawing N rows: of ours all
- * that `sample` does, φ and cells too, of PyTorch's the network and the step.
+ * table compared with the same one in PyTorch, in turns in one run, by wall-clock time or, on a
+ * shared machine, by processor time. `train N` is a step with N rows, from sampling its batch to
+ * the averaged weights. `sample N` is one of 50 evaluations for N rows: everything that `sample`
+ * does in diffeo, including φ and cells, and the network and the step in PyTorch.
  */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -31,7 +31,7 @@ async function processorTime(task: () => Promise<unknown>): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** A step of training, time after time. */
+/** Steps of training, one per call. */
 function training(n: number, threads: number) {
   const { init, apply } = networkOf({
     kind: "residual",
@@ -51,14 +51,14 @@ function training(n: number, threads: number) {
     run: async (): Promise<void> => {
       count++;
       const { state: next } = await step(state, batchOf(points, fold(key(3), count)), count, 1e-3);
-      // As the loop of training does.
+      // As in the training loop.
       for (const old of Object.values(state)) release(old);
       state = next;
     },
   };
 }
 
-/** A table of n columns between bounds, with weights that nobody trained. */
+/** A table of n bounded columns, with untrained weights. */
 function sampling(
   n: number,
   parameters: Parameters<NdArray>,
@@ -120,6 +120,6 @@ export async function run(): Promise<void> {
     version,
   );
   process.stdout.write(
-    `${n} columns, ${threads} threads, ${values.clock} time: ${((1000 * ROWS) / step).toFixed(0)} rows a second in training, ${((1000 * DRAWN) / drawn / EVALUATIONS).toFixed(0)} drawn\n`,
+    `${n} columns, ${threads} threads, ${values.clock} time: ${((1000 * ROWS) / step).toFixed(0)} rows per second in training, ${((1000 * DRAWN) / drawn / EVALUATIONS).toFixed(0)} drawn\n`,
   );
 }

@@ -5,12 +5,12 @@
  * after the benchmark of Mirror Diffusion Models (G.-H. Liu et al., NeurIPS 2023), and a table
  * whose density is known. A model is fitted to rows of each, 10,000 rows are drawn with 50
  * evaluations of the network, and their sliced Wasserstein distance to fresh rows is measured next
- * to the distance between two sets of fresh rows. Every seed has rows of its own. With --maps it is
- * other maps of the domains that are fitted, for 1,500 steps or --steps each, and what they gain in
- * log-likelihood, of UCI tables in --folder too. With --errors it is errors of log-likelihoods by
- * --evaluations N (100) against 1,600. With --calls it is what single calls of a model that is open
- * take, next to calls that open it. With --records each result is appended to a file as a line of
- * JSON; `--table FILE` prints the table of such a file.
+ * to the distance between two sets of fresh rows. Every seed has different rows. --maps measures
+ * the gain in log-likelihood of other maps of the domains, fitted for 1,500 steps or --steps each,
+ * also for UCI tables in --folder. --errors measures errors of log-likelihoods with --evaluations N
+ * (100) relative to 1,600. --calls measures the time of single calls of an open model and of calls
+ * that open it. --records appends each result to a file as a line of JSON; `--table FILE` prints
+ * the table of such a file.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -44,7 +44,7 @@ const spread = (values: readonly number[], digits: number): string =>
     ? `${mean(values).toFixed(digits)} ± ${deviation(values).toFixed(digits)}`
     : mean(values).toFixed(digits);
 
-/** One line per task, over its seeds. */
+/** Prints one line per task, over its seeds. */
 function printResults(results: readonly Result[]): void {
   const measured = results.filter((r): r is Measured => !isKnown(r));
   if (measured.length > 0)
@@ -103,14 +103,14 @@ function printResults(results: readonly Result[]): void {
     ]);
 }
 
-/** What other maps of each task's domain gain, by short fits, printed as they end. */
+/** Prints the gain of other maps of each task's domain, by short fits. */
 async function printMaps(
   names: readonly string[],
   source: Parameters<typeof triedMaps>[1],
   fit: Parameters<typeof triedMaps>[2],
   keep: (record: unknown) => void,
 ) {
-  heading("task | map | gain, nats a row | standard error | kept | s");
+  heading("task | map | gain, nats per row | standard error | kept | s");
   for (const name of names)
     await triedMaps(name, source, fit, (tried) => {
       const { map, gain, error, kept, seconds } = tried;
@@ -119,7 +119,7 @@ async function printMaps(
     });
 }
 
-/** Errors of log-likelihoods by so many evaluations. */
+/** Prints errors of log-likelihoods with a number of evaluations. */
 async function printErrors(
   names: readonly string[],
   how: Parameters<typeof likelihoodErrors>[1],
@@ -136,7 +136,7 @@ async function printErrors(
   }
 }
 
-/** What calls of a model take that is fitted for so many steps. */
+/** Prints the time of calls of a model that is fitted for some steps. */
 async function printCalls(steps: number): Promise<void> {
   heading("call | opened for it, ms | open, ms");
   await timedCalls(steps, (name, anew, open) => print([name, anew.toFixed(0), open.toFixed(0)]));
@@ -181,7 +181,7 @@ export async function run(): Promise<void> {
   const all = [...names, ...(values.maps ? Object.keys(uciSets) : [])];
   const unknown = positionals.filter((name) => !all.includes(name));
   if (unknown.length > 0) {
-    process.stderr.write(`no task ${unknown.join(", ")}; there are ${all.join(", ")}\n`);
+    process.stderr.write(`unknown task ${unknown.join(", ")}. Tasks: ${all.join(", ")}\n`);
     process.exitCode = 2;
     return;
   }

@@ -1,4 +1,4 @@
-/** Options of a benchmark's command line that are texts, by their defaults. */
+/** Options of a benchmark's command line with text values, by their defaults. */
 export const textOptions = <Name extends string>(
   defaults: Readonly<Record<Name, string>>,
 ): Record<Name, { readonly type: "string"; readonly default: string }> =>

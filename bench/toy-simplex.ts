@@ -142,7 +142,7 @@ function exactModel(distributions: readonly (readonly number[])[], map: SimplexM
       parameterisation: "posterior",
       sees: "likelihoods",
       encoding: standardise(shares, { grid: [SITES], map }),
-      // Its place is taken below.
+      // Replaced below.
       network: {
         ...{ kind: "exchangeable", channels: classes, grid: [SITES] },
         ...{ groups: [[[0]]], width: 1, layers: 1 },

@@ -1,17 +1,18 @@
 /**
  * npm run bench -- uci-tables [TABLE …] [--folder DIR] [--steps N] [--seed N] [--threads N] [--loss
- * NAME] [--runs DIR] [--models baselines,family,model] [--records FILE]:
- * the three UCI tables of the study by a model of their natural domains, compared with a Gaussian,
- * a Gaussian copula and independent columns on the same domains, and with the deep kernel
- * exponential family of the study.
+ * NAME] [--runs DIR] [--models baselines,family,model] [--records FILE]: a model of the three UCI
+ * tables of the study on their natural domains, compared with a Gaussian, a Gaussian copula and
+ * independent columns on the same domains, and with the deep kernel exponential family of the
+ * study.
  *
- * Rows are the study's points, taken back through its whitening to the units of the table:
+ * Rows are the study's points in the units of the table, after the inverse of its whitening:
  * dequantised, shuffled and split as in the study, with its noise of 0.05 standard deviations, test
- * rows last. So all likelihoods are of one distribution in one unit: log|det W| is added to those
- * in the study's records. Two-sample AUC, columns and distances are computed in the columns of the
- * table, which all models share. The figures of the family are those of one fit by `diffeo density
- * fit --data TABLE --out DIR/TABLE`; if --runs has none, the family is fitted. With --runs the
- * training of a model is kept and resumed. --records appends each row to a file as a line of JSON.
+ * rows last. All likelihoods thus refer to the same distribution and units: log|det W| is added to
+ * those in the study's records. Two-sample AUC, columns and distances are computed in the columns
+ * of the table, which all models share. The figures of the family are those of one fit by `diffeo
+ * density fit --data TABLE --out DIR/TABLE`; if --runs has none, the family is fitted. With --runs
+ * the training of a model is stored and resumed. --records appends each row to a file as a line of
+ * JSON.
  */
 import { appendFileSync, existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
@@ -73,8 +74,8 @@ const bounds: Readonly<Record<string, readonly [number, number] | "real">> = {
 };
 
 /**
- * Natural domains. Where noise moved a number beyond a bound, the bound is that number plus a tenth
- * of a standard deviation.
+ * Natural domains. If noise moved a number beyond a bound, the bound is that number plus a tenth of
+ * a standard deviation.
  */
 function domainsOf(columns: readonly string[], rows: readonly Cells[]): Record<string, Domain> {
   return Object.fromEntries(
@@ -273,7 +274,7 @@ export async function run(): Promise<void> {
   const unknown = positionals.filter((name) => !Object.hasOwn(uciSets, name));
   if (unknown.length > 0) {
     process.stderr.write(
-      `no table ${unknown.join(", ")}; there are ${Object.keys(uciSets).join(", ")}\n`,
+      `unknown table ${unknown.join(", ")}. Tables: ${Object.keys(uciSets).join(", ")}\n`,
     );
     process.exitCode = 2;
     return;

@@ -3,14 +3,14 @@
  * bits per held-out word, and the quality of samples, for
  *
  *   diffusion        a transformer on the simplex; its bits are an upper bound (`bitsPerGrid`)
- *   autoregressive   a network of about as many parameters that predicts each letter from those before
- *   n-gram           interpolated counts of up to four letters before (Witten and Bell)
+ *   autoregressive   a network of similar size that predicts each letter from the previous ones
+ *   n-gram           interpolated counts of up to four previous letters (Witten and Bell)
  *
  *   npx tsx --conditions=diffeo-source bench/words.ts --words /usr/share/dict/words --steps 3000
  *
- * The words are those of Debian's package wamerican; every tenth is held out. The classifier test tells
- * samples from held-out words by the counts of three letters in a row (naive Bayes, cross-fitted): an
- * area of .5 is chance. `new` are samples that are words of the list and were not trained on.
+ * The words are those of Debian's package wamerican; every tenth is held out. The classifier test
+ * separates samples from held-out words by counts of letter trigrams (naive Bayes, cross-fitted):
+ * an area of .5 is chance. `new` are samples that are words of the list outside the training set.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -53,7 +53,7 @@ const wordsOf = (classes: ClassArray): Word[] =>
     ...classes.subarray(i * SITES, (i + 1) * SITES),
   ]);
 
-/** The area under the curve of a naive Bayes classifier of three letters in a row. */
+/** The area under the curve of a naive Bayes classifier of letter trigrams. */
 function auc(samples: readonly Word[], real: readonly Word[]): number {
   const grams = (word: Word): string[] =>
     word.map((_, i) => [word[i - 2] ?? -1, word[i - 1] ?? -1, word[i]].join());
@@ -106,7 +106,9 @@ function report(
   );
 }
 
-/** Interpolated counts: P(k | context) = (c(k) + T P(k | shorter))/(c + T), T kinds seen after it. */
+/**
+ * Interpolated counts: P(k | context) = (c(k) + T P(k | shorter))/(c + T), T kinds seen after it.
+ */
 function ngram(most: number): (context: Word) => number[] {
   const tables = new Map<string, Map<number, number>>();
   for (const word of seen)
@@ -128,7 +130,7 @@ function ngram(most: number): (context: Word) => number[] {
         (shorter, k) => ((table.get(k) ?? 0) + table.size * shorter) / (total + table.size),
       );
     }
-    // After a blank come blanks alone.
+    // A blank is followed by blanks only.
     return before.at(-1) === BLANK ? p.map((_, k) => (k === BLANK ? 1 : 0)) : p;
   };
 }
@@ -151,7 +153,9 @@ for (const most of [2, 4]) {
   report(`${most + 1}-gram`, bits, samples, "exact");
 }
 
-/** The prefix of a word as one-hot letters and a place: [8 · 27 + 8] numbers for each place. */
+/**
+ * The prefix of a word as one-hot letters and a position: [8 · 27 + 8] numbers for each position.
+ */
 const INPUTS = SITES * CLASSES + SITES;
 const WIDTH = 352;
 const source = initialise(key("autoregressive"));

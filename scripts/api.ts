@@ -1,6 +1,6 @@
 /**
- * The API reference as Markdown, a page per path that a program can import, in docs/reference/api:
- * the public symbols with their TSDoc, read from the sources by TypeDoc.
+ * Writes the API reference as Markdown into docs/reference/api, one page per import path: the
+ * public symbols with their TSDoc, read from the sources by TypeDoc.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -24,15 +24,15 @@ const markdown: PluginOptions = {
   pageTitleTemplates: { module: ({ name }) => `\`${name}\`` },
 };
 
-/** The comment that opens an entry's source says what the path is for. */
+/** The first comment of an entry's source, which describes the path. */
 function introduction(source: string): string {
   const [, text] = /^\/\*\*([\s\S]*?)\*\//.exec(readFileSync(source, "utf8")) ?? [];
   return text === undefined ? "" : `/**${text}\n * @module\n */\n`;
 }
 
 /**
- * Writes a file per path into a folder, which exports what users may import from that path and
- * nothing else: indexes also have symbols for other packages of the repository.
+ * Writes one file per path into a folder, which exports only the public symbols of that path:
+ * indexes also have symbols for other packages of the repository.
  */
 function writeEntries(folder: string): ReadonlyMap<string, string> {
   rmSync(folder, { recursive: true, force: true });
@@ -69,7 +69,9 @@ async function readProject(
   return project;
 }
 
-/** Writes the pages into `folder`, which is replaced; `scratch` is a folder inside the repository. */
+/**
+ * Writes the pages into `folder`, which is replaced; `scratch` is a folder inside the repository.
+ */
 export async function writeApi(folder: string, scratch: string): Promise<void> {
   const files = writeEntries(scratch);
   const options: TypeDocOptions & PluginOptions = {

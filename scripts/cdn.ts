@@ -1,7 +1,7 @@
 /**
- * Builds the libraries as one ES module each, for pages that load them from a CDN or from a folder
- * of their own: `dist/cdn/diffeo.js` of packages/diffeo and `dist/cdn/diffeo-tables.js` of
- * packages/tables. A part of `npm run build`.
+ * Builds the libraries as one ES module each, for pages that load them from a CDN or from their own
+ * folder: `dist/cdn/diffeo.js` of packages/diffeo and `dist/cdn/diffeo-tables.js` of
+ * packages/tables. Part of `npm run build`.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { build, defaultClientConditions, type Plugin } from "vite";
 const root = join(import.meta.dirname, "..");
 const packages = join(root, "packages");
 
-/** The version of ONNX Runtime that the tests run, and that pages fetch. */
+/** The version of ONNX Runtime in the tests, which pages fetch. */
 const ORT_VERSION: string = JSON.parse(
   readFileSync(join(root, "node_modules", "onnxruntime-web", "package.json"), "utf8"),
 ).version;
@@ -19,7 +19,10 @@ const ORT_VERSION: string = JSON.parse(
 const NO_WORKER =
   '(() => { throw new Error("The one-file build cannot start a worker. Use the npm package with a bundler.") })()';
 
-/** Fetches ONNX Runtime as files of a host; starts no worker, which must be a file of the page's. */
+/**
+ * Fetches ONNX Runtime as files of a host. Does not start workers, which must be files of the
+ * page's origin.
+ */
 const oneFile: Plugin = {
   name: "one-file",
   enforce: "pre",
@@ -56,7 +59,8 @@ export async function writeCdn(name: keyof typeof entries, folder: string): Prom
       emptyOutDir: false,
       target: "es2022",
       lib: { entry: entries[name], formats: ["es"], fileName: name },
-      // Vite leaves white space in libraries, for bundlers that read its marks; none reads this one.
+      // Vite keeps white space in libraries for bundlers that read its annotations; this file needs
+      // none.
       rolldownOptions: { output: { codeSplitting: false, minify: true } },
     },
   });

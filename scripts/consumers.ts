@@ -6,7 +6,7 @@
  *     npm run build && npm run consumers              all of them
  *     npm run consumers -- node bun                   some
  *
- * Next takes minutes and has not been seen to end on a busy machine.
+ * Next takes minutes, and did not finish on a busy machine.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), "diffeo-consumers-"));
 const sh = (command: string, args: readonly string[], cwd = folder): string =>
   execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
-/** A program that samples on the triangle and prints a digest of what it got. */
+/** A program that samples on the triangle and prints a digest of its samples. */
 const PROGRAM = `
   const sde = vp();
   const data = gaussian({ mean: [1, -1], covariance: 0.3 });
@@ -52,7 +52,7 @@ export default model(({ parameter, observe }) => {
 });
 `;
 
-/** Puts a file into a folder of its own for a tool, with the packages of the folder above. */
+/** Writes files into a separate folder for a tool, which uses the packages of the parent folder. */
 function project(name: string, files: Readonly<Record<string, string>>): string {
   const own = join(folder, name);
   for (const [path, text] of Object.entries(files)) {
@@ -83,7 +83,7 @@ const infer = (command: string, args: readonly string[], out: string): string =>
 
 const cli = "node_modules/diffeo-cli/bin/diffeo.js";
 
-/** What each consumer prints; those of programs must print the same. */
+/** The output of each consumer; all programs must print the same. */
 const consumers: Readonly<Record<string, () => string>> = {
   node: () => sh("node", ["program.mjs"]) + infer("node", [cli], "node"),
   deno: () => {

@@ -5,7 +5,7 @@
  *
  *     npm run docs
  *
- * DIFFEO_SITE_BASE is the folder of the host that will serve it, "/" unless set.
+ * DIFFEO_SITE_BASE is the base path on the host, "/" by default.
  */
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

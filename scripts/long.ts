@@ -1,8 +1,8 @@
 /**
- * `npm run long` lists what has grown past the length where the style guide asks for a split:
- * functions of more than 60 lines, files of more than 300 and lines of more than 100 columns, in
- * the sources of all packages. `npm run long -- PATH…` looks at these files and folders alone. It
- * fails where it lists something; `npm run lint` runs it.
+ * `npm run long` lists code beyond the limits of the style guide: functions of more than 60 lines,
+ * files of more than 300 and lines of more than 100 columns, in the sources of all packages. `npm
+ * run long -- PATH…` looks only at these files and folders. It fails if it lists something; `npm
+ * run lint` runs it.
  *
  * A function is counted with everything inside it, so a long closure also appears by itself.
  */
@@ -16,7 +16,7 @@ const COLUMNS = 100;
 
 const root = join(import.meta.dirname, "..");
 
-/** What is long for a reason: functions as "file name", lines and files as "file". */
+/** Exceptions with their reasons: functions as "file name", lines and files as "file". */
 const exceptions: Readonly<Record<string, string>> = {
   "packages/diffeo/src/random/threefry.ts threefry": "unrolled: a loop takes 2.7 times as long",
   "apps/cli/src/table/penguins.ts": "the rows of a table",
@@ -29,7 +29,7 @@ interface LongFunction {
   readonly lines: number;
 }
 
-/** The name of a function: its own, or that of what it is assigned to. */
+/** The name of a function, or that of the variable or property it is assigned to. */
 function nameOf(node: ts.SignatureDeclaration): string {
   if (node.name) return node.name.getText();
   const { parent } = node;
@@ -59,7 +59,7 @@ function sourcesBelow(path: string): readonly string[] {
   return files.filter((file) => /\.(ts|svelte)$/.test(file)).map((file) => join(path, file));
 }
 
-/** The TypeScript of a file; of a Svelte component the script alone, on its own lines. */
+/** The TypeScript of a file; of a Svelte component the script only, with its line numbers. */
 function parse(path: string, text: string): ts.SourceFile {
   const script = /<script[^>]*>([\s\S]*?)<\/script>/.exec(text);
   const before = script ? text.slice(0, script.index).replace(/[^\n]/g, "") : "";
@@ -84,7 +84,7 @@ const files: [number, string][] = [];
 const columns: [number, string][] = [];
 const used = new Set<string>();
 
-/** Whether there is a reason for something to be long. */
+/** Whether a function, line or file is an exception. */
 function isException(name: string): boolean {
   if (!Object.hasOwn(exceptions, name)) return false;
   used.add(name);

@@ -1,7 +1,7 @@
 /**
- * Copies into every package what it is published with: the licence, and into the library also the
- * README, the documents and the examples, with the figures that they show. The last step of
- * `npm run build`: packing needs no script then, so that `.npmrc` can turn off install scripts.
+ * Copies the licence into every package, and into the library also the README, the documents and
+ * the examples with their figures. The last step of `npm run build`: packing then needs no script,
+ * so that `.npmrc` can turn off install scripts.
  */
 import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,13 +15,13 @@ const folders = [
 ];
 
 /**
- * Of studies, what documents show: tables and pictures, not the records.
+ * The files of studies that documents show: tables and pictures, not the records.
  * @param {string} path
  */
 const shown = (path) => !/\.(json|svg)$|\/runs$/.test(path);
 
 /**
- * Of documents, the pages: not the machinery of the site, nor what it generates.
+ * The pages of documents, without the code of the site and generated files.
  * @param {string} path
  */
 const pages = (path) => !/\/docs\/(\.vitepress|public|repository|reference\/api)$/.test(path);

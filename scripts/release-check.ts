@@ -1,7 +1,7 @@
 /**
- * A release without publishing: every package is packed as npm would, its archive is checked by
- * publint and by "are the types wrong", for programs written as ES modules, and `npm publish` runs
- * without sending anything. Run after `npm run build`.
+ * Checks a release without publishing: packs every package, checks its archive by publint and by
+ * "are the types wrong" for ES modules, and runs `npm publish --dry-run`. Run after `npm run
+ * build`.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -16,13 +16,13 @@ interface Archive {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** Packages of static files or of a command alone: nobody imports them. */
+/** Packages of static files or of a command only, which are not imported. */
 const WITHOUT_TYPES = ["diffeo-studio", "diffeo-models"];
 
 const root = join(import.meta.dirname, "..");
 const tool = (name: string): string => join(root, "node_modules", ".bin", name);
 
-/** Every package has its licence and README, and, where there is code, its build. */
+/** The files that an archive lacks: licence, README and, for packages with code, the build. */
 function missingFiles({ name, files }: Archive): readonly string[] {
   const paths = new Set(files.map((file) => file.path));
   const required = ["LICENSE", "README.md"].filter((path) => !paths.has(path));
@@ -69,7 +69,7 @@ try {
     for (const problem of problems) console.log(`  ${problem}`);
     if (problems.length > 0) failed++;
   }
-  // The order of publishing, the access and the files, as the workflow of releases has them.
+  // The order of publishing, the access and the files are those of the release workflow.
   execFileSync("npm", ["publish", "--workspaces", "--access", "public", "--dry-run"], {
     cwd: root,
     stdio: "pipe",

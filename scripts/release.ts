@@ -1,5 +1,5 @@
 /**
- * Writes what a release changes in all packages at once.
+ * Changes versions and addresses in all packages for a release.
  *
  *     npm run release -- version 0.2.0 [--dry-run]
  *     npm run release -- address https://github.com/OWNER/diffeo https://HOST/diffeo/
@@ -32,9 +32,9 @@ export const readManifest = (folder: string): Manifest =>
 const jsonText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
 /**
- * What JSR reads of the library: the built modules by the paths of its package.json, because the
- * sources find each other by a condition that only this repository sets. Names of JSR have a scope,
- * which the first to publish must register.
+ * The jsr.json of the library: the built modules by the paths of its package.json, because the
+ * sources import each other by a condition that only this repository sets. Names on JSR have a
+ * scope, which must be registered before the first release.
  */
 export function jsrOf({ version, license, exports }: Manifest): object {
   const modules = Object.entries(exports as Record<string, { readonly default?: string }>)

@@ -1,6 +1,5 @@
 /**
- * Pictures of the studio's pages for the documents: docs/studio-*.webp, at twice the size of a
- * screen's points.
+ * Pictures of the studio's pages for the documents: docs/studio-*.webp, at twice the pixel density.
  *
  *     npx tsx --conditions=diffeo-source scripts/studio-pictures.ts [NAME …]
  */
@@ -15,7 +14,7 @@ interface Picture {
   readonly address: string;
   readonly dark?: boolean;
   readonly height: number;
-  /** Until there is something to see. */
+  /** Waits until the page shows its content. */
   readonly ready: (page: Page) => Promise<unknown>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * `npm run walk -- COMMAND…` runs a command of the build and prints how many of our modules it
- * loads, and in how many of these it calls a function: `npm run walk -- chess sample --count 1`.
- * Run after `npm run build`.
+ * `npm run walk -- COMMAND…` runs a built command and prints how many modules of the repository it
+ * loads, and in how many of them it calls a function: `npm run walk -- chess sample --count 1`. Run
+ * after `npm run build`.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";

@@ -1,7 +1,4 @@
-/**
- * The studio for all files that test it: built, and one browser to open it in, before the first of
- * them.
- */
+/** Builds the studio and starts one browser, before the first test file of the studio. */
 import { chromium } from "playwright-core";
 import type { TestProject } from "vitest/node";
 import { BRIEF, chromiumWith, started, WEBGPU } from "../packages/diffeo/test/engine/starts.ts";
@@ -9,7 +6,7 @@ import { builtStudio } from "./build.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Its folder, and where the browser is reached; or why there is none. */
+    /** The folder of the studio and the address of the browser; or the reason why there is none. */
     studio:
       | { readonly folder: string; readonly browser: string }
       | { readonly folder: string; readonly why: string };

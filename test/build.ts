@@ -1,9 +1,8 @@
 /**
- * The packages and the studio as they are published, built once for all tests that need them:
- * vitest's project
- * `studio` has both built before its first test. A build is kept under the digest of what it was
- * made of, so that nothing is built twice. The packages' code takes a second; types, which one test
- * looks at, take ten times that and are made by themselves.
+ * Builds the packages and the studio as they are published, once for all tests that need them. The
+ * vitest project `studio` builds both before its first test. Builds are cached by a digest of their
+ * inputs. The packages' code takes a second; the types, which one test needs, take ten times as
+ * long and are built separately.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -28,7 +27,7 @@ const packages = [
   join("apps", "cli"),
 ].filter((name) => existsSync(join(root, name, "src")));
 
-/** Of every file that a build depends on: its name and its content. */
+/** A digest of the names and contents of all files that a build depends on. */
 function digest(folders: readonly string[], others: readonly string[]): string {
   const hash = createHash("sha256");
   const add = (path: string): void => {
@@ -50,7 +49,7 @@ function digest(folders: readonly string[], others: readonly string[]): string {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** What a build gives, looked for once a process: sources do not change while tests run. */
+/** The folder of a build, determined once per process: sources do not change while tests run. */
 const once = (make: () => string): (() => string) => {
   let made: string | undefined;
   return () => {
@@ -59,7 +58,10 @@ const once = (make: () => string): (() => string) => {
   };
 };
 
-/** A folder that `make` fills, unless it is there; older ones of the name are removed. */
+/**
+ * The cached folder of a digest, filled by `make` if it does not exist; older ones of the same name
+ * are removed.
+ */
 function kept(name: string, digested: string, make: (folder: string) => void): string {
   const cache = join(root, "node_modules", ".cache", name);
   const folder = join(cache, digested);
@@ -68,7 +70,7 @@ function kept(name: string, digested: string, make: (folder: string) => void): s
   const made = mkdtempSync(join(cache, "new-"));
   make(made);
   for (const old of readdirSync(cache).map((other) => join(cache, other))) {
-    // Another process may be making one, or has just renamed it.
+    // Another process may be building it, or may have just renamed it.
     const { mtimeMs = Date.now() } = statSync(old, { throwIfNoEntry: false }) ?? {};
     const unfinished = old.startsWith(join(cache, "new-")) && Date.now() - mtimeMs < 3_600_000;
     if (old !== folder && !unfinished) rmSync(old, { recursive: true, force: true });
@@ -82,7 +84,7 @@ function node(script: string, words: readonly string[], cwd: string): void {
   execFileSync(process.execPath, [join(root, "node_modules", script), ...words], {
     cwd,
     stdio: ["ignore", "ignore", "inherit"],
-    // As it ships: tests have another, by which Svelte would build what is for development.
+    // Tests set another NODE_ENV, with which Svelte would build for development.
     env: { ...process.env, NODE_ENV: "production" },
   });
 }

@@ -1,15 +1,15 @@
-/** Figures as a reader sees them: positions of marks, in the units of the axes next to them. */
+/** Reads figures: the positions of marks in the units of their axes. */
 
 export interface Drawn {
   /** Its position in the figure. */
   readonly place: readonly [x: number, y: number];
-  /** Where an axis writes each of its ticks. */
+  /** The position of each tick label of an axis. */
   readonly ticks: Readonly<Record<"x" | "y", ReadonlyMap<string, number>>>;
-  /** The number of an axis at a pixel. */
+  /** The value of an axis at a pixel. */
   readonly read: (axis: "x" | "y", pixel: number) => number;
   /**
-   * The elements of marks of one kind ("line", "dot"), one list per mark, each with the colour of its
-   * mark.
+   * The elements of marks of one kind ("line", "dot"), one list per mark, each with the colour of
+   * its mark.
    */
   readonly marks: (kind: string) => readonly (readonly Element[])[];
   readonly text: string;
@@ -18,7 +18,7 @@ export interface Drawn {
 interface Element {
   readonly colour: string;
   readonly attribute: (name: string) => string;
-  /** As a number, a missing one as 0. */
+  /** An attribute as a number, 0 if it is missing. */
   readonly at: (name: string) => number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The programs of `examples/` run against the packages as they are published, and say what they
- * should.
+ * Runs the programs of `examples/` with the packages as they are published, and checks their
+ * output.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, readdirSync } from "node:fs";
@@ -30,7 +30,7 @@ const says: Readonly<
   // By chance one in 780 is balanced.
   "brackets.ts": { output: /balanced: (1[2-9]|[2-6]\d) of 60/, words: ["160", "60"] },
   "derivatives.ts": { output: /score at \(1, 2\): -1, -2\nΔp: -2, 0/ },
-  // Of 159 patterns; grids of one colour are three of them.
+  // Three of the 159 patterns are grids of one colour.
   "grids.ts": { output: /striped: (5[4-9]|6\d) of 64, in ([2-6]\d) patterns/ },
   // By chance one in 7 million is valid.
   "latin-squares.ts": {
@@ -72,7 +72,7 @@ const says: Readonly<
     output: /valid: ([6-9]\d|1\d\d) of 200[\s\S]*2 different ones; there are 2 solutions/,
     words: ["100"],
   },
-  // Of 2,000 points some leave the triangle where it is stepped on itself.
+  // Some of the 2,000 points leave the triangle if steps are taken in y.
   "simplex.ts": {
     output: /domain-preserving +100 +0 [\s\S]*on the triangle +250 +[1-9]/,
     words: ["2000"],

@@ -10,9 +10,9 @@ import { describe, expect, it } from "vitest";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * Folders of each package from top to bottom: a folder imports only from those above it. Two folders
- * in one row do not import from each other. `diffusion/fit` is a stage of `diffusion`; other stages
- * import from it through its index.
+ * Folders of each package from top to bottom: a folder imports only from those above it. Two
+ * folders in one row do not import from each other. `diffusion/fit` is a stage of `diffusion`;
+ * other stages import from it through its index.
  */
 const layers: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "packages/diffeo": [
@@ -89,7 +89,7 @@ interface Import {
   readonly name: string;
 }
 
-/** What a file imports or exports from elsewhere. */
+/** The imports and re-exports of a file. */
 function importsOf(file: string): Import[] {
   const text = readFileSync(file, "utf8").replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
   const statement = /^\s*(?:import|export)\s(?:[^;"']*?\sfrom\s)?\s*["']([^"']+)["']/gm;
@@ -102,7 +102,7 @@ function importsOf(file: string): Import[] {
 
 const show = ({ file, name }: Import): string => `${relative(root, file)} imports ${name}`;
 
-/** Files that lead back to themselves, as one cycle a strongly connected set. */
+/** Cycles of imports, one per strongly connected component. */
 function cyclesIn(edges: ReadonlyMap<string, readonly string[]>): string[][] {
   const index = new Map<string, number>();
   const low = new Map<string, number>();
@@ -141,12 +141,12 @@ describe.each(Object.keys(layers))("%s", (name) => {
   };
   const rank = new Map(layers[name].flatMap((row, i) => row.map((folder) => [folder, i] as const)));
 
-  it("has the folders of the design", () => {
+  it("has the folders of the table", () => {
     const folders = new Set(files.map(folderOf).filter((folder) => folder !== ""));
     expect([...folders].sort()).toEqual([...rank.keys()].sort());
   });
 
-  it("imports files that are there", () => {
+  it("imports only existing files", () => {
     expect(local.filter((i) => !existsSync(target(i))).map(show)).toEqual([]);
   });
 
@@ -195,7 +195,7 @@ describe.each(Object.keys(layers))("%s", (name) => {
 });
 
 describe("packages/queue/src", () => {
-  it("loads what talks to a server when it is used: of node/redis, other files import types, and the address alone", () => {
+  it("loads the Redis client when it is used: other files import from node/redis only types and the address", () => {
     const src = join(root, "packages/queue/src");
     const others = readdirSync(src, { recursive: true, encoding: "utf8" })
       .filter((path) => path.endsWith(".ts") && !path.startsWith("node/redis/"))
@@ -215,7 +215,7 @@ describe("packages/diffeo/src/graph", () => {
     expect(all.filter((i) => !i.name.startsWith(".") && i.name !== "pbf").map(show)).toEqual([]);
   });
 
-  it("has primitives that do not know of the rules between them: simplify.ts alone applies those", () => {
+  it("has primitives without knowledge of rewrite rules: only simplify.ts applies those", () => {
     const knows = all.filter((i) => i.name.startsWith("./rewrite/"));
     expect(knows.map((i) => relative(graph, i.file))).toEqual(["simplify.ts"]);
   });

@@ -1,4 +1,4 @@
-/** docs/results/paper.md leads from every label of the paper to files and names that are there. */
+/** docs/results/paper.md maps every label of the paper to existing files and names. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const page = readFileSync(join(root, "docs/results/paper.md"), "utf8");
 const isPath = (code: string): boolean => /^[\w./-]+\.ts$/.test(code) && code.includes("/");
 
-/** What stands in code quotes, in order; names in front of a path are names in that file. */
+/** The code quotes of a cell, in order; names before a path are names in that file. */
 function placesIn(text: string): { readonly path: string; readonly names: readonly string[] }[] {
   const places: { path: string; names: string[] }[] = [];
   for (const part of text.split(";")) {
@@ -43,7 +43,7 @@ describe("docs/results/paper.md", () => {
   });
 
   it.each(rows.map(({ label, where }) => [label, where]))(
-    "leads from %s to what is there",
+    "maps %s to existing names",
     (_, where) => {
       const links = [...where.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link);
       for (const link of links.map((to) => to.split("#")[0]))

@@ -1,4 +1,4 @@
-/** What documents promise is there: links, and paths to import from. */
+/** Links of documents, and the import paths that they name, exist. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize, resolve } from "node:path";
@@ -25,7 +25,7 @@ const linksOf = (page: string): string[] =>
     // The studio is a part of the site, and its API reference is generated: neither is a file here.
     .filter((link) => !/^https?:|^\/studio\/|(^|\/)api\//.test(link));
 
-/** The names by which a page's headings are linked to: lower case, no signs, spaces as hyphens. */
+/** The anchors of a page's headings: lower case, without punctuation, spaces as hyphens. */
 const headingsOf = (page: string): string[] =>
   [...readFileSync(page, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, text]) =>
     text
@@ -34,7 +34,7 @@ const headingsOf = (page: string): string[] =>
       .replaceAll(" ", "-"),
   );
 
-/** Whether a link leads to a file and, if it names one, to a heading in it. */
+/** Whether the file of a link exists, and the heading in it if the link names one. */
 function leads(page: string, link: string): boolean {
   const [path, heading] = link.split("#");
   const target = path === "" ? join(root, page) : resolve(root, dirname(page), path);
@@ -44,7 +44,7 @@ function leads(page: string, link: string): boolean {
 }
 
 describe.each(pages)("%s", (page) => {
-  it("links to files and headings that are there", () => {
+  it("links to existing files and headings", () => {
     expect(linksOf(page).filter((link) => !leads(page, link))).toEqual([]);
   });
 
@@ -72,7 +72,7 @@ describe.each(pages)("%s", (page) => {
   });
 });
 
-it("the README's program prints what the README says", () => {
+it("the README's program prints the output in the README", () => {
   const text = readFileSync(join(root, "README.md"), "utf8");
   const [, program] = /```js\n(import[\s\S]*?)```/.exec(text)!;
   const [, promised] = /\/\/ (.*)\s*$/.exec(program)!;

@@ -7,7 +7,7 @@ import { filesOfVersion, folders, jsrOf, readManifest, root } from "../scripts/r
 
 const manifests = folders.map(readManifest);
 
-it("packages have one version, and need each other in that version", () => {
+it("packages have the same version, and depend on each other in that version", () => {
   const [{ version }] = manifests;
   const names = new Set(manifests.map(({ name }) => name));
   for (const manifest of manifests) {

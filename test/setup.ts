@@ -1,7 +1,7 @@
 /**
- * Properties draw the same cases every time, so that a failure is a change; FC_SEED=NUMBER draws
- * others. Arrays of the same bytes are equal: element by element a matcher takes seconds for a
- * model.
+ * Settings of all tests. fast-check draws the same cases in every run, so that a new failure has
+ * its cause in a change; FC_SEED=NUMBER sets another seed. Arrays are compared by their bytes,
+ * since a comparison by elements takes seconds for a model.
  */
 import fc from "fast-check";
 import { expect } from "vitest";
@@ -22,6 +22,6 @@ expect.addEqualityTesters([
     if (a instanceof Uint8Array && b instanceof Uint8Array) return sameBytes(a, b);
     if (!ArrayBuffer.isView(a) || !ArrayBuffer.isView(b) || a.constructor !== b.constructor)
       return undefined;
-    return sameBytes(a, b) || undefined; // whether one NaN is another, the matcher says
+    return sameBytes(a, b) || undefined; // the matcher decides whether NaNs are equal
   },
 ]);

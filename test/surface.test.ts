@@ -1,6 +1,5 @@
 /**
- * The public surface of the packages: which symbols there are, that each is documented, and that
- * examples compile.
+ * The public symbols of the packages: their list, their documentation, and examples that compile.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Nineteen published posteriors, written in the notation (examples/posteriors), compared with their
- * reference draws: means in standard errors of both sides, spreads, R̂, divergences.
+ * Nineteen published posteriors (examples/posteriors) compared with their reference draws: means in
+ * standard errors of both sides, standard deviations, R̂, divergences.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -18,7 +18,7 @@ interface Setting {
   readonly logs?: Readonly<Record<string, { readonly mean: number; readonly sd: number }>>;
 }
 
-/** Where the reference was drawn with smaller steps, so are these. */
+/** Smaller steps if the reference draws used smaller steps. */
 export const settings: Readonly<Record<string, Setting>> = {
   eight_schools: { targetAcceptance: 0.95 },
   gp_regr: { targetAcceptance: 0.95 },
@@ -44,17 +44,17 @@ export async function modelOf(name: string): Promise<PosteriorModel> {
 
 interface Agreement {
   readonly numbers: number;
-  /** The largest |z| of a mean, with both sides' errors; and whose. */
+  /** The largest |z| of a mean, with the errors of both sides, and its quantity. */
   readonly z: number;
   readonly worstMean: string;
-  /** The largest |sd/reference − 1|; and whose. */
+  /** The largest |sd/reference − 1|, and its quantity. */
   readonly spread: number;
   readonly worstSpread: string;
   readonly rhat: number;
   readonly ess: number;
   readonly diverged: number;
   readonly gradients: number;
-  /** Of a processor: other work on the machine does not count. */
+  /** Processor seconds, which exclude other work on the machine. */
   readonly seconds: number;
 }
 
@@ -96,7 +96,7 @@ async function agreement(name: string): Promise<Agreement> {
     const values = posterior.draws[name].data.map(Math.log);
     const mean = values.reduce((a, b) => a + b, 0) / values.length;
     const sd = Math.sqrt(values.reduce((s, v) => s + (v - mean) ** 2, 0) / values.length);
-    // Ranks are those of the logarithms, and so is the effective size of the normal scores.
+    // Logarithms have the same ranks, and so the same effective size of normal scores.
     const error = Math.hypot(sd / Math.sqrt(found.bulkEss), known.sd / 100);
     return { z: Math.abs(mean - known.mean) / error, spread: Math.abs(sd / known.sd - 1) };
   }

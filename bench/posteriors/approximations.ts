@@ -1,6 +1,6 @@
 /**
- * Approximations of the published posteriors: k̂, the evidence bound, and how far means and spreads
- * are from the reference.
+ * Approximations of the published posteriors: k̂, the evidence bound, and the errors of means and
+ * standard deviations relative to the reference.
  */
 import { approximate, fits } from "diffeo/mcmc";
 import { key } from "diffeo/random";
@@ -8,14 +8,14 @@ import { models } from "../../packages/diffeo/test/mcmc/posteriors.ts";
 import { referenceOf } from "./agree.ts";
 import { markdown, recorded } from "./records.ts";
 
-/** The models of the layer beneath. */
+/** The models of the lower layer. */
 const names = Object.keys(models);
 
 interface Approximated {
   readonly khat: number;
   readonly evidence: number;
   readonly evidenceError: number;
-  /** The largest distance of a mean from the reference, in its sd; and of an sd, as a ratio. */
+  /** The largest error of a mean in reference sds, and of an sd as a ratio. */
   readonly mean: number;
   readonly spread: number;
   readonly seconds: number;

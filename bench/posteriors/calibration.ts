@@ -1,7 +1,8 @@
 /**
  * Simulation-based calibration (S. Talts, M. Betancourt, D. Simpson, A. Vehtari, A. Gelman, 2018):
  * parameters from the prior, data from them, draws from the posterior; the rank of the truth among
- * the draws is even. 64 datasets are 64 chains of one graph: row c of the data belongs to chain c.
+ * the draws is uniform. 64 datasets are 64 chains of one graph: row c of the data belongs to chain
+ * c.
  */
 import { positive, real, simplex } from "diffeo/domain";
 import {
@@ -22,7 +23,7 @@ import { countsP, evenly } from "../../packages/diffeo/test/random/statistics.ts
 import { markdown, partial, processorSeconds, recorded } from "./records.ts";
 
 const BATCH = 64;
-/** Draws that count of each dataset, one in ten, and so one of 100 ranks; 5 to a bin. */
+/** Draws used of each dataset, one in ten, which give 100 ranks; 5 per bin. */
 const DRAWS = 99;
 const EVERY = 10;
 const BINS = 20;
@@ -93,7 +94,7 @@ const cases: Readonly<Record<string, Case>> = {
     },
   },
   "shares of counts": {
-    // θ even on the simplex of three parts, 15 counts
+    // θ uniform on the simplex of three parts, 15 counts
     model: {
       parameters: { theta: simplex(3) },
       logDensity: ({ theta }, { y }) => sum(mul(y, log(theta)), -1),
@@ -176,5 +177,5 @@ export async function calibration(only: readonly string[] = Object.keys(cases)):
       found.seconds.toFixed(0),
     ]);
   }
-  return markdown(["model", "datasets", "p of even ranks (χ², 20 bins)", "seconds"], rows);
+  return markdown(["model", "datasets", "p of uniform ranks (χ², 20 bins)", "seconds"], rows);
 }

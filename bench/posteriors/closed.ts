@@ -1,11 +1,11 @@
-/** Closed forms: Kolmogorov and Smirnov's test of 100,000 draws of every marginal that is known. */
+/** Closed forms: the Kolmogorov–Smirnov test of 100,000 draws of every known marginal. */
 import { samplePosterior } from "diffeo/mcmc";
 import { key } from "diffeo/random";
 import { closedForms as forms, places } from "../../packages/diffeo/test/mcmc/closed-forms.ts";
 import { uniformP } from "../../packages/diffeo/test/random/statistics.ts";
 import { keptChains, markdown, recorded } from "./records.ts";
 
-/** Transitions between two draws that count: the test is for independent ones. */
+/** Transitions between two draws that are used, since the test assumes independent draws. */
 const EVERY = 4;
 const CHAINS = 50;
 const KEPT = 2000;

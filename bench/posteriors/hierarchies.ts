@@ -99,7 +99,7 @@ async function calibrated(name: string): Promise<Found> {
     targetAcceptance: 0.95,
     onRound: (done, of) => process.stderr.write(`${name}: ${done} of ${of}\n`),
   });
-  // A correlation of one with itself has no rank.
+  // The diagonal of a correlation matrix is constant and has no rank.
   const p = Object.fromEntries(
     Object.entries(ranks)
       .filter(([element]) => !/^R\[(\d),\1\]$/.test(element))

@@ -1,7 +1,7 @@
 /**
  * The metrics of chains on nineteen published posteriors: 4 chains of 1,000 draws after 1,000 of
- * warm-up, all of it timed. Three runs of each metric by turns in one process, which has run the
- * model before; one run of accel_gp, which takes a minute.
+ * warm-up, both included in the time. Three runs of each metric in turns in one process that has
+ * already run the model; one run of accel_gp, which takes a minute.
  */
 import { type MetricName, samplePosterior } from "diffeo/mcmc";
 import { key } from "diffeo/random";
@@ -20,7 +20,7 @@ interface Measured {
 
 const seedsOf = (name: string): readonly number[] => (name === "accel_gp" ? [7] : [7, 8, 9]);
 
-/** Runs of a model, which the compiler and the runtime have seen before. */
+/** Runs of a model after a first run that compiles it. */
 async function runsOf(name: string) {
   const model = await modelOf(name);
   const { data } = referenceOf(name);
@@ -53,7 +53,7 @@ async function runsOf(name: string) {
   };
 }
 
-/** All seeds together: a rate is a sum over a sum. */
+/** The sums over all seeds: a rate is the ratio of two sums. */
 function together(runs: readonly Measured[]): Measured {
   const sum = (of: (run: Measured) => number): number => runs.reduce((a, run) => a + of(run), 0);
   return {

@@ -1,13 +1,14 @@
 /**
- * Effective draws per second of nineteen published posteriors, compared with rstan: 4 chains of 1,000 draws
- * after 1,000 of warm-up, whole runs on one core, both programs of a posterior one after the other.
+ * Effective draws per second of nineteen published posteriors, compared with rstan: 4 chains of
+ * 1,000 draws after 1,000 of warm-up, complete runs on one core, both programs of a posterior in
+ * sequence.
  *
- *   npm run bench -- posteriors nineteen --compile      Stan's twelve programs, minutes of g++, kept
- *   taskset -c 0 npm run bench -- posteriors nineteen   all of it; goes on where it was stopped
+ *   npm run bench -- posteriors nineteen --compile      compiles and stores Stan's twelve programs, which takes minutes
+ *   taskset -c 0 npm run bench -- posteriors nineteen   all of them; an interrupted run continues
  *   … nineteen eight_schools arK                        some of them
  *
- * Seconds are a processor's, the warm-up among them; of diffeo also what compiles the model, of
- * Stan not. The least ESS is that of bulk and tail over all published numbers.
+ * Seconds are processor seconds including the warm-up; those of diffeo include compilation, those
+ * of Stan do not. The least ESS is the minimum of bulk and tail ESS over all published quantities.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";

@@ -1,6 +1,5 @@
 /**
- * What was measured, one small file of JSON a piece: a benchmark that was stopped goes on where it
- * was.
+ * Records of measurements, one small JSON file each, from which an interrupted benchmark continues.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +9,7 @@ import { openChainFolder } from "diffeo/node";
 
 const FOLDER = "studies/posteriors";
 
-/** The record of a piece, measured where there is none, or again. */
+/** The record of a measurement, which is measured if it has none, or again on request. */
 export async function recorded<T>(
   name: string,
   measure: () => Promise<T>,
@@ -25,20 +24,20 @@ export async function recorded<T>(
   return found;
 }
 
-/** Rows as a table of Markdown, the first column to the left. */
+/** Rows as a Markdown table, the first column left-aligned. */
 export const markdown = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map((_, i) => (i === 0 ? "---" : "---:")), ...rows]
     .map((row) => `| ${row.join(" | ")} |`)
     .join("\n");
 
-/** What is under way, until it has a record. */
+/** The folder of unfinished measurements. */
 const UNDER_WAY = join(tmpdir(), "diffeo-posteriors");
 
-/** Of this process: other work on the machine does not count. */
+/** The processor seconds of this process, which exclude other work on the machine. */
 export const processorSeconds = (): number =>
   (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
 
-/** What a loop had come to when it was stopped. */
+/** The state of a loop when it was interrupted. */
 export function partial<T>(name: string, empty: T): { readonly now: T; keep(value: T): void } {
   const file = join(UNDER_WAY, `${name}.json`);
   return {
@@ -50,7 +49,7 @@ export function partial<T>(name: string, empty: T): { readonly now: T; keep(valu
   };
 }
 
-/** Chains that go on where a run before was stopped, and the processor's seconds of all of them. */
+/** Chains that continue an interrupted run, and the processor seconds of all its parts. */
 export async function keptChains(
   name: string,
   draws: number,

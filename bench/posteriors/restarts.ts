@@ -1,7 +1,7 @@
 /**
  * Chains that start where the posterior has no mass, with and without restarts (mcmc/restart.ts):
  * an ARMA(1, 1), whose density at random starts is as low as e^{−10⁷⁰}, and accel_gp with a seed
- * that leaves one chain behind. R̂ is the worst of all numbers.
+ * for which one chain gets stuck. R̂ is the largest of all quantities.
  */
 import { halfCauchy, normal } from "diffeo/distribution";
 import { add, concat, linearRecurrence, mul, sub, type Tensor } from "diffeo/graph";

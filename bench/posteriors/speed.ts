@@ -1,19 +1,19 @@
 /**
- * Gradients and effective draws per second of four posteriors, four chains in float64 on one thread,
- * by both engines, Stan, JAX and PyTorch, whichever are installed:
+ * Gradients and effective draws per second of four posteriors, four chains in float64 on one
+ * thread, with both engines, and with Stan, JAX and PyTorch if they are installed:
  *
  *   diffeo          transitions inside the compiler's module, and step by step on ONNX Runtime
  *   Stan            rstan: the same models in Stan's language
  *   JAX, PyTorch    the same log-density and leapfrog steps; JAX also with 5,000 steps in one loop
  *
- * Seconds are a processor's; those of effective draws are without the warm-up, as Stan counts them,
- * and diffeo's the median of three runs; a first run alone has a row too.
+ * Seconds are processor seconds. Effective draws are counted without the warm-up, as in Stan, and
+ * those of diffeo are the median of three runs; the first run has a separate row.
  *
- *   npm run bench -- posteriors stan                      compiles Stan's models, minutes of g++, and keeps them
- *   taskset -c 0 npm run bench -- posteriors speed --again    all of it on one core, without earlier records
- *   … speed --few eight_schools                           a trial with few draws, which is not kept
+ *   npm run bench -- posteriors stan                      compiles and stores Stan's models, which takes minutes
+ *   taskset -c 0 npm run bench -- posteriors speed --again    everything on one core, without earlier records
+ *   … speed --few eight_schools                           a trial with few draws, which is not recorded
  *
- * JAX and PyTorch are looked for in $PYTHON first.
+ * JAX and PyTorch are first searched for in $PYTHON.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -39,11 +39,14 @@ interface Task {
   readonly model: () => PosteriorModel;
   readonly warmup: number;
   readonly draws: number;
-  /** What Stan is given, where that is not a file of the folder. */
+  /** The data for Stan, if they are not a file of the folder. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** A straight line on 62 years that are not centred: intercept and slope are correlated by −1.000. */
+/**
+ * A straight line on 62 years that are not centred: the correlation of intercept and slope is
+ * −1.000.
+ */
 function straightLine() {
   const x = Array.from({ length: 62 }, (_, i) => 1952 + i);
   const noise = normal(key("line"), [62], { dtype: "float64" }).data;
@@ -77,9 +80,9 @@ const tasks: Readonly<Record<string, Task>> = {
   straight_line: straightLine(),
 };
 
-/** What a sampler came to. */
+/** The measurement of a sampler. */
 interface Sampled {
-  /** Of the warm-up too. */
+  /** Seconds including the warm-up. */
   readonly whole?: number;
   /** Seconds from the model to the first draw, and of the draws after the warm-up. */
   readonly first: number;
@@ -89,7 +92,7 @@ interface Sampled {
   readonly steps: number;
 }
 
-/** Chains one by one, for the seconds of their draws alone. */
+/** Runs chains in sequence, for the seconds of their draws only. */
 async function sampled(
   { model, warmup, draws }: Task,
   device: string,
@@ -103,7 +106,7 @@ async function sampled(
     size: n,
     logDensity: freeLogDensity(space, (values) => logDensity(values, {}), {}),
   };
-  // Step by step the four of them share a run of the graph.
+  // Step by step, four chains share a run of the graph.
   const together = device === "onnxruntime" ? CHAINS : 1;
   const chains = openChains(target, together, { warmup, draws, device, block: together, ...more });
   const start = normal(key("start"), [CHAINS, n], { dtype: "float64" }).data.map((z) => z / 4);
@@ -143,7 +146,7 @@ interface StanLine {
   readonly steps: number;
 }
 
-/** Where compiled models of Stan are kept. */
+/** The folder of compiled Stan models. */
 const STAN_MODELS = join(tmpdir(), "diffeo-stan-models");
 
 /** The output of the script in R; undefined without rstan. */
@@ -177,9 +180,9 @@ function inStan(name: string, { data, warmup, draws }: Task): StanLine | undefin
 
 interface Speed {
   readonly diffeo: Sampled;
-  /** The first of the runs, before the engine of JavaScript has optimised the code. */
+  /** The first run, before the JavaScript engine has optimised the code. */
   readonly cold?: Sampled;
-  /** HMC with trajectories of 100 steps: next to nothing but gradients. */
+  /** HMC with trajectories of 100 steps, which takes almost only gradients. */
   readonly loop?: Sampled;
   readonly onnxruntime?: Sampled;
   readonly stan?: StanLine;
@@ -222,7 +225,7 @@ async function measured(name: string, task: Task): Promise<Speed> {
     diffeo: { ...cold, sampling: median(runs.map(({ sampling }) => sampling)) },
     cold,
     loop: await sampled({ ...task, warmup: 0, draws: 5 * task.draws }, "wasm", LOOP),
-    // Long trajectories take minutes there.
+    // Long trajectories take minutes on ONNX Runtime.
     onnxruntime: name === "straight_line" ? undefined : await sampled(few, "onnxruntime"),
     stan: inStan(name, task),
     peers: await peersOf(name),

@@ -1,4 +1,4 @@
-/** A model of a CSV file with the usual settings of `diffeo table fit`, and its rows as CSV. */
+/** A model of a CSV file with the default settings of `diffeo table fit`, and its rows as CSV. */
 import { writeFile } from "node:fs/promises";
 import type { Cell } from "diffeo/domain";
 import {
@@ -23,9 +23,7 @@ export interface FitSettings {
   readonly network?: NetworkKind;
 }
 
-/**
- * What a model is for: that its rows are near to rows of the table, and whether it learns from all.
- */
+/** The purpose of a model: how its weights are chosen, and whether it is fitted to all rows. */
 export interface Aim {
   readonly choose?: WeightChoice;
   readonly allRows?: boolean;
@@ -33,17 +31,17 @@ export interface Aim {
 
 export interface FittedFile {
   readonly model: TableModel;
-  /** Of the processor. */
+  /** Processor seconds. */
   readonly seconds: number;
 }
 
-/** Seconds of the processor that this process has spent. */
+/** The processor seconds of this process. */
 const processorSeconds = (): number => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;
 };
 
-/** Fits the rows of a file; categories are named as the benchmarks name them, the rest is found. */
+/** Fits the rows of a file with the categories of the benchmark; other columns are inferred. */
 export async function fitFile(
   path: string,
   categories: readonly string[],

@@ -1,4 +1,4 @@
-/** The Python program of measures (`measures.py`): a task as JSON, answered with JSON. */
+/** Runs the Python program of measures (`measures.py`): each task and its answer are JSON. */
 import { spawn, spawnSync } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const SCRIPT = fileURLToPath(new URL("./measures.py", import.meta.url));
 const NEEDS = "import numpy, scipy, sklearn, xgboost, ot";
 
-/** The first Python that has what the measures need: $PYTHON, python3, or Debian's. */
+/** The first Python with the packages of the measures: $PYTHON, python3, or Debian's. */
 export function pythonWithMeasures(): string | undefined {
   return [process.env.PYTHON, "python3", "/usr/bin/python3"].find(
     (python) => python && spawnSync(python, ["-c", NEEDS]).status === 0,

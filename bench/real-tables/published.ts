@@ -1,6 +1,6 @@
 /**
- * Published results on real tables: TabDiff and TabSyn as TabPC (arXiv 2603.23016) measured them
- * again, and the sets of ForestDiffusion (AISTATS 2024).
+ * Published results on real tables: TabDiff and TabSyn as measured by TabPC (arXiv 2603.23016), and
+ * the sets of ForestDiffusion (AISTATS 2024).
  */
 
 export const mixedSets = ["adult", "shoppers", "magic"] as const;

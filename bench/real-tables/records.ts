@@ -11,8 +11,8 @@ interface Kept<T> {
 }
 
 /**
- * The result of `work`, from its record where there is one of the same settings. A failure is a
- * result too: it is recorded and printed, and the run goes on with the next set.
+ * The result of `work`, from its record if there is one of the same settings. A failure is also
+ * recorded and printed, and the run continues with the next set.
  */
 export async function recorded<T>(
   path: string,
@@ -34,7 +34,7 @@ export async function recorded<T>(
   return kept;
 }
 
-/** Mean and, of more than one value, standard deviation. */
+/** The mean and, for several values, the standard deviation. */
 export function spread(values: readonly (number | null | undefined)[], digits = 3): string {
   const known = values.filter((v): v is number => typeof v === "number");
   if (known.length === 0) return "–";

@@ -25,11 +25,12 @@ interface Generated {
   readonly wTest: number | null;
   readonly coverageTrain: number;
   readonly coverageTest: number;
-  /** Shares of synthetic and of test rows that are rows of training. */
+  /** The shares of synthetic rows and of test rows that are copies of training rows. */
   readonly copies: number;
   readonly freshCopies: number;
   /**
-   * The median distance of synthetic rows to the nearest row of training over that of test rows.
+   * The median distance of synthetic rows to the nearest training row, divided by that of test
+   * rows.
    */
   readonly nearness: number | null;
   readonly useful: number;
@@ -50,11 +51,11 @@ interface Imputed {
   readonly fitting: number;
 }
 
-/** The share of cells that is removed at random from the training rows, but for the target. */
+/** The share of cells, except the target, that is removed at random from the training rows. */
 const MISSING = 0.2;
-/** How models are fitted whose rows are compared with rows of the table. */
+/** Fit settings of models whose rows are compared with rows of the table. */
 const NEAR = { choose: "distance", allRows: true } as const;
-/** Draws that errors are taken of, and those of which intervals and points are. */
+/** The numbers of draws for errors, and for intervals and points. */
 const COUNT = 5;
 const DRAWS = 41;
 
@@ -110,8 +111,8 @@ async function generation(
 }
 
 /**
- * The training rows measured in place of synthetic ones, over all splits: W_test and coverage must
- * be those that are published of the oracle.
+ * Measures the training rows instead of synthetic ones, over all splits: W_test and coverage must
+ * equal the published values of the oracle.
  */
 export async function oracleCells(
   name: SmallName,
@@ -136,7 +137,7 @@ export async function oracleCells(
 }
 
 /**
- * Training rows with cells removed at random, and those of them that keep one besides the target.
+ * Training rows with cells removed at random, and those with at least one cell besides the target.
  */
 function holed({ names, train }: Split, seed: number) {
   const width = names.length;
@@ -224,7 +225,7 @@ export const smallHeader = [
   "fitting for imputation, s",
 ];
 
-/** What is measured of a small table. */
+/** The parts measured of a small table. */
 export const smallParts = ["generation", "imputation"] as const;
 
 export async function smallLine(
@@ -298,7 +299,7 @@ export async function smallLine(
   };
 }
 
-/** The mean over sets, of those alone that have the value. */
+/** The mean over the sets that have the value. */
 export function meanLine(lines: readonly SmallLine[]): string {
   const mean = (i: number): string => meanOf(lines.map(({ means }) => means[i]))?.toFixed(3) ?? "–";
   const published = (pick: (name: SmallName) => number | null, i: number): string => {

@@ -2,10 +2,11 @@
  * Evaluates a model of Sudokus: the share of unconditional samples that are valid, by solver and
  * evaluations, and the share of puzzles that one sample solves, by clues.
  *
- *   npx tsx --conditions=diffeo-source bench/sudoku/evaluate.ts MODEL --count 1000 --evaluations 50,100
+ *   npx tsx --conditions=diffeo-source bench/sudoku/evaluate.ts MODEL --count 1000 --evaluations
+ *   50,100
  *
- * Nothing is searched or repaired: a sample is valid or it is not. `--tries n` also counts the
- * puzzles that one of n samples solves, the first valid one being taken.
+ * Samples are used without search or repair. `--tries n` also counts the puzzles that at least one
+ * of n samples solves.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -69,7 +70,7 @@ if (count > 0)
       numbers(values.evaluations).map((evaluations) => [w, evaluations]),
     );
     for (const [w, evaluations] of runs) {
-      // The drift scale is another process; times are those of the model all the same.
+      // A drift scale changes the process; the times are still those of the model.
       const [steps, grid] = [evaluations - 1, fittedTimes(model, evaluations - 1)];
       const [drawn, wall, processor] = await timed(() =>
         draw({ count, key: seed, steps, grid, batch, driftScale: w }),
@@ -80,7 +81,7 @@ if (count > 0)
       const distinct = new Set(valid.map(formatGrid)).size;
       console.log(
         `${solver} ${evaluations} evaluations, w = ${w}: valid ${share(valid.length, count)}, ${distinct} distinct; ` +
-          `${(wall / count).toFixed(4)} s a grid, ${(processor / count).toFixed(4)} s of processors`,
+          `${(wall / count).toFixed(4)} s per grid, ${(processor / count).toFixed(4)} s of processors`,
       );
     }
     await draw.dispose();
@@ -114,7 +115,7 @@ async function solve(puzzles: readonly Uint8Array[], w: number): Promise<void> {
   }
   await draw.dispose();
   const clues = puzzles.map((puzzle) => puzzle.filter((k) => k !== BLANK).length);
-  console.log(`puzzles, ${steps + 1} evaluations a sample, w = ${w}:`);
+  console.log(`puzzles, ${steps + 1} evaluations per sample, w = ${w}:`);
   const report = (name: string, own: readonly boolean[][]): void =>
     console.log(
       `  ${name}: one sample ${share(own.flat().filter(Boolean).length, own.length * tries)}; ` +
@@ -128,7 +129,7 @@ async function solve(puzzles: readonly Uint8Array[], w: number): Promise<void> {
   report("all", solved);
   const all = puzzles.length * tries;
   console.log(
-    `  ${(wall / all).toFixed(4)} s a sample, ${(processor / all).toFixed(4)} s of processors`,
+    `  ${(wall / all).toFixed(4)} s per sample, ${(processor / all).toFixed(4)} s of processors`,
   );
 }
 

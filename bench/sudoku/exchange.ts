@@ -1,12 +1,12 @@
 /**
- * Carries a model of Sudokus to `train_torch.py` and back:
+ * Transfers a model of Sudokus to `train_torch.py` and back:
  *
  *   npx tsx --conditions=diffeo-source bench/sudoku/exchange.ts pack FOLDER --puzzles FILE
  *   npx tsx --conditions=diffeo-source bench/sudoku/exchange.ts import FOLDER --model FILE
  *
- * `pack` writes grids of `generate.ts`, the weights of a model and the times that samplers take,
- * and a case by which `train_torch.py --compare` shows that both programs have the same network.
- * `import` makes a model of `weights.f32` and `shape.json`, and measures its errors by time.
+ * `pack` writes grids of `generate.ts`, the weights of a model, the times of samplers, and a test
+ * case with which `train_torch.py --compare` checks that both programs have the same network.
+ * `import` makes a model from `weights.f32` and `shape.json`, and measures its errors by time.
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ const {
   },
 });
 const layout = layoutOf([3, 3]);
-/** Digits that the last of each row and column follow from, two per byte. */
+/** The digits of a grid without the last row and column, which follow from them, two per byte. */
 const EIGHT = 8;
 
 function packed(grids: Uint8Array): Uint8Array {
@@ -51,7 +51,7 @@ function packed(grids: Uint8Array): Uint8Array {
   return out;
 }
 
-/** Log-likelihoods of two grids of noise, and what the network adds to them. */
+/** The log-likelihoods of two grids of noise, and the network's output for them. */
 async function compared({
   denoiser,
   parameters,

@@ -1,7 +1,7 @@
 /**
- * Grids and puzzles by chance. A grid is the first solution of the empty puzzle, the digits of
- * every site tried in a random order: every grid can come up, not all equally often. A puzzle is a
- * grid whose clues are taken away in a random order as long as one solution is left.
+ * Random grids and puzzles. A grid is the first solution of the empty puzzle with the digits of
+ * every site tried in random order: every grid is possible, but not all are equally likely. A
+ * puzzle is a grid whose clues are removed in random order as long as the solution is unique.
  */
 import type { Grids } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
@@ -9,7 +9,7 @@ import { fold, integers, type Key, permutation, uniform } from "diffeo/random";
 import { BLANK, type Layout } from "./layout.ts";
 import { solutions } from "./solve.ts";
 
-/** Numbers in [0, 1) one after another, drawn in blocks. */
+/** A stream of numbers in [0, 1), drawn in blocks. */
 function stream(key: Key): () => number {
   let [block, at, count] = [uniform(key, [1024], { dtype: "float64" }).data, 0, 0];
   return () => {
@@ -32,7 +32,7 @@ function shuffled(values: readonly number[], random: () => number): number[] {
 }
 
 /**
- * Full grids, one after the other: a function of the key and of their number.
+ * Full grids, determined by the key and their index.
  *
  * @example
  * import { key } from "diffeo/random";
@@ -45,7 +45,7 @@ export function randomGrids(layout: Layout, count: number, key: Key): Uint8Array
   const empty = new Uint8Array(layout.sites).fill(BLANK);
   const out = new Uint8Array(count * layout.sites);
   for (let i = 0; i < count; i++) {
-    // The first row in any order is a grid's as well as another.
+    // Every order of the digits is a possible first row.
     const start = empty.slice();
     start.set(
       shuffled(
@@ -60,8 +60,8 @@ export function randomGrids(layout: Layout, count: number, key: Key): Uint8Array
 }
 
 /**
- * A puzzle with one solution and so many clues, from a full grid; undefined where the order in
- * which clues were taken away ends with more.
+ * A puzzle with a unique solution and a given number of clues, from a full grid; undefined if the
+ * random order of removal ends with more clues.
  */
 export function puzzleOf(
   layout: Layout,
@@ -84,8 +84,8 @@ export function puzzleOf(
 }
 
 /**
- * A grid moved by one of the symmetries of Sudoku: digits renamed, bands, stacks, and the rows and
- * columns in them permuted, and the whole transposed where boxes are square.
+ * A grid under a random symmetry of Sudoku: digits renamed, bands, stacks, and the rows and columns
+ * in them permuted, and the grid transposed if boxes are square.
  */
 function moved(layout: Layout, grid: Uint8Array, random: () => number): Uint8Array {
   const { box, size } = layout;
@@ -113,8 +113,8 @@ function moved(layout: Layout, grid: Uint8Array, random: () => number): Uint8Arr
 }
 
 /**
- * Endless data from a pool of grids: grid i of it is a grid of the pool, moved by a symmetry that
- * is a function of the key and of i.
+ * Unlimited data from a pool of grids: grid i is a grid of the pool under a symmetry that the key
+ * and i determine.
  */
 export function movedGrids(layout: Layout, pool: Uint8Array, key: Key): Grids {
   const { sites } = layout;

@@ -1,6 +1,6 @@
 /**
  * The layout of a Sudoku: n × n sites with n = height · width of a box, in reading order. Classes 0
- * to n − 1 are the digits 1 to n; `BLANK` is a site that is not given.
+ * to n − 1 are the digits 1 to n; `BLANK` is a site without a clue.
  */
 import { fail } from "diffeo/graph";
 
@@ -17,7 +17,7 @@ export type Box = readonly [height: number, width: number];
  */
 export interface Layout {
   readonly box: Box;
-  /** n: digits, and sites of a group. */
+  /** n, the number of digits and of sites in a group. */
   readonly size: number;
   readonly sites: number;
   readonly rows: readonly (readonly number[])[];
@@ -56,11 +56,11 @@ export function isSolved({ size, ...layout }: Layout, grid: ArrayLike<number>): 
   });
 }
 
-/** A grid out of text: digits, and 0, `.`, `_` or `*` for blanks; other signs are left out. */
+/** A grid from text: digits, and 0, `.`, `_` or `*` for blanks; other characters are ignored. */
 export function parseGrid({ size, sites }: Layout, text: string): Uint8Array {
   const signs = [...text].filter((sign) => /[0-9a-gA-G._*]/.test(sign));
   if (signs.length !== sites)
-    fail("data", `a grid of ${signs.length} sites`, `give ${sites}, with 0 or . for a blank`);
+    fail("data", `the text has ${signs.length} sites`, `give ${sites}, with 0 or . for a blank`);
   return Uint8Array.from(signs, (sign, site) => {
     if ("0._*".includes(sign)) return BLANK;
     const digit = Number.parseInt(sign, 17);

@@ -1,12 +1,13 @@
 /**
- * Puzzles with one solution, as lines of 81 signs, so many for each number of clues:
+ * Puzzles with a unique solution, as lines of 81 characters, a given number for each number of
+ * clues:
  *
  *   npx tsx --conditions=diffeo-source bench/sudoku/puzzles.ts 50 > puzzles.txt
  *
- * From 23 clues on they are grids of `generate.ts` with clues taken away. Fewer are rare by chance:
- * those of 17 to 22 come from the puzzles of 17 below, which the search here finds to have one
- * solution: from these and their neighbours, in which one clue is elsewhere, by adding clues.
- * Nothing is trained on them.
+ * Puzzles of 23 and more clues are grids of `generate.ts` with clues removed. Random puzzles with
+ * fewer clues are rare: those of 17 to 22 are made from the puzzles of 17 clues below, whose
+ * solution the search here finds to be unique, and from their neighbours, in which one clue has
+ * moved, by adding clues. They are not used in training.
  */
 import { fold, key } from "diffeo/random";
 import { puzzleOf, randomGrids } from "./generate.ts";
@@ -32,9 +33,9 @@ const seed = key("puzzles");
 const one = (puzzle: Uint8Array): boolean => solutions(layout, puzzle).length === 1;
 
 const seeds = SEVENTEEN.map((line) => parseGrid(layout, line)).filter(one);
-process.stderr.write(`${seeds.length} of ${SEVENTEEN.length} known ones have one solution\n`);
+process.stderr.write(`${seeds.length} of ${SEVENTEEN.length} known puzzles have a unique solution\n`);
 const few = new Map<string, Uint8Array>(seeds.map((p) => [formatGrid(p), p]));
-// Neighbours of neighbours: a clue moves to another site, where its digit is that of any solution.
+// Neighbours of neighbours: a clue moves to another site, with the digit of any solution there.
 for (const puzzle of few.values()) {
   if (few.size >= each) break;
   for (const [site, k] of puzzle.entries()) {

@@ -1,6 +1,6 @@
 /**
- * Solutions of a puzzle by search: the site with the fewest digits left is tried first. Puzzles are
- * made and answers are checked with it; the model never calls it.
+ * Solutions of a puzzle by search: the site with the fewest digits left is tried first. It makes
+ * puzzles and checks answers; the model does not call it.
  */
 import { BLANK, type Layout } from "./layout.ts";
 
@@ -10,7 +10,7 @@ const bits = (mask: number): number => {
   return count;
 };
 
-/** Which groups each site is in, and which digits each group has, as bits. */
+/** The groups of each site, and the digits of each group as bits. */
 function groupsOf({ rows, columns, boxes, sites }: Layout) {
   const groups = [...rows, ...columns, ...boxes];
   const own = Array.from({ length: sites }, () => [] as number[]);

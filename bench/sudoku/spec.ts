@@ -10,7 +10,7 @@ export interface SudokuShape {
   readonly inner?: number;
 }
 
-/** An exchangeable network that sees likelihoods, for 9×9 Sudokus. */
+/** The spec of an exchangeable network with likelihoods as inputs, for 9×9 Sudokus. */
 export function sudokuSpec({ width, layers, inner = 2 * width }: SudokuShape): ModelSpec {
   const { size, rows, columns, boxes } = layoutOf([3, 3]);
   return {

@@ -1,5 +1,5 @@
 /**
- * Trains a model of 9×9 Sudokus in a run folder, and goes on with the run that is there:
+ * Trains a model of 9×9 Sudokus in a run folder, and continues an existing run:
  *
  *   npx tsx --conditions=diffeo-source bench/sudoku/train.ts --out runs/sudoku --steps 30000
  *

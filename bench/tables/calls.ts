@@ -1,7 +1,7 @@
 /**
- * What a call of a model takes once it is open, next to one that opens it again: milliseconds of
- * processor time, the median of ten calls that differ by their cells or seed, on one thread. The
- * model is of the mixed table, fitted for a few steps; its network has the usual size.
+ * The cost of a call of an open model compared with a call that opens it: milliseconds of processor
+ * time, the median of ten calls with different cells or seeds, on one thread. The model is fitted
+ * to the mixed table for a few steps; its network has the default size.
  */
 import { mul, square, sub } from "diffeo/graph";
 import { key } from "diffeo/random";
@@ -19,7 +19,7 @@ const processor = (): number => {
 
 type Call = (model: TableModel, k: number) => Promise<unknown>;
 
-/** What is called, with something else at each call. */
+/** The calls, each with different arguments every time. */
 function calls(): Readonly<Record<string, (model: TableModel) => Call>> {
   const rows = rowsOf(CALLS, key("calls"));
   const share = (k: number): number => (k + 0.5) / CALLS;
@@ -58,7 +58,7 @@ function calls(): Readonly<Record<string, (model: TableModel) => Call>> {
   };
 }
 
-/** The call, what it takes where the model is opened for it, and where it is open. */
+/** Each call with its time if the model is opened for it, and if it is open. */
 export async function timedCalls(
   steps: number,
   tell: (name: string, anew: number, open: number) => void,

@@ -29,7 +29,7 @@ export function projected({ shape: [rows, n], data }: NdArray): Float64Array[] {
   });
 }
 
-/** The distance between two sets of as many rows. */
+/** The distance between two sets of equally many rows. */
 export function sliced(a: readonly Float64Array[], b: readonly Float64Array[]): number {
   let total = 0;
   for (let d = 0; d < DIRECTIONS; d++)

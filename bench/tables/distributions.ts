@@ -1,11 +1,11 @@
 /**
  * The distributions of the benchmark of tables, after that of Mirror Diffusion Models (G.-H. Liu et
- * al., NeurIPS 2023), and the figures that its authors' code reached on them.
+ * al., NeurIPS 2023), and the results of its authors' code.
  */
 import { ball, between, type Domain, simplex } from "diffeo/domain";
 import { fold, type Key, normal, uniform } from "diffeo/random";
 
-/** Numbers one by one out of a key, drawn in blocks. */
+/** Streams of numbers from a key, drawn in blocks. */
 function stream(from: Key): { readonly normal: () => number; readonly uniform: () => number } {
   const blocks = (draw: (k: Key) => Float64Array): (() => number) => {
     let block: Float64Array = new Float64Array(0);
@@ -90,14 +90,14 @@ const reflected =
 export interface Task {
   readonly distribution: Sampler;
   /**
-   * What the peer's own code reached with 1,000 evaluations per row; its rows are those of `laid`
-   * where there is one.
+   * The result of the peer's code with 1,000 evaluations per row; its rows are those of `laid` if
+   * that is given.
    */
   readonly peer: number;
-  /** The distribution for a place of many on a grid, instead of one at random. */
+  /** A sample for a position on a grid instead of a random one. */
   readonly laid?: (place: number) => Sampler;
   readonly columns: Readonly<Record<string, Domain>>;
-  /** Coordinates that are compared: those that the others do not settle. */
+  /** The number of coordinates that are compared: those that the others do not determine. */
   readonly compared: number;
   readonly inside: (row: readonly number[]) => boolean;
 }
@@ -148,13 +148,13 @@ export const tasks: Readonly<Record<string, Task>> = {
   "cube-20": cubeTask(20, 0.00658),
 };
 
-/** Rows of a task, each a function of the key and its number among them. */
+/** Rows of a task, determined by the key and their index. */
 export const rowsOf = ({ distribution }: Task, count: number, from: Key): number[][] => {
   const draw = stream(from);
   return Array.from({ length: count }, () => distribution(draw));
 };
 
-/** Rows whose places are even where the task can lay them so, else rows as they are drawn. */
+/** Rows at evenly spaced positions if the task has `laid`, else random rows. */
 export const laidRowsOf = (task: Task, count: number, from: Key): number[][] => {
   const draw = stream(from);
   return Array.from({ length: count }, (_, i) =>

@@ -1,7 +1,6 @@
 /**
- * How far log-likelihoods by few evaluations of the network are from those by many, in nats: a
- * model is fitted for a while, and 64 rows that it never saw are followed with each number of
- * evaluations.
+ * The errors of log-likelihoods with few evaluations of the network, in nats: a model is fitted for
+ * some steps, and the log-likelihoods of 64 new rows are computed with each number of evaluations.
  */
 import { fold, key } from "diffeo/random";
 import { type FitTableOptions, fitTable } from "diffeo-tables";
@@ -12,15 +11,15 @@ import { type Source, tableOf } from "./maps.ts";
 
 const FRESH = 64;
 /**
- * What others are held against, and a quarter fewer: what these differ by is the resolution of
- * the comparison.
+ * The numbers of evaluations of the reference, and a quarter fewer: their difference is the
+ * resolution of the comparison.
  */
 const [MANY, FEWER] = [1600, 1200];
 
 export interface Errors {
   readonly columns: number;
   readonly average: number;
-  /** Nine of ten are below. */
+  /** The 90 % quantile. */
   readonly most90: number;
   readonly most: number;
   /** The largest change from 1,200 evaluations to 1,600. */

@@ -1,7 +1,7 @@
 /**
  * A table whose density is known: 0.6 of Student's t with 6 degrees of freedom and correlated
- * columns, 0.4 of a Gaussian, four columns, 6,000 rows. How far the model's mean log-likelihood of
- * fresh rows is from the truth's, and its weights of the modes.
+ * columns, 0.4 of a Gaussian, four columns, 6,000 rows. Measures the difference of the model's mean
+ * log-likelihood of fresh rows from the true one, and its weights of the modes.
  */
 
 import { type Distribution, gaussian, sampleFrom, studentT } from "diffeo/distribution";
@@ -59,12 +59,12 @@ function truthOf(rows: readonly (readonly number[])[]): {
 export interface Known {
   readonly task: "known-density";
   readonly seed: number;
-  /** Mean log-likelihood of test rows, in nats: the truth's less the model's. */
+  /** The true mean log-likelihood of test rows minus that of the model, in nats. */
   readonly gap: number;
   readonly truth: number;
   /**
-   * The share of the Gaussian among sampled rows; it is 0.4, and `shareOfRows` among those that the
-   * model was fitted to.
+   * The share of the Gaussian among sampled rows; the true one is 0.4, and that of the training
+   * rows is `shareOfRows`.
    */
   readonly share: number;
   readonly shareOfRows: number;
@@ -78,11 +78,11 @@ export interface Known {
 const ROWS = 6000;
 export const knownColumns = { a: real(), b: real(), c: real(), d: real() };
 
-/** Rows to learn from. */
+/** Training rows. */
 export const knownRows = (seed: number): number[][] =>
   rowsOf(ROWS, fold(fold(key("known density"), seed), "train"));
 
-/** Rows of the same distribution that nobody learns from. */
+/** Test rows of the same distribution. */
 export const knownFresh = (count: number, seed: number): number[][] =>
   rowsOf(count, fold(fold(key("known density"), seed), "test"));
 

@@ -1,5 +1,5 @@
 /**
- * What other maps of a table's domains gain in log-likelihood, by short fits: of the tasks, the
+ * The gain in log-likelihood of other maps of a table's domains, by short fits: for the tasks, the
  * known density and UCI tables.
  */
 import type { Domain } from "diffeo/domain";
@@ -16,15 +16,15 @@ export interface Tried extends TriedMap {
   readonly seconds: number;
 }
 
-/** Where rows come from. */
+/** The source of rows. */
 export interface Source {
   readonly rows: number;
   readonly seed: number;
-  /** That of UCI tables. */
+  /** The folder of UCI tables. */
   readonly folder: string;
 }
 
-/** Rows to learn from, and where their columns live. */
+/** Training rows, and the domains of their columns. */
 export async function tableOf(
   name: string,
   { rows, seed, folder }: Source,
@@ -39,7 +39,7 @@ export async function tableOf(
   return { rows: rowsOf(task, rows, root), columns: task.columns };
 }
 
-/** Each map as it was tried. */
+/** The results of all maps. */
 export async function triedMaps(
   name: string,
   source: Source,

@@ -12,8 +12,8 @@ import { endProgress, printProgress } from "./progress.ts";
 export interface Settings {
   readonly rows: number;
   /**
-   * Rows that are looked at for being outside; those beyond the ones that are compared are drawn
-   * for it.
+   * The number of rows that are tested for being outside, including additional ones beyond those
+   * that are compared.
    */
   readonly inside: number;
   readonly seed: number;
@@ -23,13 +23,16 @@ export interface Settings {
 export interface Measured {
   readonly task: string;
   readonly seed: number;
-  /** To fresh rows, the mean over sets of them. */
+  /** The distance to fresh rows, the mean over sets of them. */
   readonly swd: number;
-  /** Between two sets of fresh rows: the mean over pairs, and how far pairs are from it. */
+  /** The distance between two sets of fresh rows: mean and standard deviation over pairs. */
   readonly floor: number;
   readonly floorDeviation: number;
   readonly ratio: number;
-  /** To rows that are laid as the peer's are, where they are: what compares with its own. */
+  /**
+   * The distance to rows at the peer's positions, if it has any, for comparison with the peer's
+   * result.
+   */
   readonly laid: number;
   readonly peer: number;
   readonly energy: number;
@@ -39,10 +42,10 @@ export interface Measured {
   readonly evaluations: number;
   readonly trainingSeconds: number;
   readonly samplingSeconds: number;
-  /** Steps that were taken, and the one of the weights that are kept. */
+  /** The number of steps, and the step of the chosen weights. */
   readonly steps: number;
   readonly best: number;
-  /** Their loss on the rows held out. */
+  /** The loss of the chosen weights on held-out rows. */
   readonly heldOut: number;
 }
 

@@ -1,4 +1,4 @@
-/** How far a fit is, in one line of a terminal. */
+/** The progress of a fit in one line of a terminal. */
 import type { TableProgress } from "diffeo-tables";
 
 const print = (text: string): void => void (process.stderr.isTTY && process.stderr.write(text));

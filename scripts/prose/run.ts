@@ -1,7 +1,7 @@
 /**
- * npm run prose -- [PATH…]: names each phrase of the project's texts that is written in another way
- * here (`phrases.ts`), with file and line. Without a path it reads all files that git tracks. Ends
- * with code 1 if there are any.
+ * npm run prose -- [PATH…]: reports each phrase of the project's texts that `phrases.ts` lists,
+ * with file and line and what to write instead. Without a path it reads all files that git tracks.
+ * Ends with code 1 if there are any.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { textsOf } from "./texts.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** Texts of others, data, the phrases themselves, and tests, which users do not read. */
+/** Third-party texts, data, the phrases themselves, and tests, which users do not read. */
 const skipped =
   /^(?:scripts\/prose\/|apps\/studio\/licences\.ts|studies\/.*\/runs\/|CHANGELOG\.md|CODE_OF_CONDUCT\.md|LICENSE)|(?:^|\/)test\//;
 
@@ -28,7 +28,7 @@ function trackedFiles(paths: readonly string[]): readonly string[] {
     .filter((path) => /\.(?:ts|mjs|svelte|md)$/.test(path) && !skipped.test(path));
 }
 
-/** A line per phrase that was found: where, what stands there, what to write. */
+/** One line per phrase found: the place, the phrase, what to write instead. */
 function findings(path: string): readonly string[] {
   const source = readFileSync(resolve(root, path), "utf8");
   return textsOf(path, source).flatMap(({ text, line }) =>

@@ -1,4 +1,4 @@
-/** The texts of a file that a person reads: prose of documents, comments, strings of code. */
+/** The prose of a file: text of documents, comments, strings of code. */
 import ts from "typescript";
 
 export interface Text {
@@ -7,11 +7,11 @@ export interface Text {
   readonly line: number;
 }
 
-/** The same text with everything that matches as spaces, so that lines stay where they are. */
+/** The text with all matches replaced by spaces, so that line numbers do not change. */
 const blank = (text: string, pattern: RegExp): string =>
   text.replace(pattern, (match) => match.replace(/[^\n]/g, " "));
 
-/** Without code, addresses and quoted identifiers, which are not prose. */
+/** The text without code, addresses and quoted identifiers, which are not prose. */
 const prose = (text: string): string =>
   [
     /^(\s*\*? ?)(```|~~~)[\s\S]*?^\s*\*? ?\2/gm,
@@ -62,7 +62,7 @@ function svelteTexts(source: string): readonly Text[] {
   return [...scripts, { text: prose(markup), line: 1 }];
 }
 
-/** What a person reads of a file, by its name's ending. */
+/** The prose of a file, by the extension of its name. */
 export function textsOf(path: string, source: string): readonly Text[] {
   if (path.endsWith(".md")) return [{ text: prose(source), line: 1 }];
   if (path.endsWith(".svelte")) return svelteTexts(source);

@@ -1,7 +1,7 @@
 /**
- * One attack: a command of the built `diffeo` on a hostile input, in a process of its own, and what
- * came of it. A command may do its work or refuse it: one sentence of its own, exit code 1, 2 or 3.
- * Anything else is a fault: a stack, a signal, another exit code, no end.
+ * One attack: runs a command of the built `diffeo` on a hostile input in a separate process. The
+ * command may succeed, or refuse with a one-sentence message and exit code 1, 2 or 3. Anything else
+ * is a fault: a stack trace, a signal, another exit code, or a command that does not finish.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 
 const bin = fileURLToPath(new URL("../../apps/cli/bin/diffeo.js", import.meta.url));
 
-/** Hostile files go here. */
+/** The folder of hostile files. */
 export const folder = mkdtempSync(join(tmpdir(), "diffeo-attack-"));
 export const at = (name: string): string => join(folder, name);
 
@@ -32,9 +32,9 @@ export interface How {
   readonly env?: Readonly<Record<string, string>>;
   /** Time limit of the command, multiplied by `patience`. Default 60. */
   readonly seconds?: number;
-  /** Called when the process is there. */
+  /** Called when the process has started. */
   readonly meanwhile?: (child: ChildProcess) => void | Promise<void>;
-  /** Node's own flags. */
+  /** Flags of Node. */
   readonly flags?: readonly string[];
 }
 
@@ -79,7 +79,7 @@ interface Counts {
   crashed: number;
 }
 
-/** Counts by area, in the order in which they came. */
+/** Counts by area, in order of first use. */
 export const counts = new Map<string, Counts>();
 
 function countOf(area: string): Counts {
@@ -88,7 +88,7 @@ function countOf(area: string): Counts {
   return own;
 }
 
-/** Why an outcome is a fault; undefined where it is none. */
+/** Why an outcome is a fault; undefined if it is not. */
 export function faultOf(
   { code, signal, stderr, late, seconds }: Outcome,
   stack = false,
@@ -103,7 +103,7 @@ export function faultOf(
   return undefined;
 }
 
-/** Something that was tried, and what was found. A `fault` begins with lost, wrong or crashed. */
+/** Records an attempt and its result. A `fault` begins with lost, wrong or crashed. */
 export function note(area: string, name: string, fault: string | undefined, isFault = true): void {
   const own = countOf(area);
   own.tried++;

@@ -1,4 +1,6 @@
-/** Files: tables as CSV, JSON lines and Parquet, gzip, ONNX, safetensors, chains and run folders. */
+/**
+ * Files: tables as CSV, JSON lines and Parquet, gzip, ONNX, safetensors, chains and run folders.
+ */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { parquetBytes } from "diffeo-tables/node";
@@ -124,12 +126,12 @@ async function parquets(): Promise<Record<string, Uint8Array>> {
   return out;
 }
 
-/** 50 million rows are completed in batches, which takes minutes: Ctrl-C has to end it. */
+/** 50 million rows are completed in batches, which takes minutes: Ctrl-C must end it. */
 const interrupted: How = {
   meanwhile: (child) => void setTimeout(() => child.kill("SIGINT"), 15_000 * patience),
 };
 
-/** Tables that are not ordinary ones, through `table fit` and `table complete`. */
+/** Hostile tables in `table fit` and `table complete`. */
 export async function tables(): Promise<void> {
   const area = "tables";
   const all: Record<string, string | Uint8Array> = { ...texts, ...zipped() };
@@ -179,7 +181,9 @@ const varint = (n: number): number[] => (n < 128 ? [n] : [(n & 127) | 128, ...va
 const field = (tag: number, body: Uint8Array | number[]): Buffer =>
   Buffer.from([...varint((tag << 3) | 2), ...varint(body.length), ...body]);
 
-/** ONNX files that nest, repeat and lie about sizes; models, chains and folders that lie. */
+/**
+ * ONNX files that nest, repeat or have wrong sizes; models, chains and folders with wrong contents.
+ */
 export async function models(): Promise<void> {
   const area = "ONNX";
   let nested: Buffer = field(1, Buffer.from("x"));

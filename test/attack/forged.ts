@@ -1,7 +1,8 @@
 /**
  * Forged results: somebody with access to the server replaces results of the command's jobs. The
  * command is stopped until three results are there and forged; the server's log of commands
- * (MONITOR) then shows that the command read each forged result before a true one, and took it away.
+ * (MONITOR) then shows that the command read each forged result before a true one, and took it
+ * away.
  */
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -67,7 +68,7 @@ async function allThere(client: Redis): Promise<void> {
   }
 }
 
-/** What is wrong with the order in which the server heard of a forged result; undefined if nothing. */
+/** The fault in the order of the server's commands for a forged result; undefined if none. */
 function misorder(log: readonly string[], key: string): string | undefined {
   const forged = log.indexOf(`echo ${key}`);
   const read = log.indexOf(`get ${key}`);

@@ -1,4 +1,4 @@
-/** Long life: thousands of rounds of what opens and closes, with memory and open files. */
+/** Leaks: thousands of rounds of opening and closing, with memory and open files. */
 import { readdirSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
 import { freshModel, openGrids, parseModel, serializeModel, standardise } from "diffeo/categorical";
@@ -21,7 +21,7 @@ function memory(): number {
 }
 const heap = (): number => process.memoryUsage().heapUsed / 2 ** 20;
 
-/** The growth from a tenth of the rounds to all of them. */
+/** Runs the rounds, and reports the growth from a tenth of them to all. */
 async function rounds(
   name: string,
   count: number,
@@ -47,7 +47,7 @@ async function rounds(
   note("long life", name, fault, false);
 }
 
-/** Not by fetch, which keeps something for every server that it has seen. */
+/** Without fetch, which retains memory for every server it has contacted. */
 const ask = (url: string): Promise<void> =>
   new Promise((resolve, reject) => {
     get(url, { agent: false }, (answer) => answer.resume().once("end", resolve)).on(

@@ -1,4 +1,4 @@
-/** A network line between a command and a server, which fails as the attack wants it to. */
+/** A network line between a command and a server that fails in a given way. */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
 export type Mode = "pass" | "swallow" | "reset" | "cut" | "slow" | "corrupt";

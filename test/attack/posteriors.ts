@@ -1,4 +1,7 @@
-/** Posteriors: models that loop, throw, allocate and lie, and data from pipes that hang or change. */
+/**
+ * Posteriors: models that loop, throw, allocate or return wrong values, and data from pipes that
+ * hang or change.
+ */
 import { spawn, spawnSync } from "node:child_process";
 import { createWriteStream, existsSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
@@ -16,7 +19,7 @@ const layer = (density: string): string =>
   `export const parameters = { x: real() };\nexport const logDensity = ({ x }, data) => ${density};`;
 const x = 'const x = parameter("x", normal(0, 1));';
 
-/** Models that are wrong; none of these should end in anything but a sentence. */
+/** Invalid models; each must end in a one-sentence message. */
 const wrong: Readonly<Record<string, string>> = {
   "throws a number": "throw 7;",
   "throws null": "throw null;",
@@ -75,7 +78,7 @@ const wrong: Readonly<Record<string, string>> = {
 
 const short = ["--draws", "20", "--warmup", "20", "--no-pictures", "--chains", "2"];
 
-/** Data files that are odd. */
+/** Unusual data files. */
 const data: Readonly<Record<string, string>> = {
   "deep.json": "[".repeat(100_000),
   "list.json": "[1, 2]",
@@ -93,7 +96,7 @@ const data: Readonly<Record<string, string>> = {
   "names.csv": "y,y\n1,2\n",
 };
 
-/** A command at a pipe; `feed` writes into it. */
+/** A command that reads a pipe; `feed` writes into it. */
 async function fromPipe(
   name: string,
   words: readonly string[],
@@ -118,7 +121,7 @@ export async function posteriors(): Promise<void> {
       ["infer", `${name}.mjs`, "--out", "p", "--force", ...short],
       {
         seconds: 45,
-        // A stack of an error of the model's own is what its author needs.
+        // The author of a model needs the stack of an error in it.
         stack: /throws|rejects|timer|proxy/.test(name),
         check: ({ code }) =>
           /^exits/.test(name) && code === 0 ? "wrong: exit code 0 without draws" : undefined,

@@ -1,8 +1,8 @@
 /**
- * The queue: a network that breaks in every way between command, worker and server, processes that
- * are stopped or killed, forged results, strange jobs, servers that are not Redis, users with some
- * of the rights. `ONLY=PATTERN` runs the scenes whose names match. The draws of a posterior must be those of one process, or the command must say why
- * there are none.
+ * The queue: network failures between command, worker and server, processes that are stopped or
+ * killed, forged results, foreign jobs, servers that are not Redis, and users with a part of the
+ * rights. The draws of a posterior must be those of one process, or the command must say why there
+ * are none. `ONLY=PATTERN` runs the scenes whose names match.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { forgeries } from "./forged.ts";
@@ -12,7 +12,7 @@ import { rights, servers } from "./servers.ts";
 
 const must = { mayRefuse: false };
 
-/** Waits for the first result, then has the line in a mode for some milliseconds. */
+/** Waits for the first result, then sets the mode of the line for some milliseconds. */
 const during =
   (mode: Mode, ms: number) =>
   async ({ client, line }: Scene): Promise<void> => {
@@ -91,7 +91,7 @@ async function kills(): Promise<void> {
 
 const stranger = { version: 1, release: "0.1.0", device: "cpu", parameters: {}, inputs: {} };
 
-/** What jobs of strangers contain. */
+/** The contents of foreign jobs. */
 const strange: Readonly<Record<string, string>> = {
   "that are not JSON": "{",
   "of 20 MB": JSON.stringify("x".repeat(20_000_000)),
@@ -106,7 +106,7 @@ const strange: Readonly<Record<string, string>> = {
     '{"kind":"__proto__","version":1,"release":"0.1.0","device":"cpu","parameters":{"__proto__":1},"inputs":{}}',
 };
 
-/** Puts 20 jobs of a stranger on the command's queue. */
+/** Puts 20 foreign jobs on the command's queue. */
 const strangeJobs =
   (data: string) =>
   async ({ client }: Scene): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
  * npm run attack -- [AREA…]: hostile inputs against the built command (`npm run build` first), each
- * in a process of its own. Prints what went wrong, and a table. Environment: VERBOSE=1 prints every
+ * in a separate process. Prints what went wrong, and a table. Environment: VERBOSE=1 prints every
  * run, KEEP=1 keeps the files, PATIENCE=4 multiplies all time limits.
  */
 import { rmSync } from "node:fs";
@@ -26,7 +26,7 @@ const areas: Readonly<Record<string, () => Promise<void>>> = {
 
 const named = process.argv.slice(2);
 const unknown = named.find((name) => !Object.hasOwn(areas, name));
-if (unknown) throw new Error(`there is no ${unknown}: ${Object.keys(areas).join(", ")}`);
+if (unknown) throw new Error(`unknown area ${unknown}. Areas: ${Object.keys(areas).join(", ")}`);
 await makeModel();
 for (const [name, run] of Object.entries(areas))
   if (named.length === 0 || named.includes(name)) await run();

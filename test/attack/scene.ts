@@ -1,6 +1,6 @@
 /**
- * A scene of the attack on the queue: a command and two workers draw from a posterior while
- * something happens to the server, the network line or one of them.
+ * A scene of the attack on the queue: a command and two workers sample a posterior while the
+ * server, the network line or one of them fails.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -56,7 +56,7 @@ export const worker = (url: string, ...more: string[]): ChildProcess =>
     },
   );
 
-/** What a scene has: a server, a client of the attack, the bad line, two workers. */
+/** The parts of a scene: a server, a client of the attack, the failing line, two workers. */
 export interface Scene {
   readonly server: Awaited<ReturnType<typeof startServer>>;
   readonly client: Redis;
@@ -69,7 +69,7 @@ interface SceneOptions {
   readonly mayRefuse?: boolean;
   /** Time limit of the command. Default 180. */
   readonly seconds?: number;
-  /** What else was wrong, when the command has ended. */
+  /** A further check after the command has ended: the fault found. */
   readonly check?: () => string | undefined;
 }
 

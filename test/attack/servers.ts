@@ -1,4 +1,4 @@
-/** Servers that are not Redis, and users of a Redis server who have some of the rights. */
+/** Servers that are not Redis, and users of a Redis server with a part of the rights. */
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { Redis, startServer } from "../../packages/queue/test/server.ts";
 import { diffeo, faultOf, note, patience } from "./attack.ts";
@@ -32,7 +32,8 @@ export async function servers(): Promise<void> {
     ]) {
       const outcome = await diffeo(command, {
         seconds: 25,
-        // Ten seconds are the limit for a server that does not answer; the rest is for a loaded machine.
+        // Ten seconds are the limit for a server that does not answer; the rest is for a loaded
+        // machine.
         meanwhile: (child) => void setTimeout(() => child.kill("SIGINT"), 16_000 * patience),
       });
       if (process.env.VERBOSE)
@@ -40,14 +41,14 @@ export async function servers(): Promise<void> {
           `    ${command[0]}, a server that ${name}: ${outcome.code} ${outcome.seconds.toFixed(1)} s ${outcome.stderr.trim().split("\n").at(-1)?.slice(0, 150)}`,
         );
       const silent =
-        outcome.code !== 0 && outcome.stderr.trim() === "" ? "wrong: not a word" : undefined;
+        outcome.code !== 0 && outcome.stderr.trim() === "" ? "wrong: no message" : undefined;
       note("queue, servers", `${command[0]}, a server that ${name}`, faultOf(outcome) ?? silent);
     }
     server.close();
   }
 }
 
-/** Users who may do a random part of what is needed. */
+/** Users with a random part of the required rights. */
 export async function rights(): Promise<void> {
   const server = await startServer();
   const path = server.url.slice("unix://".length);
@@ -72,7 +73,7 @@ export async function rights(): Promise<void> {
       [...words("none"), "--queue", url],
       ["worker", "--once", "--queue", url],
     ]) {
-      await client.flushall(); // no user is served by the results of another
+      await client.flushall(); // no user gets the results of another
       const outcome = await diffeo(command, {
         seconds: 30,
         meanwhile: (child) => void setTimeout(() => child.kill("SIGINT"), 15_000 * patience),

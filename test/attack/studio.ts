@@ -1,4 +1,7 @@
-/** The studio's server: odd request lines, hosts, headers and paths; readers that leave or do not read. */
+/**
+ * The studio's server: unusual request lines, hosts, headers and paths; clients that disconnect or
+ * do not read.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
@@ -16,7 +19,7 @@ const opened = async (port: number): Promise<Socket> => {
   return socket;
 };
 
-/** The status of the answer to a request as it is written; 0 where there is none. */
+/** The status of the response to a raw request; 0 if there is none. */
 async function ask(port: number, text: string | Buffer): Promise<{ status: number; body: string }> {
   const socket = await opened(port);
   let body = "";
@@ -122,7 +125,7 @@ export async function studio(): Promise<void> {
     await check(`method ${method.slice(0, 10)}`, get("/", local, method), true);
   for (const text of raw) await check(`raw ${JSON.stringify(text.slice(0, 20))}`, text);
   const before = [filesOf(pid), memoryOf(pid)];
-  // Readers that leave in the middle, that read nothing, and that send nothing.
+  // Clients that disconnect early, that read nothing, and that send nothing.
   for (let i = 0; i < 400; i++) {
     const socket = await opened(port);
     socket.write(get(asset, `${local}\r\nSec-Fetch-Site: same-origin`));

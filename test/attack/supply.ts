@@ -10,7 +10,7 @@ const house = fileURLToPath(new URL("../../", import.meta.url));
 const json = (path: string) => JSON.parse(readFileSync(join(house, path), "utf8"));
 
 export async function supply(): Promise<void> {
-  // What `npm publish` would send.
+  // The files that `npm publish` would send.
   const { stdout } = spawnSync("npm", ["pack", "--workspaces", "--dry-run", "--json", "--silent"], {
     cwd: house,
     encoding: "utf8",
@@ -85,7 +85,7 @@ export async function supply(): Promise<void> {
     const weak =
       about.integrity && !/^sha512-/.test(about.integrity) ? "wrong: no SHA-512" : undefined;
     const open = user && !about.integrity && !about.optional ? "wrong: no digest" : undefined;
-    // What is installed is of the locked version.
+    // The installed version is the locked one.
     const there = join(house, path, "package.json");
     const other =
       existsSync(there) && JSON.parse(readFileSync(there, "utf8")).version !== about.version

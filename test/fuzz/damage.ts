@@ -1,11 +1,11 @@
 /**
- * npm run damage -- FILE…: damages a copy of each file, a change at a time, and counts the copies that
- * are read as if nothing had happened. Files are chains that `diffeo infer` keeps (chains.json) and
- * models and checkpoints (safetensors).
+ * npm run damage -- FILE…: damages copies of each file by one change each, and counts the copies
+ * that are read without an error. Files are chains of `diffeo infer` (chains.json), and models and
+ * checkpoints (safetensors).
  *
- * Changes: a byte with another value (3 values), cut after a byte, doubled, left out, swapped with the
- * next; blocks of 4 KiB zeroed. In large files the places are 1,500 bytes of the header's end and the
- * numbers, and all of the first 600.
+ * Changes: a byte with another value (3 values), cut after a byte, doubled, left out, swapped with
+ * the next; blocks of 4 KiB zeroed. Large files are changed at the first 600 bytes and at 1,500
+ * further places.
  */
 import { readFileSync } from "node:fs";
 import { DiffeoError } from "diffeo/graph";
@@ -50,7 +50,7 @@ function* damaged(bytes: Uint8Array): Generator<Uint8Array> {
 
 for (const path of process.argv.slice(2)) {
   const bytes = new Uint8Array(readFileSync(path));
-  read(bytes, path); // the file itself is whole
+  read(bytes, path); // the file itself must be valid
   let [changes, silent, crashed] = [0, 0, 0];
   for (const copy of damaged(bytes)) {
     changes++;

@@ -1,6 +1,6 @@
 /**
- * Feeds a parser: it reads an input or raises an error of ours, of bounded length, in little time;
- * anything else is a bug.
+ * Feeds a parser: it must read each input, or raise a DiffeoError of bounded length, within a time
+ * limit; anything else is a bug.
  */
 import { DiffeoError } from "diffeo/graph";
 import fc from "fast-check";
@@ -9,13 +9,13 @@ import { parsers } from "./parsers.ts";
 export interface Fed {
   readonly read: number;
   readonly refused: number;
-  /** Of one input, in milliseconds. */
+  /** The longest time for one input, in milliseconds. */
   readonly slowest: number;
 }
 
-/** Two of `problem` and `remedy`, and the words between them. */
+/** The maximal length of a message: `problem`, `remedy` and the words between them. */
 const LONGEST_MESSAGE = 2100;
-/** No input has more than some thousand letters; a machine may stall. */
+/** The time limit for one input, generous because a machine may stall. */
 const LONGEST_MS = 5000;
 
 export async function feed(name: string, count: number, seed: number): Promise<Fed> {

@@ -1,13 +1,10 @@
-/**
- * Inputs that are almost right: good ones with a few edits, of their letters, their bytes or their
- * JSON.
- */
+/** Almost valid inputs: valid ones with a few edits of characters, bytes or JSON values. */
 import fc from "fast-check";
 
 const place = fc.nat(1_000_000);
 const few = { maxLength: 6 };
 
-/** Texts: pieces cut out, doubled, or put in. */
+/** Texts with pieces removed, doubled or inserted. */
 export function texts(good: readonly string[], tokens: readonly string[]): fc.Arbitrary<string> {
   const piece = fc.oneof(fc.constantFrom(...tokens), fc.string({ maxLength: 8, unit: "binary" }));
   const edit = fc.record({ at: place, cut: fc.nat(12), put: piece, again: fc.boolean() });
@@ -25,7 +22,7 @@ export function texts(good: readonly string[], tokens: readonly string[]): fc.Ar
   return fc.oneof({ weight: 4, arbitrary: edited }, { weight: 1, arbitrary: made });
 }
 
-/** Bytes: some changed, and the end cut off or followed by more. */
+/** Bytes with some changed, and the end truncated or extended. */
 export function bytes(good: readonly Uint8Array[]): fc.Arbitrary<Uint8Array> {
   const change = fc.tuple(place, fc.oneof(fc.constantFrom(0, 1, 127, 128, 255), fc.nat(255)));
   const end = fc.oneof(fc.constant(0), fc.integer({ min: -100, max: 20 }));
@@ -67,7 +64,7 @@ const odd = fc.oneof(
 type Tree = Record<string, unknown> | unknown[];
 const isTree = (value: unknown): value is Tree => typeof value === "object" && value !== null;
 
-/** Every place of a tree: what it lies in, and its name there. */
+/** Every place of a tree: its parent, and its name in it. */
 function placesOf(tree: Tree, found: [Tree, string][] = []): [Tree, string][] {
   for (const [name, value] of Object.entries(tree)) {
     found.push([tree, name]);
@@ -76,7 +73,7 @@ function placesOf(tree: Tree, found: [Tree, string][] = []): [Tree, string][] {
   return found;
 }
 
-/** JSON values: some of their parts replaced by odd ones, left out, or named otherwise. */
+/** JSON values with some parts replaced, removed or renamed. */
 export function values(good: readonly unknown[]): fc.Arbitrary<unknown> {
   const edit = fc.record({
     at: place,

@@ -1,4 +1,4 @@
-/** Every parser of the repository, with inputs that are almost right. */
+/** Every parser of the repository, with almost valid inputs. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -326,7 +326,7 @@ async function parquetFiles(): Promise<Uint8Array[]> {
   ];
 }
 
-/** Much less than a file may take, since one damaged file in some hundred takes it. */
+/** A limit much lower than the default, since one damaged file in some hundred reaches it. */
 const FUZZ_LIMITS = { seconds: 0.5, bytes: 2 ** 29 };
 
 /** JSON files: changed values, and changed letters. */
@@ -353,7 +353,7 @@ export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
       fc.tuple(texts(fens, fenTokens), fc.boolean(), fc.boolean()),
       ([text, unknown, operations]) => {
         const board = parseFen(text, { unknown, operations });
-        // A placement without unknown squares comes back to itself.
+        // A placement without unknown squares is the same when written and read.
         if (!board.includes(UNKNOWN)) parseFen(formatFen(board));
         return board;
       },
@@ -375,7 +375,7 @@ export async function parsers(): Promise<Readonly<Record<string, Parser>>> {
     ),
     onnx: parser(bytes(onnxFiles()), async (file) => {
       const { inputs } = readOnnxFile(file);
-      // What the reader lets through, a runtime must survive; one in ten goes there, since a
+      // A runtime must survive the files that the reader accepts. One in ten is tried, since a
       // session takes milliseconds.
       if (inputs.length > 0 && file.reduce((a, b) => a + b, 0) % 10 === 0)
         await fromOnnx(file, { predicts: "score", shape: [2], time: (t) => t });

@@ -1,6 +1,6 @@
 /**
- * npm run fuzz -- [parser] [count] [seed]: feeds one parser, or all, with inputs that are almost
- * right.
+ * npm run fuzz -- [parser] [count] [seed]: feeds one parser, or all of them, with almost valid
+ * inputs.
  */
 import { feed } from "./fuzz.ts";
 import { parsers } from "./parsers.ts";
@@ -11,7 +11,7 @@ const [name, words] =
   first === undefined || /^\d/.test(first) ? [undefined, process.argv.slice(2)] : [first, rest];
 const [count = 100_000, seed = Date.now() % 2 ** 31] = words.map(Number);
 if (name !== undefined && !names.includes(name))
-  throw new Error(`there is no parser ${name}: ${names.join(", ")}`);
+  throw new Error(`unknown parser ${name}. Parsers: ${names.join(", ")}`);
 for (const each of name === undefined ? names : [name]) {
   const began = performance.now();
   const { read, refused, slowest } = await feed(each, count, seed);

@@ -1,4 +1,4 @@
-/** The one-file builds in pages of a plain HTTP server, without a bundler and an import map. */
+/** The one-file builds in pages of a plain HTTP server, without a bundler or an import map. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -40,7 +40,7 @@ const convolution = (module: string, settings: string): string =>
   const f = compile((x, w) => conv2d(x, w), [image.shape, kernel.shape]);
   globalThis.found = [...(await f(image, kernel)).data];`);
 
-/** A table, fitted, saved, read and sampled, in the page. */
+/** A table that is fitted, saved, read and sampled in the page. */
 const tables = html(`
   import { between, category, configureWeb, fitTable, parseTableModel, serializeTableModel } from "./files/diffeo-tables.js";
   configureWeb({ wasmPaths: "/onnxruntime/" });
@@ -75,7 +75,7 @@ describe("one file in a page of a plain HTTP server", () => {
   }
   const { browser } = started;
   const runtime = join(root, "node_modules", "onnxruntime-web", "dist");
-  /** What a page found, and which files it fetched. */
+  /** The result of a page, and the files it fetched. */
   async function visit<T>(name: keyof typeof pages): Promise<{ found: T; requested: string[] }> {
     const server = await serve({
       "/": folder,
@@ -111,7 +111,7 @@ describe("one file in a page of a plain HTTP server", () => {
     expect(firsts.reduce((a, b) => a + b, 0) / firsts.length).toBeCloseTo(0.655, 1);
   });
 
-  it("finds ONNX Runtime next to it on a CDN, and where the page sets it", async () => {
+  it("finds ONNX Runtime next to it on a CDN, and at the path that the page sets", async () => {
     const expected = [4, 6, 6, 4, 6, 9, 9, 6, 6, 9, 9, 6, 4, 6, 6, 4];
     const cdn = await visit<number[]>("cdn.html");
     expect(cdn.found).toEqual(expected);

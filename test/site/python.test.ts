@@ -1,6 +1,4 @@
-/**
- * The programs of docs/how-to/python.md, where `$PYTHON` or python3 has the packages that they name.
- */
+/** The programs of docs/how-to/python.md, if `$PYTHON` or python3 has their packages. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -75,7 +73,7 @@ it.skipIf(!has("arviz"))("ArviZ reads the draws of a posterior", async () => {
   const [program, data, out] = ["model.mjs", "data.json", "draws"].map((name) =>
     join(folder, name),
   );
-  // A process of its own: it resolves the imports of the model to the command's own packages.
+  // A separate process, which resolves the imports of the model to the packages of the command.
   expect(await startDiffeo("infer", program, "--data", data, "--out", out).ended).toMatchObject({
     code: 0,
   });

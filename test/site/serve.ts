@@ -1,4 +1,4 @@
-/** A plain HTTP server of files, without any header but the type: as the simplest hosts are. */
+/** A plain HTTP server of files that sets no header except the type, like the simplest hosts. */
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -24,7 +24,7 @@ export interface Server {
   close(): void;
 }
 
-/** Serves folders, each under the first part of the address that it stands for. */
+/** Serves folders by the first part of the path. */
 export async function serve(folders: Readonly<Record<string, string>>): Promise<Server> {
   const requested: string[] = [];
   const server = createServer(async (request, response) => {

@@ -34,7 +34,7 @@ describe("the documentation site", async () => {
     server.close();
   });
 
-  /** What a page complains of while `use` works with it. */
+  /** The errors of a page while `use` works with it. */
   async function complaints(width: number, use: (page: Page) => Promise<void>): Promise<string[]> {
     const page = await browser.newPage({ viewport: { width, height: 800 } });
     const said: string[] = [];
@@ -50,7 +50,7 @@ describe("the documentation site", async () => {
     return said;
   }
 
-  it("is as wide as a phone's screen, on every page", async () => {
+  it("fits the width of a phone's screen on every page", async () => {
     const wide: string[] = [];
     const said = await complaints(390, async (page) => {
       for (const path of pages) {
@@ -63,7 +63,7 @@ describe("the documentation site", async () => {
     expect(said).toEqual([]);
   });
 
-  it("runs its live examples, as they stand and as a reader changes them", async () => {
+  it("runs its live examples, unchanged and edited", async () => {
     const said = await complaints(1280, async (page) => {
       await page.goto(`${server.url}/start/`);
       const live = page.locator(".live").first();
@@ -106,7 +106,7 @@ describe("the documentation site", async () => {
     expect(said).toEqual([]);
   });
 
-  it("is accessible in both themes, by axe's rules", async () => {
+  it("is accessible by axe's rules in both themes", async () => {
     const axe = readFileSync(join(root, "node_modules", "axe-core", "axe.min.js"), "utf8");
     const found: string[] = [];
     for (const colorScheme of ["light", "dark"] as const) {

@@ -1,6 +1,6 @@
 /**
- * The declarations that a user of the packages gets, and what of them public symbols need: the
- * names that their types are made of, in their own package and in others.
+ * The published declarations of the packages, and the names that the types of public symbols refer
+ * to, in their own package and in others.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -19,11 +19,11 @@ interface DeclarationFile {
   readonly own: ReadonlyMap<string, readonly ts.Node[]>;
   /** Names from other files and packages, by the name they have here. */
   readonly imported: ReadonlyMap<string, Reference>;
-  /** Modules that the file exports whole. */
+  /** Modules that the file re-exports with `export *`. */
   readonly whole: readonly string[];
 }
 
-/** Writes the declarations of all packages, without what is `@internal`, into a folder. */
+/** Writes the declarations of all packages into a folder, without `@internal` ones. */
 function writeDeclarations(root: string): string {
   // Below node_modules, where the compiler finds the types of Node.
   const cache = join(root, "node_modules", ".cache");
@@ -121,7 +121,7 @@ function declarationReader(folder: string) {
     return file;
   };
 
-  /** What a name of a file refers to. */
+  /** The declaration that a name of a file refers to. */
   const find = (file: DeclarationFile, name: string): Reference | undefined => {
     if (file.own.has(name)) return { file: file.path, name };
     const imported = file.imported.get(name);
@@ -133,7 +133,7 @@ function declarationReader(folder: string) {
     return undefined;
   };
 
-  /** The names that a declaration's types are made of. */
+  /** The names that the types of a declaration refer to. */
   const referencesIn = (file: DeclarationFile, node: ts.Node): Reference[] => {
     const found: Reference[] = [];
     const visit = (child: ts.Node): void => {
@@ -151,8 +151,8 @@ function declarationReader(folder: string) {
   };
 
   /**
-   * All that given names need: what is there in their package as `FILE#NAME`, what is not as
-   * `FILE:NAME`, and what is in others as `MODULE:NAME`.
+   * All names that given names refer to: `FILE#NAME` for those of their package, `FILE:NAME` for
+   * missing ones, and `MODULE:NAME` for those of other packages.
    */
   const needed = (starts: readonly Reference[]): Set<string> => {
     const found = new Set<string>();
@@ -186,8 +186,8 @@ function declarationReader(folder: string) {
 }
 
 /**
- * What the types of public symbols name and users do not have: as `MODULE:NAME` what another
- * package does not publish, as `FILE:NAME` what declarations of their own leave out.
+ * Names in the types of public symbols that are not published: `MODULE:NAME` for those of another
+ * package, `FILE:NAME` for those of their own package.
  */
 export function hiddenNeeds(root: string, { entries }: Surface): string[] {
   const byPath = new Map(entries.map((entry) => [entry.path, entry]));

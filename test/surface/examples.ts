@@ -7,7 +7,7 @@ import ts from "typescript";
 import type { Surface } from "./symbols.ts";
 
 interface Example {
-  /** `path: name`, of the symbol that has it. */
+  /** `path: name` of its symbol. */
   readonly of: string;
   readonly path: string;
   readonly code: string;
@@ -95,7 +95,7 @@ function programText({ path, code }: Example, { entries }: Surface): string {
   return [...lines, code, "export {};"].join("\n");
 }
 
-/** What TypeScript finds wrong in examples: `path: name: message`. */
+/** The errors that TypeScript finds in examples: `path: name: message`. */
 export function faultsOfExamples(
   root: string,
   surface: Surface,
@@ -115,7 +115,7 @@ export function faultsOfExamples(
   host.readFile = (name) => texts.get(name) ?? readFile(name);
   host.getSourceFile = (name, version, ...rest) => {
     const text = texts.get(name);
-    // Files of the packages are parsed already.
+    // Files of the packages are already parsed.
     return text === undefined
       ? (surface.program.getSourceFile(name) ?? getSourceFile(name, version, ...rest))
       : ts.createSourceFile(name, text, version);

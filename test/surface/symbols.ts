@@ -1,9 +1,9 @@
 /**
- * What the packages export to users: every public symbol of every path of their `exports`, with its
- * kind and whether its declaration carries documentation. Read from the sources by TypeScript.
+ * The public symbols of every path in the `exports` of the packages, with kind and whether the
+ * declaration is documented. Read from the sources by TypeScript.
  *
- * An export statement of an index marked `@internal`, and a declaration marked so, is for other
- * packages of this repository. The declaration build strips both.
+ * Export statements of an index and declarations that are marked `@internal` are for other packages
+ * of this repository. The declaration build removes both.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -16,16 +16,16 @@ interface PublicSymbol {
   readonly kind: Kind;
   /** The declarations behind the exported name: several for an overloaded function. */
   readonly declarations: readonly ts.Declaration[];
-  /** Whether one of its declarations opens with a sentence of TSDoc. */
+  /** Whether one of its declarations has TSDoc. */
   readonly documented: boolean;
 }
 
 interface Entry {
-  /** What a program imports: `diffeo/graph`. */
+  /** The path to import from, such as `diffeo/graph`. */
   readonly path: string;
   /** Its source, relative to the root. */
   readonly file: string;
-  /** Entries that this one exports whole. */
+  /** Entries that this one re-exports with `export *`. */
   readonly whole: readonly string[];
   /** Symbols of this entry that no entry of `whole` has, by name. */
   readonly symbols: readonly PublicSymbol[];
@@ -96,7 +96,7 @@ function symbolOf(checker: ts.TypeChecker, name: string, exported: ts.Symbol): P
     exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
   const namespace = exported.declarations?.find(ts.isNamespaceExport);
   const declarations = namespace === undefined ? (target.declarations ?? []) : [namespace];
-  // What another package declares is documented there.
+  // Symbols of other packages are documented there.
   const own = declarations.filter((d) => !d.getSourceFile().fileName.includes("node_modules"));
   if (declarations.some(isInternal)) return [];
   const commented = namespace === undefined ? target : exported;
@@ -175,7 +175,7 @@ export const surfaceList = ({ entries }: Surface): string =>
 export function unmentioned(root: string, { entries }: Surface): string[] {
   const read = (folder: string, ending: string): string[] =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-      // Generated from the symbols themselves, it names all of them.
+      // The API reference names all symbols, since it is generated from them.
       .filter((path) => path.endsWith(ending) && !path.startsWith(join("reference", "api")))
       .map((path) => readFileSync(join(root, folder, path), "utf8"));
   const documents = [...read("docs", ".md"), readFileSync(join(root, "README.md"), "utf8")];

@@ -1,6 +1,4 @@
-/**
- * The bound on bits is the entropy where the posterior is the true one, and more where it is not.
- */
+/** The bound on bits equals the entropy for the true posterior, and exceeds it for others. */
 import { expect, it } from "vitest";
 import { bitsPerGrid, freshModel, type Model, standardise } from "../../src/categorical/index.ts";
 import { constant, expand, type Tensor } from "../../src/graph/index.ts";

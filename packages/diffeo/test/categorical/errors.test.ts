@@ -1,4 +1,4 @@
-/** The errors of a denoiser by time: what they are where they are known, and how they are kept. */
+/** The errors of a denoiser by time: known values, and how they are stored. */
 import { expect, it } from "vitest";
 import {
   errorsByTime,
@@ -32,7 +32,7 @@ const spec: ModelSpec = {
 const size = parameterCount(networkOf(spec.network).shapes());
 const classes = Uint8Array.from(integers(key("classes"), [7 * 6], 0, 3).data as ArrayLike<number>);
 
-it("is that of the mean of all classes, at every time, for a network that says nothing", async () => {
+it("is that of the mean of all classes at every time for an uninformative network", async () => {
   const model = modelOf(spec, new Float32Array(size));
   const { points, channels } = model.encoding;
   const codes = [0, 1, 2].map((k) => Array.from(points.subarray(k * channels, (k + 1) * channels)));
@@ -49,7 +49,7 @@ it("is that of the mean of all classes, at every time, for a network that says n
   for (const value of values) expect(value / expected).toBeCloseTo(1, 5);
 });
 
-it("does not depend on the size of a batch", async () => {
+it("does not depend on the batch size", async () => {
   const model = modelOf(
     spec,
     (normal(key("weights"), [size]).data as Float32Array).map((w) => 0.3 * w),
@@ -62,7 +62,7 @@ it("does not depend on the size of a batch", async () => {
   });
 });
 
-it("travels in the model's file, and can be put there without touching the parameters", () => {
+it("is stored in the model's file, and can be added without changing the parameters", () => {
   const model = modelOf(spec, normal(key("weights"), [size]).data as Float32Array);
   const errors = { times: [0.001, 0.3, 1], values: [0, 2, 9] };
   const plain = Buffer.concat(serializeModel(model));
@@ -97,7 +97,7 @@ it("travels in the model's file, and can be put there without touching the param
     ).toThrow("its errors by time are not valid");
 });
 
-it("gives fitted times to the solvers that take them, where the errors were measured and the drift is not scaled", async () => {
+it("gives fitted times to solvers that use them, if errors were measured and the drift is not scaled", async () => {
   const plain = modelOf(spec, normal(key("weights"), [size]).data as Float32Array);
   const model = { ...plain, errors: { times: [0.001, 0.3, 1], values: [0, 2, 9] } };
   expect(usualTimes(model, "dpmSolver2MSde", 4, {})).toEqual(fittedTimes(model, 4));

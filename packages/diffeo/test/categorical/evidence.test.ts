@@ -1,6 +1,6 @@
 /**
- * All that a noised grid says of its classes is the likelihood of each at each site, whatever the
- * map; known sites are one likelihood more.
+ * The evidence of a noised grid: the likelihood of each class at each site, for any map; known
+ * sites are one more likelihood.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -26,7 +26,7 @@ describe.each(maps)("%s", (map) => {
   const encoding = categorical(standardise(shares, { grid: [4], map }));
   const { points, classes, channels } = encoding;
 
-  it("puts classes at points of mean 0 and variance 1, that its bijector maps to softened classes", async () => {
+  it("puts classes at points of mean 0 and variance 1, which its bijector maps to softened classes", async () => {
     for (let j = 0; j < channels; j++)
       expect(shares.reduce((sum, p, k) => sum + p * points[k * channels + j], 0)).toBeCloseTo(
         0,
@@ -43,7 +43,7 @@ describe.each(maps)("%s", (map) => {
     });
   });
 
-  it("reads classes and mixtures from points as the bijector has them", async () => {
+  it("reads classes and mixtures from points by the bijector", async () => {
     const x = normal(key(map), [7, 4, channels], { dtype: "float64" });
     const y = await evaluate((z: Tensor) => encoding.phi.forward(z), x);
     const mixture = encoding.mixture(x.data as Float64Array);
@@ -88,7 +88,7 @@ describe.each(maps)("%s", (map) => {
   });
 });
 
-it("has equal distances between classes under the isometric log-ratio alone", () => {
+it("has equal distances between classes only under the isometric log-ratio", () => {
   const spread = (map: (typeof maps)[number]): number => {
     const { points } = categorical(standardise([0.25, 0.25, 0.25, 0.25], { grid: [4], map }));
     const at = (k: number): Float64Array => points.subarray(3 * k, 3 * k + 3);
@@ -121,7 +121,7 @@ const model = {
   ),
 };
 
-it("is shown known sites without their noise: the score of the others does not see it", async () => {
+it("receives known sites without noise, which does not affect the score of the others", async () => {
   const { denoiser } = model;
   const classes: NdArray = {
     ...{ shape: [1, 4, 4], dtype: "int32", data: Int32Array.from({ length: 16 }, (_, i) => i % 4) },
@@ -167,7 +167,7 @@ it("keeps known sites in samples, with one evaluation per step", async () => {
   expect(mask.shape).toEqual([3, 4, 4, 3]);
 });
 
-it("refuses what does not go together", () => {
+it("refuses options that do not fit together", () => {
   expect(() => denoiserOf({ ...spec, sees: "points" })).toThrow("cannot see points");
   expect(() => denoiserOf({ ...spec, parameterisation: "noise" })).toThrow(
     '`sees` is "likelihoods"',

@@ -1,6 +1,6 @@
 /**
- * A model of a custom grid as a file, and files that are not models. The way there and back to
- * samples is examples/grids.ts.
+ * A model of a custom grid as a file, and files that are not models. For training and sampling see
+ * examples/grids.ts.
  */
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -39,7 +39,7 @@ const spec: ModelSpec = {
 const weights = normal(key(1), [parameterCount(networkOf(spec.network).shapes())])
   .data as Float32Array;
 
-it("gives back spec and parameters", async () => {
+it("reads spec and parameters", async () => {
   const path = join(folder, "model.safetensors");
   await saveModel(path, modelOf(spec, weights), "F32");
   const model = await loadModel(path);
@@ -113,7 +113,7 @@ it.each<[string, string | undefined, string]>([
   await expect(loaded).rejects.toThrow(`${path}: `);
 });
 
-it("gives back a transformer of a sequence under another SDE", async () => {
+it("reads a transformer of a sequence under another SDE", async () => {
   const sequence: ModelSpec = {
     encoding: standardise([0.5, 0.25, 0.25], { grid: [5] }),
     parameterisation: "noise",
@@ -129,7 +129,7 @@ it("gives back a transformer of a sequence under another SDE", async () => {
   expect(flatten(model.parameters)).toEqual(flatten(fresh.parameters));
 });
 
-it("reads the first format, in which a network is a U-Net and has no kind", async () => {
+it("reads the first format, in which a network is a U-Net without a kind", async () => {
   const path = join(folder, "first.safetensors");
   await saveModel(path, modelOf(spec, weights), "F32");
   const { arrays } = await readSafetensors(path);
@@ -156,7 +156,7 @@ it.each<[string, object]>([
   ["10⁵ levels", { ...network, multipliers: Array<number>(1e5).fill(1), position: undefined }],
   ["10⁹ layers", { ...transformer, layers: 1e9 }],
   ["a width that has no square", { ...transformer, width: 2 ** 52 }],
-])("refuses a small file that says %s before anything is made", (_, claimed) => {
+])("refuses a small file that says %s before anything is allocated", (_, claimed) => {
   const small = serializeModel(modelOf(spec, weights), "F32");
   const bytes = Buffer.concat(small);
   const { arrays } = parseSafetensors(bytes, "small");
@@ -175,7 +175,7 @@ it.each<[string, object]>([
   expect(after.heapUsed + after.external - before.heapUsed - before.external).toBeLessThan(50e6);
 });
 
-it("refuses parameters that are not finite, and blames the file", async () => {
+it("refuses parameters that are not finite, and names the file", async () => {
   const path = join(folder, "nan.safetensors");
   await saveModel(path, modelOf(spec, weights.with(5, Number.NaN)), "F32");
   await expect(loadModel(path)).rejects.toThrow(

@@ -3,7 +3,7 @@ import { categorical, knownSites, siteLikelihood } from "../../src/categorical/i
 import { evaluate } from "../../src/engine/index.ts";
 import { constant, expand, type Tensor } from "../../src/graph/index.ts";
 
-it("counts each known site by the log-posterior of its own class, also where code points have unequal norms", async () => {
+it("counts each known site by the log-posterior of its class, also if code points have unequal norms", async () => {
   // With these means the codes lie at very different distances from the origin.
   const encoding = categorical({ grid: [2, 2], classes: 3, epsilon: 0.1, mean: [5, -1], scale: 1 });
   const norms = [0, 1, 2].map((k) => Math.hypot(...encoding.points.subarray(2 * k, 2 * k + 2)));

@@ -1,4 +1,4 @@
-/** Rules in words: what they say of sites and sums, what they refuse, and that they lead grids. */
+/** Rules in words: sites and sums, invalid rules, and guidance of grids. */
 import { describe, expect, it } from "vitest";
 import {
   freshModel,
@@ -41,7 +41,7 @@ describe("parseRules", () => {
     });
   });
 
-  it("holds a grid to them", () => {
+  it("checks a grid", () => {
     const latin = [0, 1, 2, 3, 1, 2, 3, 0, 2, 3, 0, 1, 3, 0, 1, 2];
     const hold = (text: string): boolean =>
       parseRules(text, square).conditions.every((condition) => meets(latin, condition));
@@ -67,14 +67,14 @@ describe("parseRules", () => {
     expect(() => parseRules(text, square)).toThrow(message);
   });
 
-  it("refuses a sum of names, and rows of a sequence", () => {
+  it("refuses a sum of classes without values, and rows of a sequence", () => {
     const words = { grid: [3], symbols: ["a", "b"] };
     expect(() => parseRules("sum all = 2", words)).toThrow("not all integers");
     expect(() => parseRules("rows different", words)).toThrow("has no rows");
   });
 });
 
-it("bounds many sums over parts of a grid as one after the other does", async () => {
+it("bounds many sums over parts of a grid as a loop over them does", async () => {
   const sums = sumsIn("rows different; sum (1:2, 1:2) >= 7; sum all < 30; count 4 in (*, 2) = 1");
   const x = normal(key("logits"), [3, 4, 4, 4], { dtype: "float64" });
   const [together, apart] = await evaluate((z: Tensor) => {
@@ -89,7 +89,7 @@ it("bounds many sums over parts of a grid as one after the other does", async ()
   });
 });
 
-it("leads grids of independent sites to rules that a few of a thousand meet", async () => {
+it("guides grids of independent sites to rules that few of a thousand satisfy", async () => {
   // A network without training gives every site its own likelihood: all classes as likely as any.
   const model = freshModel(
     {

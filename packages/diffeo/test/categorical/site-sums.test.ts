@@ -65,7 +65,7 @@ function interval(a: number, b: number): number {
   return Math.log((total * (to - from)) / n / 3 / Math.sqrt(2 * Math.PI)) - top;
 }
 
-describe("a process led by a sum over sites", () => {
+describe("a process guided by a sum over sites", () => {
   // 12 sites of three classes, independent of each other, with the exact posterior of each.
   const shares = [0.2, 0.3, 0.5];
   const encoding = categorical(standardise(shares, { grid: [12] }));
@@ -159,7 +159,7 @@ describe("a sum over sites", () => {
     },
   );
 
-  it("is where all sites are sure as likely as log Φ says, in its tail too", async () => {
+  it("has the likelihood log Φ for certain sites, also in its tail", async () => {
     // One site of class 1 alone: S = 3 with a spread of 0.2. From 60 digits.
     const sure = { shape: [1, 1, 4], dtype: "float64" as const, data: Float64Array.of(0, 1, 0, 0) };
     for (const [z, value] of [
@@ -169,7 +169,7 @@ describe("a sum over sites", () => {
       expect(await asked(sure, { values: VALUES, most: 2.5 + 0.2 * z })).toBeCloseTo(value, 5);
   });
 
-  it("is nearly as likely as the sum of independent sites is", async () => {
+  it("has nearly the likelihood of the sum of independent sites", async () => {
     const p = posterior(0.5);
     const distribution = exactDistribution(p.data);
     for (const n of [0, 4, 8]) {
@@ -180,7 +180,7 @@ describe("a sum over sites", () => {
     }
   });
 
-  it("pulls towards the bounds, with a gradient that is finite everywhere", async () => {
+  it("has a gradient towards the bounds that is finite everywhere", async () => {
     for (const [, sum] of cases) {
       const p = posterior(8);
       const slope = await evaluate(
@@ -191,7 +191,7 @@ describe("a sum over sites", () => {
     }
   });
 
-  it("refuses values that are not the classes', and nothing asked", async () => {
+  it("refuses values that do not fit the classes, and missing bounds", async () => {
     const p = posterior(1);
     await expect(asked(p, { values: [1, 2], least: 1 })).rejects.toThrow(
       "Give 4 integers, one per class",

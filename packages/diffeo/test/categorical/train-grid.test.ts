@@ -1,4 +1,4 @@
-/** The short road from classes to a model and from a model to classes. */
+/** Training a model on classes and sampling classes in one call each. */
 import { describe, expect, it } from "vitest";
 import {
   gridSpec,
@@ -30,7 +30,7 @@ const options: TrainGridOptions = {
 };
 
 describe("training", () => {
-  it("goes on from a store to the numbers of a run that was not stopped", async () => {
+  it("resumes from a store with the numbers of an uninterrupted run", async () => {
     const whole = await trainGrid(data, options);
     const store = memoryStore();
     const stop = new AbortController();
@@ -68,7 +68,7 @@ describe("training", () => {
     expect(losses.at(-1)).toBeLessThan(0.8 * losses[0]);
   });
 
-  it("chooses what is not set from the data", () => {
+  it("chooses unset options by the data", () => {
     const { network, encoding } = gridSpec(data, { classes: 3, grid: [LENGTH] });
     expect(network).toEqual({
       kind: "transformer",
@@ -114,7 +114,7 @@ describe("training", () => {
 });
 
 describe("sampling", () => {
-  it("gives grids that are functions of key and number, whatever the batch, and keeps known sites", async () => {
+  it("gives grids that depend on key and index only, for any batch size, and keeps known sites", async () => {
     const model = await trainGrid(data, { ...options, steps: 5 });
     const draw = (batch: number) =>
       sampleGrids(model, { count: 6, key: key(1), steps: 8, batch, threads: 1 });

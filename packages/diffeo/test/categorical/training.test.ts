@@ -37,7 +37,7 @@ const timesOf = (step: number, size = SIZE, focus?: Focus): number[] => [
 const { horizon } = model.denoiser.sde;
 
 describe("the batch of a step", () => {
-  it("holds whole grids of the data, all of them in turn, and other ones at other steps", () => {
+  it("holds whole grids of the data, all of them in turn, and different ones per step", () => {
     const [{ shape, data }] = batch(1);
     expect(shape).toEqual([SIZE, ROWS, COLUMNS]);
     const known = Array.from({ length: COUNT }, (_, i) => classes.slice(6 * i, 6 * i + 6).join());
@@ -49,7 +49,7 @@ describe("the batch of a step", () => {
     for (const part of [0, 1, 2]) expect(batch(2)[part].data).not.toEqual(batch(1)[part].data);
   });
 
-  it("has times spread evenly over [0.001, T], partners unlike", () => {
+  it("has times spread evenly over [0.001, T], different for the two of a pair", () => {
     for (const step of [1, 2, 3]) {
       const t = timesOf(step);
       const sorted = t.toSorted((a, b) => a - b);
@@ -64,7 +64,7 @@ describe("the batch of a step", () => {
     }
   });
 
-  it("never comes nearer to 0 than 0.001, and does come near it", () => {
+  it("has times of at least 0.001, and some near it", () => {
     const least = Math.min(...Array.from({ length: 100 }, (_, step) => Math.min(...timesOf(step))));
     expect(least).toBeGreaterThanOrEqual(Math.fround(0.001));
     expect(least).toBeLessThan(0.0011);

@@ -39,7 +39,7 @@ const logistic = {
 const wrong = (changes: object) => checkMap(bijector({ ...logistic, ...changes }), { event: [3] });
 
 describe("checkMap", () => {
-  it("accepts a map of three functions at typical points, and reports where it needs log space", async () => {
+  it("accepts a map of three functions at typical points, and reports if it needs log space", async () => {
     const report = await checkMap(bijector(logistic), { event: [3] });
     // φ(20) rounds to 1 in float32, from where no inverse leads back: only a closed form of J⁻¹
     // helps there.
@@ -51,7 +51,7 @@ describe("checkMap", () => {
     expect((await checkMap(sigmoidMap(), { event: [3] })).pass).toBe(true);
   });
 
-  it("catches a wrong inverse, and reports where", async () => {
+  it("catches a wrong inverse, with the point", async () => {
     const report = await wrong({ inverse: (y: Tensor) => sub(log(y), log(sub(1.0001, y))) });
     expect(report.pass).toBe(false);
     const [property] = report.properties;
@@ -74,7 +74,7 @@ describe("checkMap", () => {
     expect(failed(report)).not.toContain("φ⁻¹(φ(x)) = x");
   });
 
-  it("catches a log-determinant that is off by a constant, which no score would show", async () => {
+  it("catches a log-determinant that is off by a constant, which the score does not reveal", async () => {
     const report = await wrong({ logDet: (x: Tensor) => add(logistic.logDet(x), 0.1) });
     expect(failed(report).filter((property) => !property.startsWith("|x|"))).toEqual([
       "log|det J| = log|det| of the dense J",
@@ -94,7 +94,7 @@ describe("checkMap", () => {
     expect(failed(report)).toContain("φ⁻¹(φ(x)) = x");
   });
 
-  it("catches each wrong closed form by the property of that form", async () => {
+  it("catches each wrong closed form by its property", async () => {
     const ball = unitBall();
     const twice =
       (f: ((...args: never[]) => Tensor) | undefined) =>
@@ -117,7 +117,7 @@ describe("checkMap", () => {
     }
   });
 
-  it("excuses the rounding of what it compares with, never that of a closed form", async () => {
+  it("tolerates the rounding of its reference values, not that of a closed form", async () => {
     // Eight digits lost where nothing cancels; and where all of it does, 1e-12 too much:
     // J⁻¹Tr[GᵀHG] is 0 for scalar G on a sphere in R³, which autodiff finds to 1e-16.
     const large = (x: Tensor): Tensor => mul(add(abs(x), 1), 1e8);
@@ -134,7 +134,7 @@ describe("checkMap", () => {
     }
   });
 
-  it("catches a derivative in time that is wrong", async () => {
+  it("catches a wrong time derivative", async () => {
     const phi = timeAffine({ scale: (t) => exp(t) });
     const report = await checkMap(
       { ...phi, timeDerivative: (x, t) => phi.forward(mul(x, 1.01), t) },
@@ -145,12 +145,12 @@ describe("checkMap", () => {
     );
   });
 
-  it("catches a map that claims to act on each coordinate alone", async () => {
+  it("catches a map that is not elementwise but claims to be", async () => {
     const report = await checkMap({ ...additiveLogistic(), coordinatewise: true }, { event: [3] });
     expect(failed(report)).toContain("J is diagonal, as the map claims");
   });
 
-  it("says in the map's terms when shapes do not fit", async () => {
+  it("reports wrong shapes by the map's function", async () => {
     await expect(checkMap(tanhMap(), { event: [2, 3] })).rejects.toThrow(
       /acts on events of 1 axes, but \[2, 3\] has 2/,
     );
@@ -168,7 +168,7 @@ describe("checkMap", () => {
     );
   });
 
-  it("gives the same table twice, and runs without ONNX Runtime", async () => {
+  it("is reproducible, and runs without ONNX Runtime", async () => {
     const [a, b] = [
       await checkMap(tanhMap(), { event: [2] }),
       await checkMap(tanhMap(), { event: [2] }),
@@ -179,7 +179,7 @@ describe("checkMap", () => {
   });
 });
 
-it("checks properties of the caller as well", async () => {
+it("checks properties of the caller too", async () => {
   const oddness: Property = {
     name: "φ(−x) = −φ(x)",
     sides: (phi, { x, t }) => [phi.forward(neg(x), t), neg(phi.forward(x, t))],

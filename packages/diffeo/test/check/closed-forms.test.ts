@@ -1,6 +1,5 @@
 /**
- * Every closed form of every map, with each common mistake: each mistake is caught by the property
- * of that form.
+ * Every closed form of every map with each common mistake: the property of that form catches it.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -145,7 +144,7 @@ describe("a composition has every property", () => {
 });
 
 describe("a wrong closed form does not pass", () => {
-  it("whichever it is: each is one of some map", () => {
+  it("for every form: each is used by some map", () => {
     const all = new Set(mapProperties.flatMap((property) => property.of ?? []));
     expect([...new Set(maps.flatMap(({ map }) => formsOf(map)))].sort()).toEqual([...all].sort());
   });
@@ -195,7 +194,7 @@ describe("a wrong closed form does not pass", () => {
       });
   }
 
-  it("also if it is wrong for one kind of diffusion coefficient alone", async () => {
+  it("also if it is wrong for a single kind of diffusion coefficient", async () => {
     for (const { map, event } of catalogue.filter((e) =>
       ["additiveLogistic", "unitBall", "stickBreaking"].includes(e.name),
     ))

@@ -43,13 +43,13 @@ describe.each(cases)("%s", (_, domain) => {
   const x = normal(key("bent"), [60, n], { dtype: "float64" }).data.map((v) => 1.2 * v);
   const y = evaluated(x, n, domain.map.forward);
 
-  it("goes back to where it came from", () => {
+  it("has an inverse", () => {
     evaluated(y, domain.size, domain.map.inverse).forEach((v, i) => {
       expect(v).toBeCloseTo(x[i], 7);
     });
   });
 
-  it("knows its volume", () => {
+  it("has the right volume", () => {
     const h = 1e-6;
     const volume = evaluated(x, n, (p) => domain.map.logDet(p));
     const moved = (j: number, by: number): Float64Array =>
@@ -69,7 +69,7 @@ describe.each(cases)("%s", (_, domain) => {
     }
   });
 
-  it("is the same domain out of JSON", () => {
+  it("is the same domain when read from JSON", () => {
     const again = domainOf(JSON.parse(JSON.stringify(domain.spec)));
     expect(again.kind).toBe(domain.kind);
     expect(evaluated(x, n, again.map.forward)).toEqual(y);
@@ -86,7 +86,7 @@ describe("a bend", () => {
     expect(x[2]).toBeCloseTo(Math.log(2e6), 8);
   });
 
-  it("goes through the heights of its bins, and on with its mean slope", () => {
+  it("passes through the heights of its bins, and continues with its mean slope", () => {
     const { map } = bent(real(), spline(1));
     const y = evaluated(Float64Array.of(-3, -1.5, 0, 1.5, 3, 4.5), 1, map.forward);
     [-2, -1.5, 0.75, 1, 3, 3 + (1.5 * 5) / 6].forEach((v, i) => {
@@ -94,7 +94,7 @@ describe("a bend", () => {
     });
   });
 
-  it("has at the ends of its bins the slopes that were given, in units of the mean one", () => {
+  it("has the given slopes at the ends of its bins, in units of the mean slope", () => {
     const { map } = bent(real(), spline(1));
     const slopes = evaluated(Float64Array.of(-1.5, 0, 1.5), 1, (x) => map.logDet(x)).map(Math.exp);
     [0.7, 0.3, 1.4].forEach((slope, i) => {
@@ -102,7 +102,7 @@ describe("a bend", () => {
     });
   });
 
-  it("is refused where it does not fit", () => {
+  it("refuses parameters that do not fit", () => {
     expect(() => bent(simplex(4), sinh(2))).toThrow("2 numbers for 3 coordinates");
     expect(() => bent(category(["a", "b"]), sinh(1))).toThrow(
       "a domain of kind category cannot be bent",

@@ -1,6 +1,6 @@
 /**
- * Every domain: its map keeps its properties, what goes in comes out, what comes out is inside, and
- * what is not inside is said.
+ * Every domain: properties of its map, round trips of cells, values inside, and errors for values
+ * outside.
  */
 import { affineMatrix, pullVector } from "diffeo/bijector";
 import { checkMap } from "diffeo/check";
@@ -129,7 +129,7 @@ const noiseOf = (own: Domain, i: number): number[] =>
   Array.from(uniform(fold(key("u"), i), [own.noise], { dtype: "float64" }).data);
 
 describe.each(table)("%s", (_, own) => {
-  it("has a map that keeps all properties", async () => {
+  it("has a map with all properties", async () => {
     // Further out what closed forms are compared with, autodiff and the determinant of a dense JᵀJ,
     // has too few digits left.
     const report = await checkMap(own.map, {
@@ -148,7 +148,7 @@ describe.each(table)("%s", (_, own) => {
     expect(own.fault(own.decode(own.start))).toBeUndefined();
   });
 
-  it("takes in what it gives out, and is inside wherever x is", async () => {
+  it("reads the cells it writes, which are inside for any x", async () => {
     const x = normal(key("x"), [40, own.dimension], { dtype: "float64" }).data;
     for (const [i, y] of rowsOf(await forward(own, x), own.size).entries()) {
       const cells = own.decode(y);
@@ -159,7 +159,7 @@ describe.each(table)("%s", (_, own) => {
     }
   });
 
-  it("is read back from JSON as it was", async () => {
+  it("is the same when read from JSON", async () => {
     const again = domainOf(JSON.parse(JSON.stringify(own.spec)));
     const x = normal(key("json"), [3, own.dimension], { dtype: "float64" }).data;
     const [a, b] = [await forward(own, x), await forward(again, x)];
@@ -183,7 +183,7 @@ describe.each(table)("%s", (_, own) => {
     });
   });
 
-  it("says so where there are too few cells, or no numbers", () => {
+  it("refuses too few cells, and cells that are not numbers", () => {
     expect(own.fault([])).toMatch(/^0 values given, \d+ expected$/);
     if (own.kind === "category") return;
     const cells = own.decode(own.start).slice();
@@ -213,7 +213,7 @@ describe("cells that are y", () => {
 describe("far out", () => {
   // Matrices that rounding makes singular have no nearest neighbour that is worth the search.
   const kept = table.filter(([, own]) => !["correlation", "covariance"].includes(own.kind));
-  it.each(kept)("%s: nothing that comes out is outside", async (_, own) => {
+  it.each(kept)("%s: cells are never outside", async (_, own) => {
     const signs = Array.from(
       normal(key("far"), [60, own.dimension], { dtype: "float64" }).data,
       Math.sign,
@@ -226,7 +226,7 @@ describe("far out", () => {
   });
 });
 
-describe("what is not inside", () => {
+describe("cells outside", () => {
   it.each<[string, Domain, Cell[], RegExp]>([
     ["positive", positive(), [0], /^0 is the bound, which is not in the domain$/],
     ["positive", positive(), [-3], /^-3 is not above 0$/],
@@ -269,12 +269,12 @@ describe("what is not inside", () => {
       [5, 1, 30, 30, 40, 2, 1, "a", 3, 0, 0, 1],
       /^start, end: 1 is not greater than 2$/,
     ],
-  ])("of %s %# is said", (_, own, cells, message) => {
+  ])("of %s %# are reported", (_, own, cells, message) => {
     expect(own.fault(cells)).toMatch(message);
   });
 });
 
-describe("numbers as they are recorded", () => {
+describe("recorded numbers", () => {
   it.each([
     [real(1, { step: 0.05 }), 1.2751, 1.3],
     [real(1, { step: 0.3 }), 0.9004, 0.9],
@@ -294,7 +294,7 @@ describe("numbers as they are recorded", () => {
     expect(own.decode([y])).toEqual([cell]);
   });
 
-  it("ordered numbers keep their order and their step, and may be equal where that is said", () => {
+  it("ordered numbers keep their order and their step, and may be equal if the spec says so", () => {
     const tied = ordered(2, { step: 0.5, ties: true });
     expect(tied.encode([3, 3], [])).toEqual([3, 3.5]);
     expect(tied.decode([3, 3.5])).toEqual([3, 3]);
@@ -311,13 +311,13 @@ describe("numbers as they are recorded", () => {
     [() => real(1, { step: -1 }), /`step` is -1/],
     [() => positive({ range: [3, 1] }), /`range` is 3 to 1/],
     [() => integer({ range: [Number.NaN, 1] }), /`range` is NaN to 1/],
-  ])("what is no step and no range is refused", (make, message) => {
+  ])("invalid steps and ranges are refused", (make, message) => {
     expect(make).toThrow(message);
   });
 });
 
-describe("ways in", () => {
-  it("an integer is spread evenly over its interval, and is its floor", () => {
+describe("reading cells", () => {
+  it("an integer is spread uniformly over its interval, and is the floor of the result", () => {
     const own = integer({ least: 0 });
     expect(own.encode([3], [0.25])).toEqual([3.25]);
     expect(own.decode([3.999])).toEqual([3]);
@@ -327,7 +327,7 @@ describe("ways in", () => {
   });
 
   it.each([integer({ least: -3, most: 5 }), integer({ least: 2 }), integer({ most: 4 })])(
-    "an integer is inside its map's image, the first and the last as well: $spec",
+    "an integer is inside its map's image, also the first and the last: $spec",
     async (own) => {
       const { least, most } = own.spec as { least?: number; most?: number };
       const ends = [least ?? -40, most ?? 40];
@@ -340,7 +340,7 @@ describe("ways in", () => {
     },
   );
 
-  it("a point that rounding put on a ball's edge, or beyond it, comes out inside", () => {
+  it("a point that rounding moved onto a ball's boundary, or beyond it, is written inside", () => {
     const directions = normal(key("edge"), [300, 3], { dtype: "float64" }).data;
     for (const radius of [1, 5, 0.3]) {
       const own = ball(3, { radius });
@@ -354,7 +354,7 @@ describe("ways in", () => {
     }
   });
 
-  it("a category is softened by ε and is its largest share", () => {
+  it("a category is softened by ε, and is read from the largest share", () => {
     const own = category(["a", "b", "c"], { soften: 0.02 });
     expect(own.encode(["b"], [])).toEqual([0.01, 0.98]);
     expect(own.encode(["c"], [])).toEqual([0.01, 0.01]);
@@ -367,7 +367,7 @@ describe("ways in", () => {
     ).toEqual(["c", "a", "b"]);
   });
 
-  it("a zero part stands for one below its share of the total, and comes out as zero", () => {
+  it("a zero part is encoded as a small share, and decoded as zero", () => {
     const own = simplex(3, { total: 10, zeros: 0.01 });
     const y = own.encode([0, 4, 6], [0.5, 0.9, 0.9]);
     // 0.05 for the zero, and all of it over 10.05.
@@ -379,7 +379,7 @@ describe("ways in", () => {
     expect(back.reduce((a, b) => a + b, 0)).toBeCloseTo(10, 12);
   });
 
-  it("a rest that the others leave no room for is still a number in x", async () => {
+  it("a tiny last part is still finite in x", async () => {
     const own = simplex(3);
     const x = await inverse(own, own.encode([0.25, 0.75, 1e-30], []));
     expect([...x].every(Number.isFinite)).toBe(true);
@@ -388,7 +388,7 @@ describe("ways in", () => {
     expect(tiny[1]).toBeCloseTo(Math.log(1e-300 / 0.25), 10);
   });
 
-  it("rounded cells sum to the total within a tolerance, and go in as shares of their own sum", () => {
+  it("rounded cells sum to the total within a tolerance, and are read as shares of their own sum", () => {
     const own = simplex(["a", "b", "c"], { total: 100, tolerance: 2e-3 });
     expect(own.fault([33.3, 33.3, 33.3])).toBeUndefined();
     const [a, b] = own.encode([33.3, 33.3, 33.3], []);
@@ -396,7 +396,7 @@ describe("ways in", () => {
     expect(b).toBeCloseTo(1 / 3, 12);
   });
 
-  it("an angle is the same after whole turns, and comes out within half of one of its centre", () => {
+  it("an angle is the same after whole turns, and is written within half a turn of its centre", () => {
     const day = angle({ period: 24, centre: 20 });
     for (const hour of [1, 25, -23])
       expect(day.decode(day.encode([hour], []))[0]).toBeCloseTo(25, 10);
@@ -408,7 +408,7 @@ describe("ways in", () => {
     );
   });
 
-  it("an angle comes out from where it is asked to, wherever its circle is cut", () => {
+  it("an angle is written from the given start, wherever its circle is cut", () => {
     const wind = angle({ period: 360, centre: 217, from: 0 });
     // Just before 1000 in a circle that begins there: the sum with a whole turn less a little is
     // rounded to the turn.
@@ -420,7 +420,7 @@ describe("ways in", () => {
     expect(before >= 0 && before < 360).toBe(true);
   });
 
-  it("a density of an angle is that of its point on the circle, in the angle's units", async () => {
+  it("the density of an angle is that of its point on the circle, in the angle's units", async () => {
     // x = tan(θ/2): of a uniform angle, q(x) = 1/(π(1 + x²)), and of hours 1/24 each.
     const hours = angle({ period: 24 });
     const x = await inverse(hours, hours.encode([5], []));
@@ -455,7 +455,7 @@ describe("numbers by a distribution function", () => {
     return sum / U;
   };
 
-  it("a cell has the chance that y has of its interval", () => {
+  it("a cell has the probability of its interval of y", () => {
     // Edges 1.75 and 2.25 of 2: F = 0.002 + 0.298 (v − 0.25)/4.5.
     const F = (v: number): number => 0.002 + (0.298 * (v - 0.25)) / 4.5;
     expect(0.5 * chance(amounts, 2, 0, 1)).toBeCloseTo(F(2.25) - F(1.75), 12);
@@ -464,20 +464,20 @@ describe("numbers by a distribution function", () => {
     expect(0.5 * chance(amounts, 2, 0.4, 0.7)).toBeCloseTo(share(2.25) - share(1.75), 7);
   });
 
-  it("all cells together have the chance 1, but for what is far beyond the knots", () => {
+  it("the probabilities of all cells sum to 1, except for the tails beyond the knots", () => {
     let total = 0;
     for (let k = 0; k <= 20_000; k++) total += 0.5 * chance(amounts, k / 2, 0, 1);
     // w/(w + d) with w = 5 of 0.002.
     expect(total).toBeCloseTo(1 - (0.002 * 5) / (5 + 10_000.25 - 50.25), 9);
   });
 
-  it("an atom has all of y, whatever stands for it", () => {
+  it("an atom has the whole interval of y, whichever value stands for it", () => {
     expect(chance(rain, 0, 0, 1)).toBeCloseTo(1, 12);
     expect(chance(rain, -9, 0.3, 0.8)).toBeCloseTo(1, 3);
     expect(rain.encode([0], [0.3]).slice(0, 2)).not.toEqual(rain.encode([-9], [0.3]).slice(0, 2));
   });
 
-  it("values come out in steps and within the knots, as often as F says", async () => {
+  it("values are written in steps and within the knots, with the frequencies of F", async () => {
     const y = normal(key("amounts"), [20_000, 1], { dtype: "float64" }).data;
     const values = Array.from(y, (v) => amounts.decode([v])[0] as number);
     expect(values.every((v) => Number.isInteger(2 * v) && v >= 0.5 && v <= 50)).toBe(true);
@@ -488,7 +488,7 @@ describe("numbers by a distribution function", () => {
       expect(String(tenths.decode([v])[0]).length).toBeLessThanOrEqual(3);
   });
 
-  it("have a density of all digits where values are recorded in so many that cells have none", () => {
+  it("use the density if the step is below the precision of y", () => {
     const fine = empirical({ knots: [0, 1, 1e5], shares: [0.01, 0.98, 0.99], step: 1e-9 });
     const y = fine.encode([54_294.072546017], [0.5]);
     // log f/φ(y), where F rises by 0.01 over 10⁵.
@@ -496,7 +496,7 @@ describe("numbers by a distribution function", () => {
     expect(fine.logUnitOf?.([54_294.072546017], y)).toBeCloseTo(wanted, 4);
   });
 
-  it("what a model sees of them is the value", async () => {
+  it("a model sees their values", async () => {
     const y = [-1.3, 0.2, 2.5];
     const seen = await evaluate((z: Tensor) => (amounts.values as (y: Tensor) => Tensor)(z), {
       shape: [3, 1],
@@ -536,13 +536,13 @@ describe("units", () => {
   });
 });
 
-it("correlations of four variables keep the properties too, as far out as their matrices are regular", async () => {
+it("correlations of four variables have the properties too, as far out as their matrices are regular", async () => {
   const report = await checkMap(correlation(4).map, { event: [6], extreme: 8 });
   expect(report.properties.filter((property) => !property.pass)).toEqual([]);
 });
 
 describe("a product", () => {
-  it("names its columns, and gives each part its own", () => {
+  it("names its columns, and passes each part its own", () => {
     expect(mixed.columns).toEqual([
       ...[
         "ph",
@@ -576,14 +576,14 @@ describe("a product", () => {
     );
   });
 
-  it("takes each row by a key of its own", () => {
+  it("reads each row with its own key", () => {
     const u = uniform(sampleKeys(key(1), 2), [mixed.noise], { dtype: "float64" }).data;
     expect(
       mixed.encode([5, 1, 20, 30, 50, 1, 2, "b", 3, 0, 0.6, 0.8], u.subarray(0, 1))[8],
     ).toBeCloseTo(3 + u[0], 12);
   });
 
-  it("refuses columns of one name, products in it, and nothing", () => {
+  it("refuses duplicate column names, nested products and an empty list", () => {
     expect(() => product({ a: real(), b: simplex(["a", "c"]) })).toThrow(
       /two columns have the name "a"/,
     );
@@ -592,7 +592,7 @@ describe("a product", () => {
   });
 });
 
-describe("a domain of one's own", () => {
+describe("a custom domain", () => {
   const own = domain({
     kind: "above the diagonal",
     map: affineMatrix([
@@ -602,7 +602,7 @@ describe("a domain of one's own", () => {
     dimension: 2,
     fault: ([a, b]) => (b === b + a * 0 ? undefined : "no"),
   });
-  it("is a map and what is inside", async () => {
+  it("consists of a map and a test of membership", async () => {
     expect(own.start).toEqual([0, 0]);
     expect(own.decode([1, 2])).toEqual([1, 2]);
     const { data } = await evaluate((x: Tensor) => pullVector(own.map, x, x), [[1, 3]]);
@@ -611,12 +611,12 @@ describe("a domain of one's own", () => {
     expect(both.columns).toEqual(["own.1", "own.2", "other"]);
     expect(both.spec).toBeUndefined();
   });
-  it("has a size that its map has", () => {
+  it("has the size of its map", () => {
     expect(() => domain({ ...own, size: 3 })).toThrow(/gives 2 coordinates, `size` is 3/);
   });
 });
 
-describe("options that cannot be", () => {
+describe("invalid options", () => {
   it.each<[() => Domain, RegExp]>([
     [() => positive({ above: 0, below: 1 }), /both `above` and `below` are given/],
     [() => positive({ above: Number.NaN }), /the bound is NaN/],

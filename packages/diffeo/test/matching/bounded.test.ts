@@ -1,4 +1,4 @@
-/** Score matching of data with a boundary: slices that vanish there, and a map that leads away. */
+/** Score matching of data with a boundary: slices that vanish there, and a map that removes it. */
 import { describe, expect, it } from "vitest";
 import {
   additiveLogistic,
@@ -100,7 +100,7 @@ describe.each(distributions)("of $name", ({ score, logDensity }) => {
     expect(gap / expected).toBeCloseTo(1, 2);
   });
 
-  it("plain score matching has some", () => {
+  it("plain score matching has boundary terms", () => {
     const gap = lossAt(scoreMatching(), wrong) - lossAt(scoreMatching(), score);
     const expected = p.reduce(
       (s, v, i) => s + 0.5 * v * (0.7 * Math.cos((3 * (i + 0.5)) / GRID)) ** 2,
@@ -218,7 +218,7 @@ describe("score matching through a map", () => {
   });
 });
 
-it("refuses an empty box and a weight that is too flat", () => {
+it("refuses an empty box and a power that is too small", () => {
   expect(() => boundedSlices({ low: 1, high: 0 })).toThrow(/low < high/);
   expect(() => boundedSlices({ power: 0.2 })).toThrow(/at least 1\/2/);
 });
@@ -227,7 +227,7 @@ describe("checkObjective", () => {
   const count = 4000;
   const box = { low: 0, high: 1, key: key(3) };
 
-  it("tells slices that vanish at the faces from those that do not", async () => {
+  it("distinguishes slices that vanish at the faces from those that do not", async () => {
     const points = uniform(key(1), [count, 2], { dtype: "float64" });
     const plain = await checkObjective(scoreMatching(), points, box);
     expect(plain.edge).toBeCloseTo(1, 12);

@@ -142,7 +142,7 @@ const marginal = (sde: ReturnType<typeof vp>) => (x: Tensor, s: Tensor) => {
 };
 
 it.each(Object.entries(gaussianSdes))(
-  "%s: least at the score of the marginal, with any λ and through any map",
+  "%s: minimal at the score of the marginal, with any λ and through any map",
   async (_, make) => {
     const sde = make();
     const score = marginal(sde);
@@ -174,7 +174,7 @@ it.each(Object.entries(gaussianSdes))(
   },
 );
 
-it("weighs no error more than n times its bound, and is the unbounded weight far below it", async () => {
+it("weights no error by more than n times its bound, and equals the unbounded weight far below it", async () => {
   const sde = vp();
   const far = array([3, 2], Float64Array.of(9, -9, 0.1, 0.2, -14, 3));
   const times = filledArray(3, 0.02);

@@ -1,7 +1,4 @@
-/**
- * The losses: what they are invariant to, where their minimum is, and how they agree with each
- * other.
- */
+/** The losses: invariances, minima, and agreement with each other. */
 import { describe, expect, it } from "vitest";
 import { gaussian, mixture, sampleFrom } from "../../src/distribution/index.ts";
 import { evaluate } from "../../src/engine/index.ts";
@@ -60,7 +57,7 @@ const scaled = (family: SliceFamily, c: number): SliceFamily => ({
 
 describe("normalised GSSM", () => {
   it.each([quadraticSlices(), fourierSlices(), networkSlices(4)])(
-    "does not feel the scale of v: $name",
+    "does not depend on the scale of v: $name",
     async (family) => {
       const x = numbers("points", [20, 3]);
       const draws = drawn(normalisedGssm(family).draws(3), [20]);
@@ -114,7 +111,7 @@ describe("normalised GSSM", () => {
     },
   };
 
-  it.each([harmonic, eikonal])("takes what a family omits as zero: $name", async (family) => {
+  it.each([harmonic, eikonal])("treats omitted functions of a family as zero: $name", async (family) => {
     const said: SliceFamily = {
       ...family,
       slice: (x, d) => {
@@ -167,7 +164,7 @@ const traceOf = (m: Tensor): Tensor => {
   return sum(mul(m, unit), [-2, -1]);
 };
 
-it("uses closed forms of a score where it has them, and they change nothing", async () => {
+it("uses the closed forms of a score, which do not change its value", async () => {
   const known: ScoreFunction = Object.assign((x: Tensor) => mul(x, -2), {
     curvature: (_: Tensor, w: Tensor) => mul(sum(mul(w, w), [-2, -1]), -2),
     divergence: (x: Tensor) => add(mul(sum(x, -1), 0), -2 * (x.shape.at(-1) as number)),
@@ -254,7 +251,7 @@ const all: readonly {
 ];
 
 it.each(all)(
-  "$name is least at the true score",
+  "$name is minimal at the true score",
   async ({ objective, loss = lossOf(objective) }) => {
     const draws = drawn(objective.draws(2), [COUNT]);
     const h = 3;
@@ -282,7 +279,7 @@ it.each(all)(
   },
 );
 
-it("finite differences approach the derivative with the square of the step", async () => {
+it("finite differences have an error of second order in the step", async () => {
   const objective = gssmVr(quadraticSlices());
   const draws = drawn(objective.draws(3), [8]);
   const found = await at(
@@ -315,7 +312,7 @@ it.each([
   expect(make).toThrow(DiffeoError);
 });
 
-it("says what to do when a family gives no C, and when a loss has no slices", async () => {
+it("says what to do for a family without C, and for a loss without slices", async () => {
   expect(() => gssmVr(networkSlices())).toThrow(/withMonteCarlo/);
   const point: NdArray = numbers("points", [1, 2]);
   await expect(

@@ -1,6 +1,6 @@
 /**
- * Slice families: derivatives against autodiff, C and div C against means, and the O(n) sampler
- * against A itself.
+ * Slice families: derivatives compared with autodiff, C and div C with sample means, and the O(n)
+ * sampler with an explicit A.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -68,7 +68,7 @@ const families: readonly (readonly [string, SliceFamily, number])[] = [
 
 const point = (n: number): number[] => Array.from(numbers("point", [n]).data as Float64Array);
 
-it("a random network is a mean of its hidden units over √m: at 0, without biases, ∇v = m^{−½} Σ aⱼwⱼ", () => {
+it("a random network divides the sum of its hidden units by √m: at 0, without biases, ∇v = m^{−½} Σ aⱼwⱼ", () => {
   const draws = {
     w: constant([[[1, -2], [0.5, 3], [2, 1], [-1, 4]]], "float64"), // biome-ignore format: units
     b: constant([[0, 0, 0, 0]], "float64"),
@@ -210,7 +210,7 @@ it("has the C and div C of L₁ and L₂ in the paper", async () => {
     for (const v of values) expect(Math.abs(v)).toBeLessThan(1e-12);
 });
 
-it("has in closed form the E[ddᵀ] of normalised quadratic slices, and its divergence", async () => {
+it("has a closed form of E[ddᵀ] of normalised quadratic slices, and of its divergence", async () => {
   const [tau2, sigma2, n] = [0.8, 0.3, 5];
   const family = quadraticSlices({
     varDiagonal: 2 * tau2,
@@ -246,7 +246,7 @@ it("has in closed form the E[ddᵀ] of normalised quadratic slices, and its dive
   });
 });
 
-it("has the protocol's variances by default: σ₁² = 2/√n, σ₂² = 1/√n, σ₃² = 1, all else Rademacher", async () => {
+it("has by default σ₁² = 2/√n, σ₂² = 1/√n, σ₃² = 1 and Rademacher signs, as in the paper's protocol", async () => {
   const n = 5;
   const plain = quadraticSlices();
   const said = quadraticSlices({
@@ -357,7 +357,7 @@ it("finds the derivatives of any smooth v by autodiff", async () => {
     for (const v of values) expect(Math.abs(v)).toBeLessThan(1e-12);
 });
 
-it("averages several slices a point", async () => {
+it("averages several slices per point", async () => {
   const family = quadraticSlices();
   const many = gssm(family, { slices: 3 });
   const x = numbers("points", [4, 3]);
@@ -373,7 +373,7 @@ it("averages several slices a point", async () => {
   });
 });
 
-it("with linear slices is sliced score matching to the last digit", async () => {
+it("with linear slices equals sliced score matching", async () => {
   const family = linearSlices();
   const x = numbers("points", [7, 5]);
   const draws = drawn(gssm(family).draws(5), [7]);

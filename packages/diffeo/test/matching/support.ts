@@ -1,6 +1,6 @@
 /**
  * Shared by the tests of losses: a score that is not a gradient, dense forms of C, and means with
- * their errors.
+ * their standard errors.
  */
 import { evaluate } from "../../src/engine/index.ts";
 import {

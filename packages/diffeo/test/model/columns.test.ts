@@ -108,7 +108,7 @@ const rows = [
 ];
 
 describe("a transformer over columns", () => {
-  it("is its equation, with a level of noise a row, a group of rows or for all", () => {
+  it("follows its equation, with a noise level per row, per group of rows or for all", () => {
     const x = input("x", [4, 4], "float64");
     const grouped = input("grouped", [2, 2, 4], "float64");
     const data = Float64Array.from(rows.flat());
@@ -133,7 +133,7 @@ describe("a transformer over columns", () => {
     close(all, [1.5, 1.5, 1.5, 1.5]);
   });
 
-  it("lets a number be said by any token, also where there are as many of both", () => {
+  it("lets any token predict a number, also with equally many of both", () => {
     const said = (says: readonly number[]): number[] => {
       const two = networkOf({ ...spec, channels: 2, outputs: 2, sees: [[0], [1]], says });
       const same = two.init(key(5)) as unknown as Columns<NdArray>;
@@ -150,7 +150,7 @@ describe("a transformer over columns", () => {
     expect(said([1, 0])).toEqual(said([0, 1]).reverse());
   });
 
-  it("begins near zero, whatever the level", () => {
+  it("starts near zero at every noise level", () => {
     const n = 20;
     const places = Array.from({ length: n }, (_, i) => i);
     const big = networkOf({

@@ -54,7 +54,7 @@ const affine = { channels: 3, couplings: 4, width: 8 } as const;
 const spline = { channels: 5, couplings: couplingsFor(5), width: 8, bins: 4 } as const;
 const some = { channels: 4, moved: [3, 0, 2], couplings: 4, width: 8, bins: 3 } as const;
 
-describe("a flow of couplings", () => {
+describe("a coupling flow", () => {
   it.each([
     ["affine", affine],
     ["splines", spline],
@@ -96,7 +96,7 @@ describe("a flow of couplings", () => {
     },
   );
 
-  it("is the identity at first, and one of no other coordinates ever", () => {
+  it("is the identity at first, and always on unselected coordinates", () => {
     const x = normal(key(2), [7, 4], { dtype: "float64" });
     const at = input("x", [7, 4], "float64");
     const forward = (p: CouplingFlow<Tensor>): Float64Array =>
@@ -115,7 +115,7 @@ describe("a flow of couplings", () => {
       else expect(Math.abs(moved[i] - x.data[i])).toBeGreaterThan(1e-4);
   });
 
-  it("shows every coordinate to every other", () => {
+  it("lets every coordinate depend on every other", () => {
     const n = 6;
     const options = { channels: n, couplings: couplingsFor(n), width: 8 };
     const phi = couplingFlow(flowOf(options, 3), options);
@@ -133,7 +133,7 @@ describe("a flow of couplings", () => {
     }
   });
 
-  it("keeps in coupling k the coordinates whose bit ⌊k/2⌋ is k mod 2, so that any two are apart in one", () => {
+  it("keeps in coupling k the coordinates whose bit ⌊k/2⌋ is k mod 2, so that one coupling separates any two", () => {
     const options = {
       kind: "couplings",
       channels: 6,
@@ -163,7 +163,7 @@ describe("a flow of couplings", () => {
     expect(y[1]).toBeCloseTo(Math.exp(2) * 0.7, 13);
   });
 
-  it("refuses coordinates that are none", () => {
+  it("refuses invalid numbers of coordinates", () => {
     for (const moved of [[1], [0, 0], [0, 9]])
       expect(() => networkOf({ kind: "couplings", ...some, moved }).init(key(1))).toThrow(
         "coupling flow: `moved` is",

@@ -1,4 +1,4 @@
-/** A deep kernel density by its equation, in plain numbers. */
+/** A deep kernel density compared with its equation in plain numbers. */
 import { expect, it } from "vitest";
 import {
   constant,
@@ -38,7 +38,7 @@ function features(r: number, x: readonly number[]): number[] {
   );
 }
 
-it("a density is Σ α k(x, z) with kernels mixed by softmax, each of its own scale, over N(0, 4I)", () => {
+it("a density is Σ α k(x, z) relative to N(0, 4I), k a softmax mixture of kernels of different scales", () => {
   const rho = [0.5, -1].map((w) => Math.exp(w) / (Math.exp(0.5) + Math.exp(-1)));
   const rows = [[0.4, -0.9], [1.5, 2]]; // biome-ignore format: points
   const x = input("x", [2, n], "float64");

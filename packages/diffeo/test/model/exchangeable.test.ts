@@ -1,4 +1,4 @@
-/** What an exchangeable network promises: the same answer after classes or sites are renamed. */
+/** Equivariance of an exchangeable network under permutations of classes and sites. */
 import { expect, it } from "vitest";
 import { sudokuGroups } from "../../src/categorical/index.ts";
 import { evaluate } from "../../src/engine/index.ts";

@@ -1,4 +1,4 @@
-/** What networks begin with: draws of the variance that was asked for, by the number of inputs. */
+/** Initial weights of networks: their variance by the number of inputs. */
 import { describe, expect, it } from "vitest";
 import { convInit, gaussianArray, initialise, linearInit } from "../../src/model/layers.ts";
 import { key, normal } from "../../src/random/index.ts";
@@ -6,15 +6,15 @@ import { key, normal } from "../../src/random/index.ts";
 const variance = (data: ArrayLike<number>): number =>
   Array.from(data).reduce((s, v) => s + v * v, 0) / data.length;
 
-describe("parameters at first", () => {
-  it("are standard normal numbers times the root of a variance", () => {
+describe("initial parameters", () => {
+  it("are normal with the given variance", () => {
     const [plain, narrow] = [normal(key(1), [50]).data, gaussianArray(key(1), [50], 0.04).data];
     narrow.forEach((v, i) => {
       expect(v).toBeCloseTo(0.2 * plain[i], 6);
     });
   });
 
-  it("have variance gain over what a number is summed of: inputs, and those of every place of a filter", () => {
+  it("have the variance gain / fan-in: inputs, times the size of a filter", () => {
     const source = initialise(key(2));
     for (const [{ w, b }, wanted] of [
       [linearInit(source, 100, 200, 3), 3 / 100],

@@ -1,4 +1,4 @@
-/** What training, files and samplers take for granted of a network, for every row of the table. */
+/** What training, files and samplers assume of a network, for every row of the table. */
 import { evaluate } from "diffeo/engine";
 import {
   constant,
@@ -95,14 +95,14 @@ describe.each(Object.entries(examples))("%s", (_, { spec, grid }) => {
   const x = random("x", [3, ...grid, channels]);
   const t: NdArray = { shape: [3], dtype: "float64", data: Float64Array.of(0.2, 0.5, 0.9) };
 
-  it("is made of arrays of the shapes that it says, by its key alone", () => {
+  it("has parameters of the stated shapes, determined by the key", () => {
     const made = mapTree<NdArray, Shape>(fresh, ({ shape }) => shape, isNdArray);
     expect(mapShapes(shapes(), (shape) => shape)).toEqual(made);
     expect(init(key(1))).toEqual(fresh);
     expect(init(key(2))).not.toEqual(fresh);
   });
 
-  it("gives every site its numbers, and no sample looks at another", async () => {
+  it("gives every site its numbers, independently per sample", async () => {
     const run = (points: Tensor, times: Tensor): Tensor => apply(parameters, points, times);
     const all = await evaluate(run, x, t);
     expect(all.shape).toEqual([3, ...grid, outputs]);
@@ -113,7 +113,7 @@ describe.each(Object.entries(examples))("%s", (_, { spec, grid }) => {
     });
   });
 
-  it("refuses a grid that it does not take, and options that it does not have", () => {
+  it("refuses an unsupported grid and unknown options", () => {
     expect(requireGrid(grid)).toBeUndefined();
     expect(() => requireGrid([5, 5, 5])).toThrow(DiffeoError);
     expect(() => networkOf({ ...spec, ...{ whatever: 1 } })).toThrow(/whatever/);

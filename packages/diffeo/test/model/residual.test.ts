@@ -64,7 +64,7 @@ const rows = [
 ];
 
 describe("a residual network", () => {
-  it("is its equation, with a level of noise a row, a group of rows or for all", () => {
+  it("follows its equation, with a noise level per row, per group of rows or for all", () => {
     const x = input("x", [4, 3], "float64");
     const grouped = input("grouped", [2, 2, 3], "float64");
     const data = Float64Array.from(rows.flat());
@@ -88,7 +88,7 @@ describe("a residual network", () => {
     close(all, [1.5, 1.5, 1.5, 1.5]);
   });
 
-  it("gives the score of a Gaussian where it predicts the v of one", () => {
+  it("gives the score of a Gaussian if it predicts v of a Gaussian", () => {
     // x₀ ~ N(0, c²): E[x₀ | x] = m c² x/(m²c² + σ²) and the score is −x/(m²c² + σ²); v̂ = (m x −
     // x̂₀)/σ.
     const sde = vp();
@@ -116,7 +116,7 @@ describe("a residual network", () => {
     });
   });
 
-  it("begins near zero, whatever the level", () => {
+  it("starts near zero at every noise level", () => {
     const big = networkOf({ kind: "residual", channels: 20, width: 64, blocks: 3 }).init(key(3));
     const p = mapTree<NdArray, Tensor>(
       big,

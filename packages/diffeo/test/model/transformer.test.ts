@@ -1,6 +1,6 @@
 /**
- * The transformer beside one in plain loops, its gradient beside differences, and the properties
- * that its structure gives.
+ * The transformer compared with one in plain loops, its gradient with differences, and the
+ * properties of its structure.
  */
 import { describe, expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";
@@ -172,7 +172,7 @@ describe.each(cases)("a transformer of %s", (_, options) => {
     transformer(unflatten(flat, fresh) as unknown as Transformer<Tensor>, image, time, options);
   const specs = [[null], [null, ...options.grid, options.channels], [null]] as const;
 
-  it("starts at zero, with the shapes it says it has", async () => {
+  it("starts at zero, with the stated shapes", async () => {
     const f = compile(at, specs, { threads: 1 });
     const { shape: out, data } = await f(
       flatten(fresh),
@@ -185,7 +185,7 @@ describe.each(cases)("a transformer of %s", (_, options) => {
     expect(parameterCount(networkOf({ kind: "transformer", ...options }).shapes())).toBe(size);
   });
 
-  it("is what plain loops give", async () => {
+  it("equals plain loops", async () => {
     let from = 0;
     const parameters = JSON.parse(JSON.stringify(fresh), (name, value) => {
       if (name === "data" || typeof value !== "object" || !("shape" in value)) return value;
@@ -211,7 +211,7 @@ describe.each(cases)("a transformer of %s", (_, options) => {
     expect(Math.max(...apart)).toBeLessThan(1e-11);
   });
 
-  it("has the gradient in all weights that differences along random directions give", async () => {
+  it("has the gradient of differences along random directions in all weights", async () => {
     const loss = (flat: Tensor, image: Tensor, time: Tensor): Tensor =>
       sum(square(at(flat, image, time)));
     const f = compile(valueAndGrad(loss), specs, { type: "float64", threads: 1 });

@@ -1,7 +1,4 @@
-/**
- * The U-Net once more, in plain loops over one image [row][column][channel], as one would write it
- * down from the papers.
- */
+/** The U-Net in plain loops over one image [row][column][channel], written from the papers. */
 import { expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";
 import { constant, isNdArray, mapTree, type NdArray, type Tensor } from "../../src/graph/index.ts";
@@ -157,7 +154,7 @@ function plainUnet(p: Parameters, x: Image, t: number, options: UNetOptions): Im
   return conv(p.head, siluImage(groupNorm(p.norm, h, options.groups)));
 }
 
-it("is what plain loops compute, to rounding", async () => {
+it("equals plain loops, to rounding", async () => {
   const options: UNetOptions = {
     channels: 3,
     width: 8,

@@ -27,7 +27,7 @@ const at = (flat: Tensor, image: Tensor, time: Tensor): Tensor =>
   unet(unflatten(flat, parameters) as unknown as UNet<Tensor>, image, time, options);
 
 describe("the U-Net", () => {
-  it("maps an image and a time to an image with the channels asked for, and starts at zero", async () => {
+  it("maps an image and a time to an image with the given channels, and starts at zero", async () => {
     const f = compile(at, [[null], [null, 4, 4, 3], [null]], { threads: 1 });
     const start = flatten(parameters);
     const { shape, data } = await f(start, Float32Array.from(x.data), Float32Array.from(t.data));
@@ -36,7 +36,7 @@ describe("the U-Net", () => {
     await f.dispose();
   });
 
-  it("has the gradient in all weights that differences along random directions give", async () => {
+  it("has the gradient of differences along random directions in all weights", async () => {
     const loss = (flat: Tensor, image: Tensor, time: Tensor): Tensor =>
       sum(square(at(flat, image, time)));
     const f = compile(valueAndGrad(loss), [[null], [null, 4, 4, 3], [null]], {
@@ -72,7 +72,7 @@ describe("the U-Net", () => {
     expect(() => unetInit(key(1), { ...options, ...odd })).toThrow(message);
   });
 
-  it("sees each board of a batch alone", async () => {
+  it("treats each board of a batch independently", async () => {
     const f = compile(at, [[null], [null, 4, 4, 3], [null]], { type: "float64", threads: 1 });
     const both = (await f(theta, x, t)).data as Float64Array;
     const one = (

@@ -1,6 +1,6 @@
 /**
- * Files with a tensor in another file: refused wherever onnx.proto lets a tensor stand, before a
- * runtime can open the path.
+ * Files with a tensor in another file: refused at every place where onnx.proto allows a tensor,
+ * before a runtime can open the path.
  */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
@@ -57,11 +57,11 @@ describe("a tensor in another file is refused", () => {
     );
   });
 
-  it("in a file that ONNX Runtime would accept: the default of a function's attribute", () => {
+  it("in a place that ONNX Runtime would accept: the default of a function's attribute", () => {
     expect(() => readOnnxFile(read("function-default"))).toThrow(/numbers of "A" in another file/);
   });
 
-  it("and so is ONNX Runtime's own format, in bytes that are both", () => {
+  it("and so is ONNX Runtime's own format, in bytes that are valid in both formats", () => {
     // Field 2 of ModelProto (its producer), 6 bytes long: a FlatBuffer begins with an offset.
     const head = Uint8Array.of((2 << 3) | 2, 6, 0, 0, ...text("ORTM"));
     expect(() => readOnnxFile(Uint8Array.of(...head, ...read("torch-style")))).toThrow(

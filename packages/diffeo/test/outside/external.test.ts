@@ -1,6 +1,6 @@
 /**
- * Scores that are functions on arrays: the same numbers as the score inside the graph, one call
- * where it makes one.
+ * Scores that are functions on arrays: the same numbers and the same number of calls as the score
+ * inside the graph.
  */
 import { describe, expect, it } from "vitest";
 import { additiveLogistic, expMap } from "../../src/bijector/index.ts";
@@ -100,7 +100,7 @@ describe("a score outside of the graph", () => {
     },
   );
 
-  it("knows of known values and of energies", async () => {
+  it("works with known values and with energies", async () => {
     const { f } = hosted(inside);
     const known = { mask: ndarray([1, 0]), value: ndarray([0.7, 1]), resample: 2 };
     const run = (score: MarginalScore) =>
@@ -118,7 +118,7 @@ describe("a score outside of the graph", () => {
     expect(difference(own.samples, other.samples)).toBeLessThan(1e-12);
   });
 
-  it("is cut into batches, and gets the batch axes of whatever calls it as rows", async () => {
+  it("is called in batches, with the caller's batch axes as rows", async () => {
     const { f, calls } = hosted(inside);
     const run = compile(
       external(f, { batch: 4 }),
@@ -252,7 +252,7 @@ describe("derivatives by differences", () => {
     }
   });
 
-  it("stop at the first, and at x", async () => {
+  it("are of first order only, and with respect to x only", async () => {
     const score = external(f, { differences: 0.01, sde });
     const twice = compile(
       (p: Tensor, s: Tensor) =>
@@ -268,8 +268,8 @@ describe("derivatives by differences", () => {
   });
 });
 
-describe("an external score in a line", () => {
-  it("maps the numbers of x as they are, without a cast", async () => {
+describe("an external score in one line", () => {
+  it("passes the numbers of x without a cast", async () => {
     const score = external(({ data }) => data.map((v) => -v));
     const { samples } = await sample(reverse(vp(), score), {
       shape: [2],
@@ -281,11 +281,11 @@ describe("an external score in a line", () => {
   });
 });
 
-describe("what an external score may do wrong", () => {
+describe("an error of an external score", () => {
   const run = (f: unknown) =>
     sample(reverse(vp(), external(f as never)), { shape: [2], count: 3, steps: 2, key: key(1) });
 
-  it("is said", async () => {
+  it("is reported", async () => {
     await expect(run(async () => new Float32Array(5))).rejects.toThrow(
       /returned 5 numbers for 3 events of 2/,
     );
@@ -305,7 +305,7 @@ describe("what an external score may do wrong", () => {
     await expect(run(() => Promise.reject(offline))).rejects.toBe(offline);
   });
 
-  it("is told where an async function was given without it", async () => {
+  it("is reported if an async function is given without the option", async () => {
     const bare = (async () => new Float32Array(6)) as unknown as MarginalScore;
     await expect(
       sample(reverse(vp(), bare), { shape: [2], count: 3, key: key(1) }),

@@ -1,6 +1,4 @@
-/**
- * Scores out of ONNX files: what exporters write, what is wrong with a file, and what comes out.
- */
+/** Scores from ONNX files: files of exporters, invalid files, and the numbers of both. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";
@@ -59,14 +57,14 @@ const files: readonly [name: string, options: Partial<FromOnnxOptions>, error: n
 ];
 
 describe("fromOnnx", () => {
-  it.each(files)("%s answers what it was made of (%o)", async (name, options, error) => {
+  it.each(files)("%s computes the function it was exported from (%o)", async (name, options, error) => {
     const score = await fromOnnx(read(name), { predicts: "score", ...options });
     const run = compile(score, [[null, 2], [null]], { type: "float64" });
     expect(worst(await run(points, times))).toBeLessThan(error);
     await run.dispose();
   });
 
-  it("gives the other inputs of a file what it is told", async () => {
+  it("passes the given values to the other inputs of a file", async () => {
     const score = await fromOnnx(read("more-ports"), {
       predicts: "score",
       constants: { label: label(1) },
@@ -77,7 +75,7 @@ describe("fromOnnx", () => {
     await run.dispose();
   });
 
-  it("takes events of any size where the file leaves it open, and says that it has not looked", async () => {
+  it("accepts events of any size if the file leaves it open, and reports that it was not checked", async () => {
     const score = await fromOnnx(read("open-event"), { predicts: "score" });
     expect(score.describe()).toMatch(/not checked yet, because the shape of an event is not known/);
     const run = compile(score, [[null, 3], [null]]);
@@ -85,7 +83,7 @@ describe("fromOnnx", () => {
     await run.dispose();
   });
 
-  it("gives the same on the reference device, on a worker and under checkFinite", async () => {
+  it("gives the same numbers on the reference device, on a worker and with checkFinite", async () => {
     const score = await fromOnnx(read("torch-style"), { predicts: "score" });
     for (const options of [{ device: "reference" }, { worker: true }, { checkFinite: true }]) {
       const run = compile(score, [[null, 2], [null]], options);
@@ -94,7 +92,7 @@ describe("fromOnnx", () => {
     }
   });
 
-  it("says what it found", async () => {
+  it("describes the file", async () => {
     const score = await fromOnnx(read("column"), { predicts: "noise", sde: vp() });
     expect(score.describe()).toBe(
       `jax2onnx: opset 17, IR version 8, 6 operators, 18 parameters (float32)
@@ -131,7 +129,7 @@ suspicious: at t = 1, where points are noise, its output as noise is -0.15 times
     },
   );
 
-  it("is doubted by noise of the horizon's size, between a twentieth and three times the score of it", async () => {
+  it("is checked with noise at the horizon: a ratio between 1/20 and 3 to its score", async () => {
     const sde = ve({ sigmaMin: 0.01, sigmaMax: 50 });
     const times =
       (multiple: number): Answer =>
@@ -147,7 +145,7 @@ suspicious: at t = 1, where points are noise, its output as noise is -0.15 times
     expect(await doubtOf(times(4), [3], { predicts: "score" }, unknown)).toBeUndefined();
   });
 
-  it("samples the distribution of a score without time", async () => {
+  it("samples the distribution of a time-independent score", async () => {
     // s = −x is the score of N(0, I), which VP leaves as it is.
     const score = await fromOnnx(read("timeless"), { predicts: "score" });
     const { samples } = await sample(reverse(vp(), score), {
@@ -162,7 +160,7 @@ suspicious: at t = 1, where points are noise, its output as noise is -0.15 times
   });
 });
 
-describe("what is wrong with a file", () => {
+describe("an invalid file", () => {
   const open = (name: string, options: Partial<FromOnnxOptions> = {}) =>
     fromOnnx(read(name), { predicts: "score", ...options });
 
@@ -199,7 +197,7 @@ describe("what is wrong with a file", () => {
     await expect(open(name, options)).rejects.toThrow(message);
   });
 
-  it("is said of bytes that are no ONNX file", async () => {
+  it("is refused if its bytes are not an ONNX file", async () => {
     for (const bytes of [
       new Uint8Array(0),
       Uint8Array.of(1, 2, 3),
@@ -211,7 +209,7 @@ describe("what is wrong with a file", () => {
     );
   });
 
-  it("is said of every file that was cut off", async () => {
+  it("is refused wherever it was truncated", async () => {
     const bytes = read("torch-style");
     for (let length = 0; length < bytes.length; length += 7)
       await expect(fromOnnx(bytes.subarray(0, length), { predicts: "score" })).rejects.toThrow(
@@ -219,7 +217,7 @@ describe("what is wrong with a file", () => {
       );
   });
 
-  it("is said of graphs without end in each other", () => {
+  it("is refused if its graphs are nested too deeply", () => {
     let graph: Uint8Array = Uint8Array.of();
     const field = (number: number, bytes: Uint8Array): Uint8Array =>
       Uint8Array.of((number << 3) | 2, (bytes.length & 0x7f) | 0x80, bytes.length >> 7, ...bytes);
@@ -227,7 +225,7 @@ describe("what is wrong with a file", () => {
     expect(() => readOnnxFile(field(7, graph))).toThrow(/nested \d+ levels deep/);
   });
 
-  it("names what has no derivatives", async () => {
+  it("is refused with the operation that has no derivative", async () => {
     const score = await open("torch-style");
     const process = reverse(vp(), score);
     const { logDensity } = await import("../../src/sampler/index.ts");

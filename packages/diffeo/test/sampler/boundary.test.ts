@@ -14,7 +14,7 @@ const standardError = (count: number): number => Math.sqrt((occupied * (1 - occu
 const shared = { shape: [pieces], key: key("squares"), threads: 1 } as const;
 
 describe("squares of a chess board", () => {
-  it.each([100, 250])("hold as many pieces as they should after %i steps in x", async (steps) => {
+  it.each([100, 250])("have the right number of pieces after %i steps in x", async (steps) => {
     const { samples, exits, clamps } = await sample(process, { ...shared, count: 1500, steps });
     const found = occupancy(samples);
     console.log(
@@ -25,7 +25,7 @@ describe("squares of a chess board", () => {
   });
 
   it.each([250, 1000])(
-    "do not after %i steps in y, clamped or not, and the exits are told",
+    "have a wrong number after %i steps in y, clamped or not, and exits are counted",
     async (steps) => {
       const count = 600;
       const result = await sample(process, {

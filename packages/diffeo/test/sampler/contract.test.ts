@@ -1,6 +1,6 @@
 /**
- * What every sampler promises: the same numbers for the same key, honest counts, and errors that
- * say what to do.
+ * Properties of every sampler: reproducibility by key, correct counts, and errors that say what to
+ * do.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -73,7 +73,7 @@ describe.each(solverNames)("%s", (solver) => {
   });
   afterAll(() => draw.dispose());
 
-  it("gives the same samples for the same key, on a worker too, others for another", async () => {
+  it("gives the same samples for the same key, also on a worker, and others for another key", async () => {
     const one = await draw(call);
     const two = await sample(process, { ...optionsFor(solver), worker: true });
     const three = await draw({ ...call, key: key("other") });
@@ -81,7 +81,7 @@ describe.each(solverNames)("%s", (solver) => {
     expect(numbers(one.samples)).not.toEqual(numbers(three.samples));
   });
 
-  it("gives sample i the same value in any batch, and alone", async () => {
+  it("gives sample i the same value in a batch of any size", async () => {
     const whole = numbers((await draw(call)).samples);
     const parts = numbers((await draw({ ...call, batch: 23 })).samples);
     const alone = numbers((await draw({ ...call, count: 3, first: 9, batch: 1 })).samples);
@@ -127,7 +127,7 @@ describe.each(solverNames)("%s", (solver) => {
     }
   });
 
-  it("stops when asked to", async () => {
+  it("stops when its signal is aborted", async () => {
     const controller = new AbortController();
     const run = draw({
       ...call,
@@ -139,7 +139,7 @@ describe.each(solverNames)("%s", (solver) => {
     await expect(run).rejects.toThrow(/abort/i);
   });
 
-  it("says that the score is not a number, at which time and for which sample", async () => {
+  it("reports a NaN of the score with its time and sample", async () => {
     const broken = reversePush(sde, sigmoidMap(), (x, t) =>
       add(mul(x, -1), log(sub(alignToEvent(t, 1), 0.5))),
     );
@@ -161,7 +161,7 @@ describe.each(solverNames)("%s", (solver) => {
     });
   });
 
-  it("removes the last noise if asked: the mean of x₀ given x, for one more evaluation, as the map has it at t = 0", async () => {
+  it("with denoise returns the mean of x₀ given x through the map at t = 0, for one more evaluation", async () => {
     const point = vp();
     const { meanFactor, std } = point.transition;
     // All data at 0.7: the score is (0.7 m − x)/σ², and the mean of x₀ is 0.7 whatever x.
@@ -190,25 +190,25 @@ describe.each(solverNames)("%s", (solver) => {
 
 const lastTime = sde.horizon / 1000;
 
-it("takes a solver of one's own, under any name", async () => {
+it("accepts a custom solver under any name", async () => {
   const own: Solver = { ...solvers.domainPreserving(), name: "mine" };
   const { samples } = await sample(process, { ...shared, solver: own });
   expect(numbers(samples)).toEqual(numbers((await sample(process, shared)).samples));
 });
 
-describe("a bad request", () => {
+describe("an invalid request", () => {
   const expectUsage = async (options: Partial<SampleOptions>, message: RegExp, on = process) => {
     const run = sample(on, { ...shared, ...options } as SampleOptions);
     await expect(run).rejects.toThrow(message);
     await expect(run).rejects.toMatchObject({ name: "DiffeoError" });
   };
 
-  it("has times that rise where they should fall", () =>
+  it("has increasing times that should decrease", () =>
     expectUsage(
       { grid: [1, 0.5, 0.6, 0.1] },
       /from t = 0\.5 to t = 0\.6 .* dt = 0\.0999.* time must decrease/,
     ));
-  it("has times that fall where they should rise", () =>
+  it("has decreasing times that should increase", () =>
     expectUsage(
       {
         grid: [0, 0.5, 0.4],
@@ -219,16 +219,16 @@ describe("a bad request", () => {
       forward(sde) as never,
     ));
   it("has times beyond the horizon", () => expectUsage({ grid: [2, 1] }, /outside 0 … 1/));
-  it("has no steps, or more than anyone can wait for", async () => {
+  it("has no steps, or too many", async () => {
     await expectUsage({ steps: 0 }, /`steps` is 0/);
     for (const grid of ["uniform", "quadratic", "logSnr"] as const)
       await expectUsage({ steps: 1e12, grid }, /`steps` is 1000000000000\..*10000000/);
   });
-  it("names no grid", async () => {
+  it("names an unknown grid", async () => {
     await expectUsage({ grid: "toString" as "uniform" }, /unknown `grid` "toString".*logSnr/);
     await expectUsage({ grid: 3 as never }, /unknown `grid` "3"/);
   });
-  it("wants more samples than an array holds", async () => {
+  it("asks for more samples than an array can hold", async () => {
     await expectUsage({ count: 1e12 }, /`count` is 1000000000000: samples of shape \[2\]/);
     await expectUsage({ count: 1e12, batch: 64 }, /`count` is 1000000000000/);
   });
@@ -240,7 +240,7 @@ describe("a bad request", () => {
       },
       /point 1 of 2 is outside the domain of additive logistic/,
     ));
-  it("starts at what is no number", () =>
+  it("starts at NaN", () =>
     expectUsage(
       {
         start: { shape: [1, 2], dtype: "float64", data: Float64Array.of(0.3, Number.NaN) },
@@ -248,7 +248,7 @@ describe("a bad request", () => {
       },
       /has NaN/,
     ));
-  it("has an option that nobody reads", async () => {
+  it("has an unknown option", async () => {
     const expected = [
       [{ stepz: 3 }, /sample has no option "stepz".*steps/],
       [{ toString: 1 }, /no option "toString"/],
@@ -258,7 +258,7 @@ describe("a bad request", () => {
     for (const [options, message] of expected)
       await expectUsage(options as Partial<SampleOptions>, message);
   });
-  it("has an option that belongs to the other call", async () => {
+  it("has an option of the other call", async () => {
     await expect(openSampler(process, { shape: [2], count: 3 } as OpenOptions)).rejects.toThrow(
       /draw\(\{ count \}\)/,
     );
@@ -268,29 +268,29 @@ describe("a bad request", () => {
     );
     await draw.dispose();
   });
-  it("is refused by TypeScript too", async () => {
+  it("is a type error", async () => {
     // @ts-expect-error: stepz is no option
     await expect(sample(process, { ...shared, stepz: 3 })).rejects.toThrow(/"stepz"/);
     // @ts-expect-error: typ is no option
     await expect(openSampler(process, { shape: [2], typ: "float64" })).rejects.toThrow(/"typ"/);
   });
-  it("names no sampler", () =>
+  it("names an unknown sampler", () =>
     expectUsage(
       { solver: "leapfrog" as SolverName },
       /unknown `solver` "leapfrog".*domainPreserving/,
     ));
-  it("has a count that is none", () => expectUsage({ count: 2.5 }, /`count` is 2\.5/));
-  it("has an event of another rank", () => expectUsage({ shape: [2, 2] }, /eventRank 1/));
-  it("wants a log-SNR grid down to zero", () =>
+  it("has an invalid count", () => expectUsage({ count: 2.5 }, /`count` is 2\.5/));
+  it("has an event of the wrong rank", () => expectUsage({ shape: [2, 2] }, /eventRank 1/));
+  it("asks for a log-SNR grid down to zero", () =>
     expectUsage({ grid: "logSnr", tEnd: 0 }, /infinite/));
-  it("wants a drift of no size", () =>
+  it("scales the drift by zero", () =>
     expectUsage({ driftScale: Number.NaN }, /`driftScale` is NaN/));
-  it("wants time to stand still", () => expectUsage({ timeDilation: 0 }, /`timeDilation` is 0/));
-  it("scales the drift under a corrector", () =>
+  it("has a zero time dilation", () => expectUsage({ timeDilation: 0 }, /`timeDilation` is 0/));
+  it("scales the drift of a predictor–corrector", () =>
     expectUsage({ solver: "predictorCorrector", driftScale: 0.9 }, /would undo `driftScale`/));
   it("asks for the flow of a process without a score", () =>
     expectUsage({ solver: "heun" }, /no probability flow/, forward(sde) as never));
-  it("asks a path for times it does not have", () =>
+  it("asks a path for times outside of it", () =>
     expectUsage({ noise: brownianPath(key(1), uniformGrid(1, 0, 7)) }, /not one of its times/));
 });
 
@@ -302,13 +302,13 @@ describe("leaving the domain", () => {
     count: 200,
   } as const;
 
-  it("is an error by default, which says where and what to do", async () => {
+  it("is an error by default, with the place and the remedy", async () => {
     await expect(sample(process, { ...rough, solver: "eulerMaruyama" })).rejects.toThrow(
       /samples left the domain of additive logistic in step 1.*Step in x/,
     );
   });
 
-  it("is counted, and held or clamped on request", async () => {
+  it("is counted, and held or clamped if the option says so", async () => {
     const held = await sample(process, rough);
     expect(held.exits).toBeGreaterThan(0);
     expect(held.clamps).toBe(held.exits);
@@ -319,12 +319,12 @@ describe("leaving the domain", () => {
     expect(halved.clamps).toBe(200 * 6);
   });
 
-  it("is not to be mended by points that are outside too", async () => {
+  it("is an error if the points that onExit returns are outside too", async () => {
     const run = sample(process, { ...rough, solver: eulerMaruyama({ onExit: (y) => mul(y, 4) }) });
     await expect(run).rejects.toThrow(/onExit left \d+ of 200 samples outside the domain/);
   });
 
-  it("does not hide a score that is not a number", async () => {
+  it("does not hide a NaN of the score", async () => {
     const broken = reversePush(sde, additiveLogistic(), (x, t) =>
       log(sub(mul(x, 0), alignToEvent(t, 1))),
     );
@@ -332,11 +332,11 @@ describe("leaving the domain", () => {
   });
 });
 
-describe("steps chosen by a tolerance", () => {
+describe("adaptive steps", () => {
   const { steps: _, ...open } = shared;
   const adaptive = { ...open, solver: "rungeKutta" } as const;
 
-  it("lead where fixed ones lead, in either space, and say how many were refused", async () => {
+  it("reach the points of fixed steps in both spaces, and count rejected steps", async () => {
     const fixed = numbers((await sample(process, { ...adaptive, steps: 80 })).samples);
     for (const stepIn of ["x", "y"] as const) {
       const seen: number[] = [];
@@ -356,7 +356,7 @@ describe("steps chosen by a tolerance", () => {
     }
   });
 
-  it("say that the score is not a number, also where only one sample's is", async () => {
+  it("report a NaN of the score, also of a single sample", async () => {
     const timed = reverse(sde, (x, t) => add(mul(x, -1), log(sub(alignToEvent(t, 1), 0.5))));
     await expect(sample(timed, adaptive)).rejects.toThrow(
       /the score is NaN for sample \d+ at t = 0\.\d+/,
@@ -369,7 +369,7 @@ describe("steps chosen by a tolerance", () => {
     );
   });
 
-  it("refuse what cannot be used with them", async () => {
+  it("refuse options that need fixed steps", async () => {
     await expect(
       sample(process, { ...adaptive, solver: rungeKutta({ onExit: "hold" }) }),
     ).rejects.toThrow(/`onExit` cannot be used/);
@@ -394,7 +394,7 @@ describe("time grids", () => {
     }
   });
 
-  it("of Karras have the noise ratios that they print, under any SDE", () => {
+  it("of Karras et al. have their published noise ratios, under any SDE", () => {
     const [most, least, steps] = [2, 0.01, 17];
     const printed = Array.from(
       { length: steps + 1 },
@@ -411,7 +411,7 @@ describe("time grids", () => {
 });
 
 describe("a Brownian path", () => {
-  it("gives a coarse step the sum of the fine ones, and each sample its own", () => {
+  it("gives a coarse step the sum of the fine ones, independently per sample", () => {
     const path = brownianPath(key("path"), uniformGrid(1, 0, 8));
     const draw = { step: 0, index: 0, first: 0, count: 3, shape: [2], dtype: "float64" } as const;
     const coarse = path({ ...draw, from: 1, to: 0.5 });

@@ -87,7 +87,7 @@ describe("scaling the drift of y", () => {
   };
 
   describe.each([additiveLogistic(), unitBall(), moving])(
-    "is the same process stepped in y and in x: $name",
+    "gives the same process stepped in y and in x: $name",
     (phi) => {
       let pair: Awaited<ReturnType<typeof opened>>;
       beforeAll(async () => {
@@ -128,7 +128,7 @@ describe("scaling the drift of y", () => {
     expect(meanDistance(mapped, stepped.samples)).toBeGreaterThan(0.005);
   });
 
-  it("moves the probability flow the same way in both spaces", async () => {
+  it("changes the probability flow equally in both spaces", async () => {
     const pair = await opened(moving, [heun({ stepIn: "x" }), heun({ stepIn: "y" })]);
     expect(fittedOrder(stepCounts, await pair.differences({ driftScale: 0.8 }))).toBeGreaterThan(
       1.8,
@@ -138,7 +138,7 @@ describe("scaling the drift of y", () => {
 });
 
 describe("guidance", () => {
-  it("by the exact energy of a tilted distribution gives that distribution's process, in any space", async () => {
+  it("by the exact energy of a tilted distribution gives the process of that distribution, in any space", async () => {
     const sde = vp();
     const { meanFactor, std } = sde.transition;
     const [before, after] = [
@@ -238,7 +238,7 @@ describe("known coordinates", () => {
     return { mean, variance, result };
   };
 
-  it("stay what they are, and the others follow their conditional distribution once steps are repeated", async () => {
+  it("are unchanged, and the others follow their conditional distribution if steps are repeated", async () => {
     const few = 1000;
     const once = await run(1, 30, undefined, "domainPreserving", few);
     const often = await run(10, 30, undefined, "domainPreserving", few);
@@ -251,7 +251,7 @@ describe("known coordinates", () => {
     expect(Math.abs(once.mean - 0.9)).toBeGreaterThan(2 * Math.abs(often.mean - 0.9));
   });
 
-  it("are put where the forward process takes them, and a step that is repeated goes back by its transition", async () => {
+  it("follow the forward process, and a repeated step goes back by its transition", async () => {
     // Nothing moves but by what is known: steps are still, and noise is given.
     const still: Process = {
       ...reverse(sde, exactScore(sde, data)),
@@ -292,7 +292,7 @@ describe("known coordinates", () => {
     );
   });
 
-  it("may differ from sample to sample and from batch to batch, and survive denoising", async () => {
+  it("may differ between samples and batches, and are kept by denoising", async () => {
     const value = {
       shape: [5, 2],
       dtype: "float64",
@@ -314,7 +314,7 @@ describe("known coordinates", () => {
       expect(Number(parts.samples.data[i])).toBeCloseTo(Number(whole.samples.data[i]), 12);
   });
 
-  it("guide the others to their conditional distribution in one pass, by the gradient of their likelihood", async () => {
+  it("guide the others to their conditional distribution in one pass by the gradient of their likelihood", async () => {
     // Along (1, ±1)/√2 the data have variance λ = 1.9 and 0.1, so X₁ | x_t ~ N(½ Σ a (x₁ ± x₂), ½ Σ
     // b),
     // a = mλ/(m²λ + σ²), b = λσ²/(m²λ + σ²).
@@ -345,7 +345,7 @@ describe("known coordinates", () => {
     expect(Math.abs(often.mean - 0.9)).toBeLessThan(0.05);
   });
 
-  it("guide as much as their strength says", async () => {
+  it("guide in proportion to their strength", async () => {
     const of = async (by: number, strength: number): Promise<number[]> => {
       const { samples } = await sample(process, {
         ...({ count: 3, shape: [2], key: key(3), steps: 20, type: "float64", threads: 1 } as const),
@@ -361,7 +361,7 @@ describe("known coordinates", () => {
     expect(Math.abs(half[1] - whole[1])).toBeGreaterThan(1e-3);
   });
 
-  it("may be others in every sample", async () => {
+  it("may be different coordinates in each sample", async () => {
     const options = { count: 2, shape: [2], key: key(3), steps: 10, type: "float64" } as const;
     const value = { shape: [2], dtype: "float64", data: Float64Array.of(0.3, 0.6) } as const;
     const given = (mask: number[], shape: number[]) =>

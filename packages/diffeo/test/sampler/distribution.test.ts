@@ -1,6 +1,6 @@
 /**
- * Samples in y against φ of exact samples: the energy distance is zero to sampling error, for every
- * constrained map.
+ * Samples in y compared with φ of exact samples: the energy distance is zero up to sampling error,
+ * for every constrained map.
  */
 import { describe, expect, it } from "vitest";
 import { flattenEvent } from "../../src/bijector/event.ts";
@@ -72,27 +72,27 @@ async function excess(
 
 describe("samples of a mixture, in y", () => {
   for (const entry of constrained)
-    it(`are those of the image of the mixture (${entry.name}: ${entry.domain})`, async () => {
+    it(`have the distribution of the image of the mixture (${entry.name}: ${entry.domain})`, async () => {
       expect(await excess(entry, { solver: "domainPreserving", steps })).toBeLessThan(FAR);
     });
 
   for (const entry of constrained.filter(
     ({ name }) => name === "sigmoidMap" || name === "additiveLogistic",
   ))
-    it(`are those of the image of the mixture, stepped in y too (${entry.name})`, async () => {
+    it(`have the distribution of the image of the mixture, also stepped in y (${entry.name})`, async () => {
       expect(
         await excess(entry, { solver: milstein({ onExit: "hold" }), steps: 60, count: 4000 }),
       ).toBeLessThan(FAR);
     });
 
-  it("are told from those of a drift scaled by 0.9", async () => {
+  it("differ significantly from those of a drift scaled by 0.9", async () => {
     const entry = constrained.find(({ name }) => name === "additiveLogistic") as MapEntry;
     expect(
       await excess(entry, { solver: "domainPreserving", steps, driftScale: 0.9 }),
     ).toBeGreaterThan(8);
   });
 
-  it("are told from exact samples no better than exact ones are", async () => {
+  it("differ from exact samples as little as exact samples do", async () => {
     const entry = constrained.find(({ name }) => name === "additiveLogistic") as MapEntry;
     const count = countOf(entry);
     const [one, other] = [
@@ -103,7 +103,7 @@ describe("samples of a mixture, in y", () => {
     expect(found.excess).toBeLessThan(FAR);
   });
 
-  it("have in one dimension the distance of Cramér, and in more that of all pairs", () => {
+  it("have the Cramér distance in one dimension, and that of all pairs in several", () => {
     for (const n of [1, 2, 5]) {
       const [a, b] = ["a", "b"].map((name) =>
         normal(sampleKeys(key(name), 150), [n], { dtype: "float64" }),
@@ -128,7 +128,7 @@ describe("samples of a mixture, in y", () => {
     }
   });
 
-  it("are judged by what chance makes of the pooled samples, dealt out at random", () => {
+  it("are judged by a permutation test on the pooled samples", () => {
     const [a, b] = ["c", "d"].map((name) =>
       normal(sampleKeys(key(name), 20), [1], { dtype: "float64" }),
     );

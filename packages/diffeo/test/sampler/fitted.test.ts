@@ -80,7 +80,7 @@ describe("a fitted grid", () => {
     expect(cost / (steps * Math.expm1(even))).toBeCloseTo(1, 3);
   });
 
-  it("costs less than any other grid that one would take, and the sampler's distribution is nearer to the truth", async () => {
+  it("has a lower error than the usual grids, and gives a distribution nearer to the truth", async () => {
     const scales = [0.05, 0.3];
     const errors = errorsOf(scales);
     for (const steps of [8, 24]) {
@@ -110,7 +110,7 @@ describe("a fitted grid", () => {
     }
   });
 
-  it("spends no step where nothing is learned, and is strictly falling for all that", () => {
+  it("spends no steps where the error is constant, and still decreases strictly", () => {
     const times = logSnrGrid(transition, to, from, 63);
     const values = times.map((t) => (t < 0.2 ? 0 : t > 0.6 ? 1 : (t - 0.2) / 0.4));
     const grid = fittedGrid(transition, { times, values }, { from, to, steps: 20 });
@@ -118,12 +118,12 @@ describe("a fitted grid", () => {
     for (let k = 1; k <= 20; k++) expect(grid[k]).toBeLessThan(grid[k - 1]);
   });
 
-  it("pools errors that chance has in the wrong order", () => {
+  it("pools errors that noise puts in the wrong order", () => {
     expect(poolAdjacent([1, 3, 2, 2, 5, 4])).toEqual([1, 7 / 3, 7 / 3, 7 / 3, 4.5, 4.5]);
     expect(poolAdjacent([3, 2, 1])).toEqual([2, 2, 2]);
   });
 
-  it("says what is wrong with errors", () => {
+  it("refuses invalid errors", () => {
     const fit = (times: number[], values: number[]) => () =>
       fittedGrid(transition, { times, values }, { from, to, steps: 4 });
     expect(fit([to, from], [1])).toThrow("`errors` has 2 times and 1 values");

@@ -1,4 +1,4 @@
-/** log q(y) by the probability flow against its exact value. */
+/** log q(y) by the probability flow compared with its exact value. */
 import { describe, expect, it } from "vitest";
 import {
   additiveLogistic,
@@ -50,7 +50,7 @@ describe("the density of a mixture through a map", () => {
       expect(error).toBeLessThan(1e-3);
     });
 
-  it("is as exact as the tolerance where the prior is the distribution at T", async () => {
+  it("is as exact as the tolerance if the prior is the distribution at T", async () => {
     const { meanFactor, std } = sde.transition;
     const exactPrior: Sde = {
       ...sde,
@@ -71,7 +71,7 @@ describe("the density of a mixture through a map", () => {
     expect(worst(found.logDensity, logq)).toBeLessThan(1e-6);
   });
 
-  it("is estimated without bias by random signs, each point by its own", async () => {
+  it("is estimated without bias by random signs, independent per point", async () => {
     const process = reverse(sde, score);
     const options = { tStart: 0, type: "float64", tolerance: 1e-6 } as const;
     const one = await logDensity(process, x, {
@@ -99,7 +99,7 @@ describe("the density of a mixture through a map", () => {
     expect(worst(parts.logDensity, one.logDensity)).toBeLessThan(1e-4);
   });
 
-  it("is by random signs exact where no coordinate moves another: eᵀDe is tr D", async () => {
+  it("is exact with random signs if the Jacobian D is diagonal: eᵀDe is tr D", async () => {
     const round = gaussian({ mean: [0.4, -0.2], covariance: [0.3, 1.4] });
     const process = reverse(sde, exactScore(sde, round));
     const options = { tStart: 0, type: "float64", threads: 1 } as const;
@@ -111,7 +111,7 @@ describe("the density of a mixture through a map", () => {
     expect(worst(signs, exact)).toBeLessThan(1e-12);
   });
 
-  it("is that of points written as nested numbers, or of none that are no list of events", async () => {
+  it("accepts nested numbers, and refuses points that are not a list of events", async () => {
     const process = reverse(sde, score);
     const rows = [0, 1].map((i) => Array.from((x.data as Float64Array).subarray(2 * i, 2 * i + 2)));
     const options = { type: "float64", tolerance: 1e-3 } as const;
@@ -131,7 +131,7 @@ describe("the density of a mixture through a map", () => {
     );
   });
 
-  it("is the sum over sites of a grid", async () => {
+  it("sums over the sites of a grid", async () => {
     // To the score of one site, sites are only more batch.
     const onSites = (z: Tensor, t: Tensor): Tensor => score(z, expandDims(t, -1));
     const process = reversePush(vp({ eventRank: 2 }), each(additiveLogistic()), onSites);
@@ -145,7 +145,7 @@ describe("the density of a mixture through a map", () => {
     ).toBeLessThan(2e-3);
   });
 
-  it("is given up after so many steps, with how far they led", async () => {
+  it("ends with an error after the maximum of steps, which says how far they led", async () => {
     const fine = { tStart: 0, type: "float64", threads: 1, tolerance: 1e-9 } as const;
     const process = reverse(sde, score);
     await expect(logDensity(process, x, { ...fine, mostSteps: 5 })).rejects.toThrow(
@@ -155,7 +155,7 @@ describe("the density of a mixture through a map", () => {
     expect((await logDensity(process, x, { ...fine, mostSteps: 2 * steps })).steps).toBe(steps);
   });
 
-  it("is refused outside the domain, and without a prior", async () => {
+  it("refuses points outside the domain, and a missing prior", async () => {
     const outside: NdArray = {
       shape: [2, 2],
       dtype: "float64",

@@ -1,6 +1,5 @@
 /**
- * A sampler that is opened once: calls compile nothing again, and give what fresh samplers give,
- * bit for bit.
+ * A sampler that is opened once: calls do not compile again, and give the bits of fresh samplers.
  */
 import { describe, expect, it } from "vitest";
 import { additiveLogistic, alignToEvent, sigmoidMap } from "../../src/bijector/index.ts";
@@ -62,7 +61,7 @@ describe.each(Object.keys(solvers) as SolverName[])("an open %s", (solver) => {
       : []),
   ];
 
-  it("compiles nothing again for another key, grid, scale or first sample, and samples as a fresh one does", async () => {
+  it("does not compile again for another key, grid, scale or first sample, and samples as a fresh one does", async () => {
     const draw = await openSampler(process, shared);
     // One call for each of the two graphs there are: the process as it is, and with its drift
     // scaled.
@@ -84,7 +83,7 @@ describe.each(Object.keys(solvers) as SolverName[])("an open %s", (solver) => {
 });
 
 describe("an open sampler", () => {
-  it("compiles once for each size of a batch and each set of controls, ahead by a step if asked", async () => {
+  it("compiles once per batch size and set of controls, ahead of the first step if asked", async () => {
     const { score, traced } = counted(exactScore(sde, clusters(2)));
     const draw = await openSampler(reversePush(sde, sigmoidMap(), score), {
       shape: [2],
@@ -131,7 +130,7 @@ describe("an open sampler", () => {
     ).rejects.toThrow(/the aim of a batch \[4\] has shape \[4, 2\]/);
   });
 
-  it("refuses an energy, a likelihood or an aim that mixes events, in a sum that has the right shape", async () => {
+  it("refuses an energy, a likelihood or a target that mixes events but has the right shape", async () => {
     const process = reversePush(sde, sigmoidMap(), exactScore(sde, clusters(2)));
     const call = { key: key(1), count: 4, steps: 2, shape: [2] } as const;
     const event: NdArray = { shape: [2], dtype: "float32", data: Float32Array.of(0, 1) };
@@ -229,7 +228,7 @@ describe("an open sampler", () => {
       );
   });
 
-  it("gives the array that was asked for", async () => {
+  it("returns the requested kind of array", async () => {
     const process = reversePush(sde, sigmoidMap(), (x, t) => mul(x, alignToEvent(mul(t, -1), 1)));
     const call = { key: key(1), count: 1, steps: 1 } as const;
     const narrow: Float32Array = (await sample(process, { ...call, shape: [1] })).samples.data;

@@ -101,7 +101,7 @@ describe("strong order", () => {
     },
   );
 
-  it("of the domain-preserving solver is 1, where noise in x does not depend on x", async () => {
+  it("of the domain-preserving solver is 1 if the noise in x does not depend on x", async () => {
     // Y = e^X with X of Ornstein and Uhlenbeck: X₁ = e^{−1} X₀ + ∫ e^{s − 1} √2 dW, here on a grid
     // 4 times finer still
     const sde = ornsteinUhlenbeck({ horizon: 1 });
@@ -197,7 +197,7 @@ describe("weak order", () => {
     expect(samples.data[1] - 3).toBeCloseTo(2 * Math.sqrt(2 * epsilon), 13);
   });
 
-  it("of predictor–corrector is 1 if the Langevin steps shrink with the others; if not, they leave a bias", async () => {
+  it("of predictor–corrector is 1 if the Langevin steps shrink with the others; otherwise a bias remains", async () => {
     const by = (ratio: number): Solver => predictorCorrector({ steps: 1, ratio });
     const errors: number[] = [];
     for (const steps of counts)
@@ -256,7 +256,7 @@ describe("order", () => {
     },
   );
 
-  it("of adaptive steps does not matter: the error follows the tolerance", async () => {
+  it("of adaptive steps: the error follows the tolerance", async () => {
     for (const tolerance of [1e-3, 1e-6, 1e-9]) {
       const start = filled(1, Math.exp(1.3));
       const result = await sample(process, {
@@ -330,7 +330,7 @@ describe("exponential steps", () => {
     }
   });
 
-  it("go on at order 2 through a map, scaled drift and all", async () => {
+  it("keep order 2 through a map, also with a scaled drift", async () => {
     const process = reversePush(sde, sigmoidMap(), exactScore(sde, clusters(2)));
     const inside = {
       ...start,
@@ -406,7 +406,7 @@ describe("exponential steps", () => {
     }
   });
 
-  it("of Heun with churn go back to T at most, where a schedule may end", async () => {
+  it("of Heun with churn go back to T at most, where a schedule may be undefined beyond", async () => {
     // Beyond t = 1 the cosine schedule's m is below 0, and m̂/m no factor of any distribution.
     const cosine = gaussianSdes.vpCosine();
     const process = reverse(cosine, exactScore(cosine, gaussian({ mean: [0], covariance: 0.4 })));
@@ -417,7 +417,7 @@ describe("exponential steps", () => {
     expect(Math.abs(made / variance(0.05) - 1)).toBeLessThan(0.02);
   });
 
-  it("are exact where all data are one point, whatever the number of steps", async () => {
+  it("are exact for data of a single point, for any number of steps", async () => {
     const { meanFactor, std } = sde.transition;
     const score = (x: Tensor, t: Tensor): Tensor => {
       const [m, sigma] = [alignToEvent(meanFactor(t), 1), alignToEvent(std(t), 1)];
@@ -442,7 +442,7 @@ describe("exponential steps", () => {
       expect(Number(samples.data[0])).toBeCloseTo(0.7 * Math.exp(-a / 2) + deviation(a) * z, 11);
   });
 
-  it("look back at the last step from the second on, but not in the last of fewer than 15", () => {
+  it("use the previous step from the second on, except in the last of fewer than 15", () => {
     for (const { remembers } of [solvers.dpmSolver2M(), solvers.dpmSolver2MSde()]) {
       const looks = (steps: number): boolean[] =>
         Array.from({ length: steps }, (_, k) => remembers?.(k, steps) ?? false);
@@ -451,7 +451,7 @@ describe("exponential steps", () => {
     }
   });
 
-  it("refuse a process that has no transition, and the SDE one that runs forward", async () => {
+  it("refuse a process without a transition, and the SDE solver refuses forward runs", async () => {
     const { transition: _, ...bare } = sde;
     const options = { start, key: key(1), steps: 3, grid: "uniform" } as const;
     await expect(

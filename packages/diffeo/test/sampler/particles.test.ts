@@ -1,6 +1,6 @@
 /**
- * Posteriors of diffusions: weights that are exact whatever guides, closed forms, and one mechanism
- * for all that is known.
+ * Posteriors of diffusions by particles: weights that are exact for any guidance, closed forms, and
+ * the conditions that a call accepts.
  */
 import { describe, expect, it } from "vitest";
 import { additiveLogistic, type Bijector, expMap } from "../../src/bijector/index.ts";
@@ -89,7 +89,7 @@ describe("weights", () => {
   };
 
   it.each([expMap(), additiveLogistic()])(
-    "are those of the steps that were taken, whatever guides them ($name)",
+    "are those of the steps taken, for any guidance ($name)",
     async (phi) => {
       const exact = await plain(phi);
       const process = reversePush(sde, phi, score);
@@ -124,7 +124,7 @@ describe("weights", () => {
     },
   );
 
-  it("are of one step the ratio of both its densities, to rounding", async () => {
+  it("of one step are the ratio of its two densities, to rounding", async () => {
     const process = reverse(sde, score);
     const delta = (x: Tensor): Tensor => mul(sub(x, 0.7), -1.3);
     const end = (y: Tensor): Tensor => mul(sum(y, -1), 0.2);
@@ -165,7 +165,7 @@ describe("weights", () => {
     }
   });
 
-  it("that say nothing leave the steps of the sampler", async () => {
+  it("of a constant likelihood leave the sampler's steps unchanged", async () => {
     const process = reversePush(sde, additiveLogistic(), score);
     const nothing = condition(process, (y) => sum(mul(y, 0), -1));
     const { points, ess, logEvidence, resampled } = await particles(nothing, {
@@ -198,7 +198,7 @@ describe("a Gaussian prior with a linear observation", () => {
     add(normalLog(sum(y, -1), seenSum, Math.sqrt(s2)), constant);
   const count = 4000;
 
-  it("is found by particles: mean, variance and evidence", async () => {
+  it("has the exact mean, variance and evidence", async () => {
     const { samples, ess, logEvidence, ancestors } = await particles(
       condition(reverse(sde, own), observed),
       {
@@ -265,7 +265,7 @@ describe("the twist of an observation", () => {
       ];
     }));
 
-  it("is without the spread of x₀ what the observation says of its mean", () =>
+  it("without the variance of x₀ is the likelihood at its mean", () =>
     same((x, t) => {
       const { twist: sure } = condition(normal, seenAlong, { spread: false });
       const ofMean = (z: Tensor): Tensor =>
@@ -276,7 +276,7 @@ describe("the twist of an observation", () => {
       ];
     }));
 
-  it("of an energy is −E of where the process is, times its strength; and of two the sum", () =>
+  it("of an energy is −strength · E at the current point; and of two the sum", () =>
     same((x, t) => {
       const energy = (y: Tensor, s: Tensor): Tensor => mul(log(at(y, 0, -1)), add(s, 1));
       const guided = guide(reversePush(sde, expMap(), score), energy, 2);
@@ -291,10 +291,10 @@ describe("the twist of an observation", () => {
     }));
 });
 
-describe("one mechanism", () => {
+describe("conditions", () => {
   const process = reversePush(sde, expMap(), score);
 
-  it("weighs an energy as a likelihood of where the process ends", async () => {
+  it("weight an energy as a likelihood of the end point", async () => {
     const wideSeen = (y: Tensor): Tensor => normalLog(log(at(y, 0, -1)), -0.6, 4);
     const energy = (y: Tensor): Tensor => mul(wideSeen(y), -1);
     const [guided, conditioned] = await Promise.all(
@@ -307,7 +307,7 @@ describe("one mechanism", () => {
     expect(Math.abs(guided.logEvidence - conditioned.logEvidence)).toBeLessThan(0.013);
   });
 
-  it("takes two observations one after the other as both at once", async () => {
+  it("of two observations give the same as one of both", async () => {
     const other = (y: Tensor): Tensor => normalLog(log(at(y, 1, -1)), -0.4, 0.7);
     const both = condition(process, (y) => add(seen(y), other(y)));
     const [a, b] = await Promise.all(
@@ -318,7 +318,7 @@ describe("one mechanism", () => {
     expect(Math.abs(a.logEvidence - b.logEvidence)).toBeLessThan(1e-3);
   });
 
-  it("asks no derivative of a score from elsewhere, or takes differences", async () => {
+  it("of an external score need no derivative, or use differences", async () => {
     const host = compile(score, [[null, 2], [null]], { type: "float64", threads: 1 });
     const f = async (x: NdArray, t: NdArray): Promise<NdArray> => host(x, t);
     const of = (s: MarginalScore, gradient: "exact" | "simple") =>
@@ -346,7 +346,7 @@ describe("particles", () => {
   const process = reversePush(sde, expMap(), score);
   const posterior = condition(process, seen);
 
-  it("are functions of the key and their number: batches change nothing", async () => {
+  it("depend on the key and their index only, not on the batch size", async () => {
     const run = (batch: number) =>
       particles(posterior, { ...few, particles: 30, batch, key: key(8) });
     const [a, b] = [await run(30), await run(7)];
@@ -356,7 +356,7 @@ describe("particles", () => {
     });
   });
 
-  it("are drawn anew once few of them count, as often as they are worth, and are even then", () => {
+  it("are resampled by weight below the effective sample size, and then weigh the same", () => {
     const weights = [0.5, 0, 0.05, 0.25, 0.2];
     const logs = (values: readonly number[], by = 1): NdArray => ({
       shape: [values.length],
@@ -392,7 +392,7 @@ describe("particles", () => {
     expect(end.logEvidence).toBeCloseTo(Math.log((3 / 5) * (6 / 5)), 14);
   });
 
-  it("are drawn anew in proportion to their weights, each as often as it is worth or one more", () => {
+  it("are resampled in proportion to their weights, rounded up or down", () => {
     const weights = Float64Array.of(0.5, 0, 0.05, 0.25, 0.2);
     for (const u of [1e-9, 0.3, 0.77, 1 - 1e-9]) {
       const counts = [0, 0, 0, 0, 0];
@@ -403,7 +403,7 @@ describe("particles", () => {
     }
   });
 
-  it("survive an x̂₀ that is impossible, and say when nothing is possible", async () => {
+  it("survive an impossible x̂₀, and report when all are impossible", async () => {
     const above = (y: Tensor): Tensor =>
       where(greater(at(y, 0, -1), 1.2), 0, Number.NEGATIVE_INFINITY);
     const { samples, logEvidence } = await particles(condition(process, above), {
@@ -422,7 +422,7 @@ describe("particles", () => {
     ).rejects.toThrow(/impossible for every particle/);
   });
 
-  it("say what they cannot run", async () => {
+  it("refuse what they cannot run", async () => {
     const run = (p: unknown, options = {}) =>
       particles(p as never, { ...few, particles: 5, key: key(1), ...options });
     await expect(run(process)).rejects.toThrow(/has no observation or guidance/);

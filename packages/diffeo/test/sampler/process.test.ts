@@ -1,7 +1,4 @@
-/**
- * Samplers run the process they are given: its drift, diffusion and velocity, whatever they are and
- * wherever steps are taken.
- */
+/** Samplers run the given process: its drift, diffusion and velocity, in both spaces. */
 import { describe, expect, it } from "vitest";
 import {
   additiveLogistic,
@@ -127,7 +124,7 @@ describe.each(cases)("%s", (_, solver, stochastic, order) => {
     },
   );
 
-  it("runs no field but the one it reads", async () => {
+  it("evaluates only the field that it uses", async () => {
     const process = reversePush(sde, sigmoidMap(), score);
     const wrong = (y: Tensor): Tensor => mul(y, Number.NaN);
     const other: Process = stochastic
@@ -185,7 +182,7 @@ describe("an override", () => {
     },
   );
 
-  it("of a process that runs forward is pulled back by the other sign of Itô's term", async () => {
+  it("of a forward process is pulled back with the other sign of the Itô term", async () => {
     const counts = [32, 128];
     const rising = (n: number): number[] => uniformGrid(TO, FROM, n);
     const noise = remembered(brownianPath(key("rising"), rising(128)));
@@ -211,7 +208,7 @@ describe("an override", () => {
     expect(fittedOrder(counts, errors)).toBeGreaterThan(0.9);
   });
 
-  it("of a process without a map needs none", async () => {
+  it("of a process without a map needs no map", async () => {
     const process: Process = { ...reverse(sde, score), drift: field, diffusion: still };
     const { samples } = await sample(process, {
       start,
@@ -250,7 +247,7 @@ describe("scaleDrift and dilateTime", () => {
     },
   );
 
-  it("keep what was overridden", async () => {
+  it("keep overridden fields", async () => {
     const process: Process = {
       ...reversePush(sde, additiveLogistic(), score),
       drift: field,
@@ -275,7 +272,7 @@ describe("scaleDrift and dilateTime", () => {
 
 describe("a score", () => {
   const options = { count: 2, shape: [2], key: key(1), steps: 2, threads: 1 } as const;
-  it("is given one time an event", async () => {
+  it("receives one time per event", async () => {
     const seen: (readonly number[])[] = [];
     const process = reversePush(sde, sigmoidMap(), (x, t) => {
       seen.push(t.shape);
@@ -286,7 +283,7 @@ describe("a score", () => {
     await sample(process, { ...options, solver: "predictorCorrector" });
     expect(seen.length).toBeGreaterThan(3);
   });
-  it("goes from its training loss into a sampler as it is", async () => {
+  it("is used unchanged in a training loss and in a sampler", async () => {
     const weights = constant(
       [
         [-0.8, 0.1],
@@ -341,7 +338,7 @@ describe("a score", () => {
   });
 });
 
-it("steps on a sphere in the space around it draw the noise of the plane", async () => {
+it("steps on a sphere in the ambient space draw tangential noise", async () => {
   const process = reversePush(sde, stereographic(), score);
   const shared = {
     count: 4,

@@ -1,5 +1,5 @@
 /**
- * Reverse(φ(X)) ≡ φ(Reverse(X)), path by path: on one Brownian motion, the process transformed and
+ * Reverse(φ(X)) ≡ φ(Reverse(X)) pathwise: on the same Brownian motion, the process transformed and
  * then reversed, stepped in y, and the process reversed, stepped in x and then mapped, approach
  * each other as dt → 0.
  */

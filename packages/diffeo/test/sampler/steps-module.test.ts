@@ -1,6 +1,6 @@
 /**
- * Steps in a module are the steps that are taken call by call, bit for bit: every solver and SDE,
- * with the noise that both draw, and whatever a call may ask for. The float64 reference is near.
+ * Steps in a module have the bits of steps taken call by call: every solver and SDE, with the same
+ * noise, and every option of a call. The float64 reference is near.
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { additiveLogistic } from "../../src/bijector/index.ts";
@@ -99,7 +99,7 @@ it.each(stateDependent.map((make) => [make().name, make] as const))(
   },
 );
 
-describe("what a call may ask for", () => {
+describe("options of a call", () => {
   const target = [0.5, 0.2];
   const energy = (y: Tensor): Tensor => mul(sum(square(sub(y, target)), -1), -1);
 
@@ -119,7 +119,7 @@ describe("what a call may ask for", () => {
     }
   });
 
-  it("has known coordinates where each step is taken once", async () => {
+  it("has known coordinates with steps taken once", async () => {
     const known = {
       mask: ndarray([1, 0, 0], "float32"),
       value: ndarray([0.4, 0, 0], "float32"),
@@ -142,7 +142,7 @@ describe("what a call may ask for", () => {
     }
   });
 
-  it("tells of every step, with its points", async () => {
+  it("reports every step with its points", async () => {
     const seen: number[][] = [[], []];
     const draw = await openSampler(process, { shape: [2], device: "wasm" });
     for (const [i, noise] of [undefined, independentNoise(call.key)].entries())
@@ -158,7 +158,7 @@ describe("what a call may ask for", () => {
     expect(seen[0]).toEqual(seen[1]);
   });
 
-  it("names the step, the sample and the score of a number that is none", async () => {
+  it("names the step, the sample and the score of a NaN", async () => {
     const usual = exactScore(sde, clusters(2));
     // The score has a pole at t = ½, where the seventh step begins.
     const pole = (t: Tensor): Tensor => div(0, square(sub(t, 0.5)));
@@ -176,7 +176,7 @@ describe("what a call may ask for", () => {
     expect(inside).toBe(outside);
   });
 
-  it("says how many left the domain", async () => {
+  it("counts the samples that left the domain", async () => {
     const draw = await openSampler(process, {
       shape: [2],
       device: "wasm",
@@ -200,7 +200,7 @@ describe("what a call may ask for", () => {
     expect(together).toEqual(apart);
   });
 
-  it("stops between two turns", async () => {
+  it("stops between two turns of the event loop", async () => {
     const stop = new AbortController();
     const draw = await openSampler(process, { shape: [2], device: "wasm" });
     setTimeout(() => stop.abort(new Error("enough")), 60);

@@ -1,4 +1,4 @@
-/** What the tests of samplers share: problems with known answers and fitted slopes. */
+/** Shared by the tests of samplers: problems with known answers, and fitted slopes. */
 
 import { type Diffusible, gaussian, mixture } from "../../src/distribution/index.ts";
 import type { NdArray, Tensor } from "../../src/graph/index.ts";

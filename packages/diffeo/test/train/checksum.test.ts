@@ -1,4 +1,4 @@
-/** Files that carry a checksum: every change is seen, and files without one are still read. */
+/** Files with a checksum: every change is detected, and files without one are still read. */
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { parseSafetensors, serializeSafetensors, type Tensors } from "../../src/
 
 const joined = (parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
 
-it("CRC-32 is that of its standard's check value, and of gzip", () => {
+it("CRC-32 has the check value of its standard, and that of gzip", () => {
   expect(crc32([Buffer.from("1234"), Buffer.from("56789")])).toBe(0xcbf43926);
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
@@ -30,7 +30,7 @@ describe("a safetensors file", () => {
   };
   const file = joined(serializeSafetensors(tensors));
 
-  it("is read as it was written, its checksum apart", () => {
+  it("is read as it was written, without the checksum", () => {
     const read = parseSafetensors(file, "f");
     expect(read.metadata).toEqual(tensors.metadata);
     expect(Object.entries(read.arrays).sort()).toEqual(Object.entries(tensors.arrays).sort());
@@ -39,7 +39,7 @@ describe("a safetensors file", () => {
     );
   });
 
-  it("is refused with any byte changed, wherever that is", () => {
+  it("is refused if any byte is changed", () => {
     for (let at = 0; at < file.length; at++)
       for (const flip of [1, 0x20, 0x80]) {
         const changed = file.slice();
@@ -48,7 +48,7 @@ describe("a safetensors file", () => {
       }
   });
 
-  it("is refused with a block of zeros in it, and with two numbers exchanged", () => {
+  it("is refused if a block is zeroed or two numbers are exchanged", () => {
     const large = joined(
       serializeSafetensors({
         arrays: { w: array(Array.from({ length: 5000 }, (_, i) => Math.sin(i))) },
@@ -66,7 +66,7 @@ describe("a safetensors file", () => {
     expect(() => parseSafetensors(swapped, "f")).toThrow(/checksum/);
   });
 
-  it("is read without a checksum too, as older ones are", () => {
+  it("is read without a checksum, as older files are", () => {
     const length = Number(new DataView(file.buffer).getBigUint64(0, true));
     const header = JSON.parse(Buffer.from(file.subarray(8, 8 + length)).toString());
     delete header.__metadata__.checksum;
@@ -77,7 +77,7 @@ describe("a safetensors file", () => {
     expect(parseSafetensors(old, "f").metadata).toEqual(tensors.metadata);
   });
 
-  it("has no metadata of the checksum's name", () => {
+  it("refuses metadata of the checksum's name", () => {
     const metadata = { checksum: "mine" };
     expect(() => serializeSafetensors({ arrays: {}, metadata })).toThrow(
       /the reserved name "checksum"/,
@@ -118,7 +118,7 @@ describe("chains", () => {
     expect(parseChains(JSON.stringify(old), "f")).toEqual([state]);
   });
 
-  it("are refused with any character changed", () => {
+  it("are refused if any character is changed", () => {
     const resumed: string[] = [];
     for (let at = 0; at < text.length - 1; at++)
       for (const other of ["0", "1", "A", " "].filter((c) => c !== text[at])) {

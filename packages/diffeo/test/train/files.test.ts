@@ -37,7 +37,7 @@ const array = (data: number[], shape = [data.length]) => ({
 });
 
 describe("float16", () => {
-  it("keeps every half exactly", () => {
+  it("represents every half exactly", () => {
     const all = Uint16Array.from({ length: 65_536 }, (_, i) => i);
     const back = toHalf(fromHalf(all));
     for (let i = 0; i < all.length; i++) {
@@ -70,7 +70,7 @@ describe("safetensors", () => {
     metadata: { note: "ψ" },
   };
 
-  it("gives back what was stored", async () => {
+  it("reads what was written", async () => {
     const path = join(folder, "t.safetensors");
     await writeSafetensors(path, tensors);
     const { arrays, metadata } = await readSafetensors(path);
@@ -79,7 +79,7 @@ describe("safetensors", () => {
     expect(metadata).toEqual({ note: "ψ" });
   });
 
-  it("says what is wrong with a damaged file", () => {
+  it("says what is wrong in a damaged file", () => {
     const whole = Buffer.concat(serializeSafetensors(tensors));
     expect(() => parseSafetensors(whole.subarray(0, 5), "f")).toThrow(/f: it has only 5 bytes/);
     expect(() => parseSafetensors(whole.subarray(0, 40), "f")).toThrow(/header should have/);
@@ -121,7 +121,7 @@ describe("safetensors", () => {
     expect(broken).toThrow(message);
   });
 
-  it("takes any name for a name", () => {
+  it("accepts any name of an array", () => {
     const names = ["__proto__", "constructor", "toString", ""];
     const arrays = Object.fromEntries(names.map((name, i) => [name, array([i])]));
     const read = parseSafetensors(
@@ -145,7 +145,7 @@ describe("safetensors", () => {
 });
 
 describe("files", () => {
-  it("are written whole or not at all", async () => {
+  it("are written completely or not at all", async () => {
     const path = join(folder, "sub", "x.txt");
     await writeFileAtomic(path, "first");
     await writeFileAtomic(path, "second");
@@ -154,7 +154,7 @@ describe("files", () => {
     await expect(writeFileAtomic(join(path, "below-a-file"), "x")).rejects.toThrow(/cannot write/);
   });
 
-  it("are written as they come, or not at all where what comes ends by an error of its own", async () => {
+  it("are written from a stream, or not at all if the stream fails", async () => {
     const path = join(folder, "stream.txt");
     async function* pieces(fault?: Error) {
       yield "one, ";
@@ -173,7 +173,7 @@ describe("files", () => {
     );
   });
 
-  it("are flushed to the disk", async () => {
+  it("are flushed to disk", async () => {
     const handle = await open(join(folder, "any"), "w");
     await handle.close();
     const flushed = vi.spyOn(Object.getPrototypeOf(handle), "sync");
@@ -207,7 +207,7 @@ describe("files", () => {
   });
 });
 
-it("a device is not read, since it need not end", async () => {
+it("a device is not read, since it may be endless", async () => {
   for (const device of ["/dev/zero", "/dev/null"])
     await expect(readBytes(device)).rejects.toThrow(`${device} is a device`);
   await expect(readBytes(join(folder, "none"))).rejects.toThrow("none (ENOENT)");
@@ -219,7 +219,7 @@ describe("a file that replaces another", () => {
     return [mode & 0o7777, uid, gid];
   };
 
-  it("has its mode, and a new one that of the process", async () => {
+  it("has its mode, and a new file that of the process", async () => {
     const path = join(folder, "private.txt");
     await writeFileAtomic(path, "new");
     expect(access(path)[0]).toBe(0o666 & ~process.umask());
@@ -230,7 +230,7 @@ describe("a file that replaces another", () => {
     }
   });
 
-  it("cannot be read by others while it is written", async () => {
+  it("is not readable by others while it is written", async () => {
     const path = join(folder, "secret");
     mkdirSync(path);
     writeFileSync(join(path, "a"), "old", { mode: 0o600 });
@@ -252,7 +252,7 @@ describe("a file that replaces another", () => {
     expect(access(path)).toEqual([0o640, 1234, 2345]);
   });
 
-  it.runIf(process.getuid?.() === 0)("opens to nobody else where they cannot be kept", () => {
+  it.runIf(process.getuid?.() === 0)("is not opened to others if they cannot be kept", () => {
     // A user who is not root, in a folder of theirs, over a file of root's.
     const home = join(folder, "of-nobody");
     mkdirSync(home);
@@ -269,7 +269,7 @@ describe("a file that replaces another", () => {
     expect([readFileSync(path, "utf8"), ...access(path)]).toEqual(["new", 0o644, 65534, 65534]);
   });
 
-  it("may have a name as long as names can be", async () => {
+  it("may have a name of the maximal length", async () => {
     const path = join(folder, "n".repeat(255));
     await writeFileAtomic(path, "first");
     await writeFileAtomic(path, "second");
@@ -278,7 +278,7 @@ describe("a file that replaces another", () => {
 });
 
 describe("a run folder", () => {
-  it("is never overwritten, and resumed only with the settings it began with", async () => {
+  it("is never overwritten, and resumed only with its first settings", async () => {
     const path = join(folder, "run");
     await RunFolder.create(path, { rate: 1, seed: 2 });
     await expect(RunFolder.create(path, { rate: 1, seed: 2 })).rejects.toThrow(
@@ -296,7 +296,7 @@ describe("a run folder", () => {
     );
   });
 
-  it("keeps the two newest checkpoints and does not trip over a half-written one", async () => {
+  it("keeps the two newest checkpoints and ignores a partially written one", async () => {
     const path = join(folder, "checkpoints");
     const run = await RunFolder.create(path, {});
     for (const step of [5, 10, 15])

@@ -12,7 +12,7 @@ it.each(["[]", "[1]", "null", "1", '"text"'])("takes no %s for an object", (text
   expect(issues).toMatchObject([{ expected: "Object", message: "is not an object" }]);
 });
 
-it("takes an object by its own fields", () => {
+it("reads the own fields of an object only", () => {
   expect(v.safeParse(schema, {})).toMatchObject({ success: true, output: {} });
   expect(v.parse(schema, { every: 2, toString: "x" })).toEqual({ every: 2, toString: "x" });
   // JSON can give an object a field of any name.

@@ -89,7 +89,7 @@ describe("training", () => {
     expect(error).toBeLessThan(0.3);
   });
 
-  it("continues an interrupted run to the same numbers, bit for bit", async () => {
+  it("continues an interrupted run with the same bits", async () => {
     const whole = await runTo("uninterrupted", STEPS, false);
     await runTo("interrupted", 17, false);
     const resumed = await runTo("interrupted", STEPS, true);
@@ -106,7 +106,7 @@ describe("training", () => {
     expect(averaged).toEqual([10, 17, 20, 30, 40].map((step, i) => [step, [10, 7, 3, 10, 10][i]]));
   });
 
-  it("stops at a signal with a checkpoint that can be continued", async () => {
+  it("stops on a signal with a checkpoint from which it can continue", async () => {
     const stopped = new AbortController();
     stopped.abort();
     await runTo("aborted", STEPS, false, stopped.signal);
@@ -169,7 +169,7 @@ describe("Adam", () => {
     await f.dispose();
   });
 
-  it("warms up in a line and ends at zero", () => {
+  it("warms up linearly and ends at zero", () => {
     expect([1, 5, STEPS].map((s) => rateAt(s, schedule))).toEqual([0.02, 0.1, 0]);
   });
 });

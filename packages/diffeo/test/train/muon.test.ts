@@ -1,4 +1,4 @@
-/** Muon: its matrices are nearly orthogonal, and a step follows the formula in plain numbers. */
+/** Muon: its matrices are nearly orthogonal, and a step equals the formula in plain numbers. */
 import { describe, expect, it } from "vitest";
 import { evaluate } from "../../src/engine/index.ts";
 import { add, mul, type NdArray, sum, type Tensor } from "../../src/graph/index.ts";

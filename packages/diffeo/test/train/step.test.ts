@@ -1,6 +1,6 @@
 /**
- * One training step and the rate it is given, against the formulas in plain numbers; and a run
- * whose numbers are lost.
+ * One training step and the learning rate compared with the formulas in plain numbers; and a run
+ * that becomes NaN.
  */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -82,7 +82,7 @@ describe("a step", () => {
     },
   );
 
-  it("clips at 1, and averages with a decay of 0.9995 in the end, where nothing is said", async () => {
+  it("clips at 1 and averages with a final decay of 0.9995 by default", async () => {
     const parameters = { w: { shape: [1], dtype: "float32", data: Float32Array.of(1) } } as const;
     const step = compileStep((p: { w: Tensor }, g: Tensor) => sum(mul(p.w, g)), parameters, [[1]], {
       device: "reference",
@@ -96,7 +96,7 @@ describe("a step", () => {
 });
 
 describe("the rate", () => {
-  it("rises in a line to its peak, and falls along half a cosine to zero", () => {
+  it("rises linearly to its peak, and falls along half a cosine to zero", () => {
     const schedule = { peak: 3, warmup: 20, steps: 100 };
     // Of the way down a quarter, a third, a half, three quarters, and the end.
     const [quarter, third] = [(3 * (1 + Math.SQRT1_2)) / 2, (3 * 3) / 4];
@@ -114,7 +114,7 @@ describe("the rate", () => {
       expect(rateAt(step, schedule), `step ${step}`).toBeCloseTo(rate, 12);
   });
 
-  it("with `fall`, stays at its peak whatever `steps` is, and falls in a line to zero", () => {
+  it("with `fall`, stays at its peak for any `steps`, and falls linearly to zero", () => {
     const schedule = { peak: 3, warmup: 20, steps: 100, fall: 30 };
     const expected = [
       [10, 1.5],
@@ -131,7 +131,7 @@ describe("the rate", () => {
   });
 });
 
-describe("a run whose numbers are lost", () => {
+describe("a run with numbers that are not finite", () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "diffeo-lost-"));
