@@ -51,11 +51,11 @@ export interface Categorical extends CategoricalSpec {
   readonly site: Bijector;
   /** The code points in x, (n + 1) × n. */
   readonly points: Float64Array;
-  /** x of classes, any number of grids one after the other. */
+  /** x of the classes of any number of grids, concatenated. */
   encode(classes: ClassArray): Float32Array;
   /**
    * The most probable class of each site, from x: bytes for up to 256 classes, else numbers of two
-   * bytes. Ties go to the last class, then to the first of them.
+   * bytes. Of equal classes the last class (index n) wins, otherwise the first of them.
    */
   decode(x: ArrayLike<number>): ClassArray;
   /** The same from y. */
@@ -152,7 +152,8 @@ function contrast(n: number, epsilon: number): number {
   if (!(epsilon > 0 && epsilon < 1 / (n + 1)))
     fail(
       "usage",
-      `softening ${n + 1} classes by ε = ${epsilon} leaves no class the largest share`,
+      `\`epsilon\` is ${epsilon} for ${n + 1} classes, so the softened class does not have ` +
+        "the largest share",
       `use 0 < ε < 1/${n + 1}`,
     );
   return Math.log((1 - n * epsilon) / epsilon);

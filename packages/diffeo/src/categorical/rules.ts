@@ -189,7 +189,7 @@ function setKnown(known: ClassArray, at: Context): void {
 export function parseRules(text: string, { grid, symbols, classes }: RuleOptions): GridRules {
   const names = symbols ?? Array.from({ length: classes ?? 0 }, (_, k) => String(k));
   if (names.length < 2)
-    fail("usage", "rules: the classes are not known", "give `symbols`, or `classes`, two or more");
+    fail("usage", "rules: the classes are not known", "give `symbols`, or `classes` of at least 2");
   requireClasses(names.length);
   const known = classArray(sizeOf(grid), names.length).fill(names.length);
   const conditions: GridCondition[] = [];

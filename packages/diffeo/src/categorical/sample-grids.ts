@@ -157,7 +157,10 @@ export async function openGrids(
   return Object.assign(grids, disposable(draw.dispose));
 }
 
-/** Opens a sampler, calls it once and closes it. */
+/**
+ * Samples grids of a model: the classes of `count` grids, concatenated. Opens a sampler for one
+ * call.
+ */
 export async function sampleGrids(model: Model, options: SampleGridsOptions): Promise<ClassArray> {
   const { solver, rules, device, threads, worker, ...call } = options;
   const draw = await openGrids(model, { solver, rules, device, threads, worker });

@@ -142,7 +142,7 @@ export interface GroupSum extends SiteSum {
   readonly sites: readonly number[];
 }
 
-/** Stands for a missing bound: far beyond every sum. */
+/** The value of a missing bound, far beyond every sum. */
 const noBound = (sums: readonly GroupSum[]): number =>
   Math.max(
     1e4,

@@ -238,7 +238,7 @@ function stepOf(options: TrainGridOptions, steps: number, muon: number, width: n
  * Trains a diffusion of grids. If `signal` or `seconds` stops it, it returns the model so far;
  * another call with the same store continues to the numbers of an uninterrupted run.
  *
- * @param data the classes, one grid after the other: bytes, or a `Uint16Array` for more than 256
+ * @param data the classes of the grids, concatenated: bytes, or a `Uint16Array` for more than 256
  *   classes
  */
 export async function trainGrid(data: ClassArray, options: TrainGridOptions): Promise<Model> {

@@ -43,11 +43,11 @@ export const compileDenoiserStep = (
 /** Grids to train on. */
 export interface Grids {
   readonly count: number;
-  /** The classes of the grids with these numbers, one grid after the other. */
+  /** The classes of the grids with these numbers, concatenated. */
   select(chosen: ArrayLike<number>): ClassArray;
 }
 
-/** Grids whose classes lie one after the other. */
+/** Grids whose classes are concatenated. */
 export function gridsOf({ grid, channels }: Categorical, classes: ClassArray): Grids {
   const size = sizeOf(grid);
   return {

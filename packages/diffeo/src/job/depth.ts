@@ -1,13 +1,13 @@
 /**
- * Objects and lists inside one another: JSON.stringify and schemas recurse, and a queue is not
- * trusted.
+ * Limits the nesting of objects and lists from untrusted queues, because JSON.stringify and schemas
+ * recurse.
  */
 const MOST_LEVELS = 64;
 
 const isNest = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 /**
- * Whether a value has more levels than a description needs. Walks level by level, without
+ * Whether a value has more levels than a description needs. Visits level by level, without
  * recursion.
  */
 export function nestsDeeply(value: unknown): boolean {

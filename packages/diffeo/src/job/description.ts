@@ -82,9 +82,9 @@ export function requireDescription(value: unknown): JobDescription {
   if (length > MOST_CHARACTERS)
     fail(
       "data",
-      `a description of ${length.toLocaleString("en")} characters is not a job, ` +
-        `${MOST_CHARACTERS.toLocaleString("en")} are read at most`,
-      "give what is large as an input",
+      `the description of a job has ${length.toLocaleString("en")} characters, ` +
+        `the limit is ${MOST_CHARACTERS.toLocaleString("en")}`,
+      "pass large data as inputs",
     );
   const found = v.safeParse(schema, value);
   if (found.success) return found.output;

@@ -23,8 +23,8 @@ export interface RunOptions {
 }
 
 /**
- * Does jobs. In the same process a result is passed as it is; from elsewhere it is read and held to
- * its job.
+ * Runs jobs. Results of the same process are passed directly; those of other processes are parsed
+ * and checked against the job.
  */
 export interface Executor extends Closable {
   /** Runs a job. Jobs are started in the order of the calls. */

@@ -37,10 +37,10 @@ export function withRepeats(
     await executor.forget(job, { repeat: 1 });
     return fail(
       "data",
-      `a job of ${job.kind.name} has one result by ${one.value.worker} and another by ` +
+      `a job of ${job.kind.name} has different results by ${one.value.worker} and ` +
         `${other.value.worker}`,
-      "one of them computes wrong, or their processors round differently: use machines of one " +
-        "kind, or find the one that is wrong; the same command does the job again",
+      "use machines with processors that round alike, or find the faulty machine; the same " +
+        "command repeats the job",
     );
   };
   return {

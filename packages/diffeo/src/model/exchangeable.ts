@@ -207,7 +207,7 @@ function heard(
   return add(matmul(n, w), add(ofGroups.reduce(add), expandDims(add(ofSite, constants), 2)));
 }
 
-/** Log-likelihoods x [batch, ...grid, classes] to logits of the same shape. */
+/** Maps log-likelihoods x [batch, ...grid, classes] to logits of the same shape. */
 export function exchangeable(
   p: Exchangeable<Tensor>,
   x: Tensor,
