@@ -55,7 +55,7 @@ export interface Categorical extends CategoricalSpec {
   encode(classes: ClassArray): Float32Array;
   /**
    * The most probable class of each site, from x: bytes for up to 256 classes, else numbers of two
-   * bytes. Of equal classes the last class (index n) wins, otherwise the first of them.
+   * bytes. Ties are resolved to the last class, n, if it is among them, else to the first.
    */
   decode(x: ArrayLike<number>): ClassArray;
   /** The same from y. */

@@ -52,7 +52,7 @@ const started = await startChromium("--disable-gpu");
 afterAll(() => ("browser" in started ? started.browser.close() : undefined));
 
 describe("a page built with diffeo/web", () => {
-  it("contains ONNX Runtime for browsers and nothing of Node's", () => {
+  it("contains ONNX Runtime for browsers and no code of Node", () => {
     const files = readdirSync(join(site, "assets"));
     expect(files.filter((f) => f.endsWith(".wasm"))).toHaveLength(2);
     const ofNode = (f: string): boolean =>
@@ -69,7 +69,7 @@ describe("a page built with diffeo/web", () => {
       await opened.page.waitForFunction(ready);
     });
     afterAll(() => opened.close());
-    it("computes every operation in WebAssembly on two threads, and draws the random numbers of Node", async () => {
+    it("computes every operation in WebAssembly on two threads, and has the random numbers of Node", async () => {
       const report = await opened.page.evaluate(async () => {
         const { diffeo, survey } = globalThis as unknown as OnPage;
         diffeo.configureWeb({ threads: 2 });
@@ -89,7 +89,7 @@ describe("a page built with diffeo/web", () => {
       expect(opened.page.workers()).toHaveLength(1);
     });
 
-    it("computes on WebGPU, also when asked twice at once", async () => {
+    it("computes on WebGPU, also with two simultaneous calls", async () => {
       const gpu = await startChromium(...WEBGPU);
       if ("why" in gpu) return leftOut("WebGPU in a page", gpu.why);
       const { page, close } = await openPage(site, gpu.browser);
@@ -121,7 +121,7 @@ describe("a page built with diffeo/web", () => {
       expect(second).toEqual([...first].reverse());
     });
 
-    it("computes in a worker of the page, whose errors come back as they were, and leaves the page free", async () => {
+    it("computes in a worker of the page without blocking it, and passes on errors of the worker", async () => {
       const report = await opened.page.evaluate(async () => {
         const { diffeo } = globalThis as unknown as OnPage;
         const n = 300;
@@ -153,7 +153,7 @@ describe("a page built with diffeo/web", () => {
       expect(report.failed).toBe("DiffeoError device");
     });
 
-    it("samples a network of PyTorch's on the simplex, as Node does", async () => {
+    it("samples a PyTorch network on the simplex with the same result as Node", async () => {
       const bytes = readFileSync(join(house, "examples", "torch-score.onnx"));
       const options = { shape: [3], count: 20, steps: 10 };
       const sde = vp();
@@ -182,7 +182,7 @@ describe("a page built with diffeo/web", () => {
       });
     });
 
-    it("says what to do without WebGPU and with settings that come too late", async () => {
+    it("says what to do without WebGPU, and for settings that come too late", async () => {
       const messages = await opened.page.evaluate(async () => {
         const { diffeo } = globalThis as unknown as OnPage;
         const run = (options: Web.CompileOptions): Promise<string> =>

@@ -1,6 +1,5 @@
 /**
- * A page of a browser on a folder that is served cross-origin isolated, as WebAssembly threads need
- * it.
+ * A browser page on a folder that is served cross-origin isolated, which WebAssembly threads need.
  */
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";

@@ -1,7 +1,7 @@
 /**
  * One small graph for every public operation, for the tests that compare a device with the
- * reference. Each takes the tensor language as an argument, so that the same table runs on the
- * sources, on the built package and in a browser.
+ * reference. Each takes `diffeo/graph` as an argument, so that the same table runs on the sources,
+ * on the built package and in a browser.
  */
 import type * as Graph from "../../src/graph/index.ts";
 

@@ -1,7 +1,7 @@
 /**
- * The compiler on the catalogues: every map with its inverse, log-determinant and their derivatives,
- * and every objective with its derivative, beside the float64 reference. SDEs and samplers are in
- * `test/sampler/steps-module.test.ts`.
+ * The compiler on the catalogues: every map with its inverse, log-determinant and their
+ * derivatives, and every objective with its derivative, compared with the float64 reference. SDEs
+ * and samplers are in `test/sampler/steps-module.test.ts`.
  */
 import { describe, expect, it } from "vitest";
 import { catalogue } from "../../src/bijector/index.ts";

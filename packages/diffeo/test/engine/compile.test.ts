@@ -1,6 +1,6 @@
 /**
- * From functions on tensors to functions on arrays: structure, shapes, freeing, and what bad input
- * is told.
+ * From functions on tensors to functions on arrays: structure, shapes, memory, and errors of
+ * invalid input.
  */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -85,7 +85,7 @@ describe("compile", () => {
     await f.dispose();
   });
 
-  it("traces once a shape", async () => {
+  it("traces once per shape", async () => {
     let traces = 0;
     const f = compile(
       (x: Tensor) => {
@@ -100,7 +100,7 @@ describe("compile", () => {
     await f.dispose();
   });
 
-  it("gives the same numbers where it opens sooner, to run once", async () => {
+  it("gives the same numbers if it is opened to run once", async () => {
     const f = (x: Tensor, y: Tensor) => softmax(add(matmul(exp(mul(x, -0.5)), y), div(1, sqrt(y))));
     const [x, y] = [[[0.3, -1.2], [0.7, 2.1]], [[1.5, 0.4], [0.9, 2.2]]]; // biome-ignore format: matrices
     for (const type of ["float32", "float64"] as const) {
@@ -110,7 +110,7 @@ describe("compile", () => {
     }
   });
 
-  it("returns inputs and constants that a function passes through, as arrays of their own", async () => {
+  it("returns inputs and constants that a function passes through as new arrays", async () => {
     for (const device of ["cpu", "wasm", "reference"]) {
       const f = compile((x: Tensor) => [x, x, sum(x)], [[2]], { device, type: "float64" });
       const x = Float64Array.of(1, 2);
@@ -122,7 +122,7 @@ describe("compile", () => {
     }
   });
 
-  it("gives every type back as it is", async () => {
+  it("returns every type unchanged", async () => {
     const f = compile((i: Tensor, j: Tensor, b: Tensor) => [add(i, 1), add(j, 1), b], [
       { shape: [2], dtype: "int32" },
       { shape: [2], dtype: "int64" },
@@ -140,7 +140,7 @@ describe("memory", () => {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
 
-  it.each([false, true])("holds no results of earlier calls (worker: %s)", async (worker) => {
+  it.each([false, true])("does not retain results of earlier calls (worker: %s)", async (worker) => {
     const MEGABYTE = 1 << 20;
     const f = compile(identity, [[MEGABYTE / 4]], { worker });
     const x = new Float32Array(MEGABYTE / 4);
@@ -157,7 +157,7 @@ describe("memory", () => {
 });
 
 describe("evaluate", () => {
-  it("takes trees of arrays as compile does", async () => {
+  it("accepts trees of arrays, as compile does", async () => {
     const f = (
       { w, layers }: { w: Tensor; layers: readonly Tensor[] },
       x: Tensor,
@@ -172,7 +172,7 @@ describe("evaluate", () => {
     expect(y).toEqual({ shape: [2], dtype: "float64", data: Float64Array.of(18, 30) });
   });
 
-  it("takes arrays as operands in the type of what is beside them, if that holds their numbers", async () => {
+  it("converts operand arrays to the type of the other operand if it can represent their numbers", async () => {
     const { data } = await evaluate(() => add(ndarray([0.1], "float64"), 2));
     expect(data).toEqual(Float64Array.of(2.1));
     const wide = await evaluate(
@@ -182,7 +182,7 @@ describe("evaluate", () => {
     expect(wide.data).toEqual(Float64Array.of(1.2));
   });
 
-  it("makes every float a float64 and leaves integers and booleans alone", async () => {
+  it("converts every float to float64, and keeps integers and booleans", async () => {
     const third = await evaluate((x: Tensor) => div(x, 3), ndarray([1]));
     expect(third.data).toEqual(Float64Array.of(1 / 3));
     const total = await evaluate((x: Tensor, y: Tensor) => add(x, y), ndarray([1, 2]), [3, 4]);
@@ -196,7 +196,7 @@ describe("evaluate", () => {
     expect([i.dtype, j.dtype, b.dtype]).toEqual(["int32", "int64", "bool"]);
   });
 
-  it("computes once, in float64", async () => {
+  it("computes once in float64", async () => {
     expect(await evaluate((x: Tensor, y: Tensor) => div(x, sub(x, y)), [1, 2], 4)).toEqual({
       shape: [2],
       dtype: "float64",
@@ -220,13 +220,13 @@ describe("devices", () => {
     ]);
   });
 
-  it("that do not exist are refused with the list of those that do", async () => {
+  it("that do not exist are refused with the list of devices", async () => {
     const { kind, message } = await refusal(() => compile(identity, [[1]], { device: "tpu" })([1]));
     expect(kind).toBe("device");
     expect(message).toMatch(/unknown device "tpu".*cpu, onnxruntime, webgpu, cuda, wasm, reference/);
   });
 
-  it("that this machine lacks are refused with the way to get them", async () => {
+  it("that this machine lacks are refused with instructions", async () => {
     const { kind, message } = await refusal(() =>
       compile(identity, [[1]], { device: "cuda" })([1]),
     );
@@ -234,7 +234,7 @@ describe("devices", () => {
     expect(message).toMatch(/"cuda" did not start.*=cuda12 npm install onnxruntime-node/s);
   });
 
-  it("without float64 refuse a graph in float64", async () => {
+  it("without float64 refuse a float64 graph", async () => {
     const { kind, message } = await refusal(() =>
       compile(identity, [[1]], { device: "webgpu", type: "float64" })([1]),
     );
@@ -242,7 +242,7 @@ describe("devices", () => {
     expect(message).toMatch(/does not compute in float64/);
   });
 
-  it("refuse a worker where there is none to give", async () => {
+  it("without workers refuse a worker", async () => {
     const { kind } = await refusal(() =>
       compile(identity, [[1]], { device: "reference", worker: true })([1]),
     );
@@ -251,7 +251,7 @@ describe("devices", () => {
 });
 
 describe("a tree", () => {
-  it("may have tensors called shape and data", async () => {
+  it("may have tensors named shape and data", async () => {
     const f = compile(
       (p: { shape: Tensor; data: Tensor }) => mul(p.shape, p.data),
       [{ shape: [2], data: [2] }],
@@ -260,7 +260,7 @@ describe("a tree", () => {
     await f.dispose();
   });
 
-  it("with a list of no tensors is told that [] is a scalar", async () => {
+  it("with an empty list is refused with the advice that [] is a scalar", async () => {
     const f = compile((p: { w: Tensor; rest: readonly Tensor[] }) => p.w, [{ w: [1], rest: [] }]);
     expect((await refusal(() => f({ w: [1], rest: [] }))).message).toMatch(
       /argument 0\.rest: .*\[\] is a scalar/,
@@ -268,7 +268,7 @@ describe("a tree", () => {
   });
 });
 
-describe("bad options", () => {
+describe("invalid options", () => {
   it.each<[string, CompileOptions, ErrorKind]>([
     ["no threads", { threads: 0 }, "usage"],
     ["a negative number of threads", { threads: -1 }, "usage"],
@@ -280,7 +280,7 @@ describe("bad options", () => {
   });
 });
 
-describe("bad input", () => {
+describe("invalid input", () => {
   const f = compile((x: Tensor, p: { w: Tensor }) => matmul(x, p.w), [[null, 3], { w: [3, 2] }]);
   const w = new Float32Array(6);
   const anything = f as unknown as (...args: unknown[]) => Promise<unknown>;
@@ -383,7 +383,7 @@ describe("bad input", () => {
     expect(message).toMatch(`argument 1.y: ${name} is given, an array is expected`);
   });
 
-  it("two open sizes cannot be read off a flat array", async () => {
+  it("two open sizes cannot be inferred from a flat array", async () => {
     const open = compile(identity, [[null, null]]);
     const { kind, message } = await refusal(() => open(new Float32Array(6)));
     expect([kind, message]).toEqual([
@@ -392,7 +392,7 @@ describe("bad input", () => {
     ]);
   });
 
-  it("in the function itself is refused by the operation that meets it, and the next call may be right", async () => {
+  it("in the function is refused by the operation that detects it, and a later call can succeed", async () => {
     const product = compile(
       (a: Tensor, b: Tensor) => matmul(a, b),
       [
@@ -421,7 +421,7 @@ describe("bad input", () => {
   });
 });
 
-describe("what only the numbers forbid", () => {
+describe("errors that depend on the numbers", () => {
   const entry = (x: Tensor, i: Tensor): Tensor => take(x, i);
   const int = { shape: [1], dtype: "int32" } as const;
 
@@ -442,7 +442,7 @@ describe("what only the numbers forbid", () => {
     await quotient.dispose();
   });
 
-  it.each([false, true])("comes back with the runtime's own words (worker: %s)", async (worker) => {
+  it.each([false, true])("are reported with the runtime's message (worker: %s)", async (worker) => {
     const device = "onnxruntime";
     const f = compile(entry, [[3], int], { device, worker });
     const { kind, message } = await refusal(() => f([1, 2, 3], [5]));
@@ -458,7 +458,7 @@ describe("what only the numbers forbid", () => {
     await quotient.dispose();
   });
 
-  it("is told from memory that runs out", async () => {
+  it("are distinguished from lack of memory", async () => {
     // 4·10¹⁴ bytes are more than a process can address.
     const n = 1e7;
     const outer = compile((x: Tensor) => mul(reshape(x, [n, 1]), x), [[n]]);
@@ -470,7 +470,7 @@ describe("what only the numbers forbid", () => {
     await outer.dispose();
   });
 
-  it("is traced to its operation by the reference, as the remedy says", async () => {
+  it("are traced to their operation by the reference, as the remedy says", async () => {
     const f = compile(entry, [[3], int], { device: "reference", checkFinite: true });
     expect((await refusal(() => f([1, 2, 3], [5]))).message).toMatch(/^take made the first NaN/);
     const quotient = compile((a: Tensor, b: Tensor) => div(a, b), [int, int], {
@@ -504,7 +504,7 @@ describe("checkFinite", () => {
     },
   );
 
-  it("looks for a NaN where there is one: an infinity may be meant", async () => {
+  it("reports NaN rather than an infinity, which may be intended", async () => {
     const masked = (x: Tensor, mask: Tensor): Tensor[] => [
       softmax(add(x, log(mask))),
       sqrt(sub(x, 5)),
@@ -517,7 +517,7 @@ describe("checkFinite", () => {
     await f.dispose();
   });
 
-  it("names a NaN in an argument, also where the function would lose it", async () => {
+  it("names a NaN in an argument, also if the result does not depend on it", async () => {
     const f = compile(
       (x: Tensor, p: { y: Tensor }) => [max(x), where(greater(p.y, 0), 1, 0)],
       [[4], { y: [2] }],
@@ -535,7 +535,7 @@ describe("checkFinite", () => {
     await f.dispose();
   });
 
-  it("looks at arrays that are kept on their device", async () => {
+  it("checks arrays that stay on their device", async () => {
     const kept = (...values: number[]): DeviceArray =>
       new DeviceArray(
         [values.length],
@@ -552,7 +552,7 @@ describe("checkFinite", () => {
     );
   });
 
-  it("names a singular matrix's inverse", async () => {
+  it("names the inverse of a singular matrix", async () => {
     const f = compile((a: Tensor) => inverse(a), [[2, 2]], {
       device: "reference",
       checkFinite: true,
@@ -560,7 +560,7 @@ describe("checkFinite", () => {
     expect((await refusal(() => f([[1, 2], [2, 4]]))).message).toMatch(/^inverse made the first/); // biome-ignore format: a matrix
   });
 
-  it("is off unless asked for", async () => {
+  it("is off by default", async () => {
     const f = compile(log, [[1]], { type: "float64" });
     expect((await f([-1])).data).toEqual(Float64Array.of(Number.NaN));
     await f.dispose();
@@ -568,7 +568,7 @@ describe("checkFinite", () => {
 });
 
 describe("dispose", () => {
-  it("lets calls under way finish, refuses later ones, and may be called twice", async () => {
+  it("lets running calls finish, refuses later ones, and may be called twice", async () => {
     const f = compile(identity, [[1]]);
     await f([1]);
     const running = f([2]);
@@ -582,7 +582,7 @@ describe("dispose", () => {
     });
   });
 
-  it("of a function whose graph was refused is quiet", async () => {
+  it("of a function whose graph was refused does nothing", async () => {
     const f = compile((x: Tensor) => matmul(x, x), [[2, 3]]);
     await refusal(() => f(new Float32Array(6)));
     await f.dispose();

@@ -1,4 +1,4 @@
-/** Every public operation, on every device that runs in plain Node, against the reference. */
+/** Every public operation on every device of plain Node compared with the reference. */
 import { execFileSync } from "node:child_process";
 import { setFlagsFromString } from "node:v8";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -75,20 +75,20 @@ describe("the table of cases", () => {
   });
 });
 
-describe("against the reference", () => {
+describe("compared with the reference", () => {
   // And V8's own default afterwards, as it is listed, for other files of this process.
   const flags = execFileSync(process.execPath, ["--v8-options"], { encoding: "utf8" });
   const [, usual] = flags.match(/default: (--wasm-tiering-budget=\d+)/) ?? [];
   beforeAll(() => setFlagsFromString(briefly));
   afterAll(() => setFlagsFromString(usual));
 
-  it("the processor is right to 1e-5 in float32 and to 1e-12 in float64", async () => {
+  it("the CPU is accurate to 1e-5 in float32 and to 1e-12 in float64", async () => {
     const evaluate = onDevice(diffeo, { device: "onnxruntime", threads: 1 });
     expect(beyond(1e-5, await survey(diffeo, evaluate, ["float32"]))).toEqual([]);
     expect(beyond(1e-12, await survey(diffeo, evaluate, ["float64"]))).toEqual([]);
   });
 
-  it("WebAssembly is right to 1e-5 in float32 and to 1e-12 in float64", async () => {
+  it("WebAssembly is accurate to 1e-5 in float32 and to 1e-12 in float64", async () => {
     const evaluate = onRuntime(web.create, "cpu");
     expect(beyond(1e-5, await survey(diffeo, evaluate, ["float32"]))).toEqual([]);
     expect(beyond(1e-12, await survey(diffeo, evaluate, ["float64"]))).toEqual([]);
@@ -126,7 +126,7 @@ describe("against the reference", () => {
     },
   );
 
-  it("graphs written for a GPU are right to 1e-5 in float32 when the processor runs them", async () => {
+  it("graphs lowered for a GPU are accurate to 1e-5 in float32 on the CPU", async () => {
     expect(beyond(1e-5, await survey(diffeo, onRuntime(node.create, "gpu"), ["float32"]))).toEqual(
       [],
     );

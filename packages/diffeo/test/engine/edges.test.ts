@@ -1,7 +1,7 @@
 /**
- * The compiler at the edges: 0, −0, infinities, NaN, denormals and the largest numbers through every
- * operation on numbers, alone, in pairs and broadcast; empty axes and axes of one through every
- * operation on axes. The float64 reference says what is right.
+ * The compiler at special values: 0, −0, infinities, NaN, denormals and the largest numbers through
+ * every operation on numbers, alone, in pairs and broadcast; empty axes and axes of one through
+ * every operation on axes. Compared with the float64 reference.
  */
 import { describe, expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";
@@ -63,7 +63,7 @@ async function compareAt(
 const unary = ["neg", "abs", "sign", "floor", "sqrt", "square", "exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "sigmoid", "logSigmoid", "softplus", "erf", "erfc", "atan", "relu", "squaredRelu", "silu", "logGamma"] as const; // biome-ignore format: a list
 const binary = ["add", "sub", "mul", "div", "maximum", "minimum", "pow", "less", "lessEqual", "greater", "greaterEqual", "equal"] as const; // biome-ignore format: a list
 
-describe.each(types)("numbers at the edge, in %s", (type) => {
+describe.each(types)("special values in %s", (type) => {
   const points = edges[type];
   const n = points.length;
 
@@ -106,7 +106,7 @@ describe.each(types)("numbers at the edge, in %s", (type) => {
     }
   });
 
-  it("where chooses, and lets no NaN of the other side through", async () => {
+  it("where does not pass on a NaN of the other branch", async () => {
     const f = (a: Tensor, b: Tensor): Tensor => g.where(g.less(a, b), a, b);
     const all = points.flatMap((x) => new Array<number>(n).fill(x));
     await compareAt("where", f, [
@@ -118,7 +118,7 @@ describe.each(types)("numbers at the edge, in %s", (type) => {
     ]);
   });
 
-  it("reductions of each number with others", async () => {
+  it("reductions of each value with others", async () => {
     for (const [name, f] of [
       ["sum", (x: Tensor) => g.sum(x, -1)],
       ["max", (x: Tensor) => g.max(x, -1)],
@@ -135,7 +135,7 @@ describe.each(types)("numbers at the edge, in %s", (type) => {
 /** Shapes with axes of none and of one. */
 const shapes = [[0], [1], [0, 3], [3, 0], [2, 0, 3], [1, 1], [1, 5], [5, 1], [1, 4, 1]] as const; // biome-ignore format: a list
 
-describe.each(types)("axes of none and of one, in %s", (type) => {
+describe.each(types)("axes of size 0 and 1 in %s", (type) => {
   const filled = (shape: readonly number[]): NdArray => {
     const data = Array.from({ length: g.sizeOf(shape) }, (_, i) => ((i * 7) % 5) - 1.5);
     return { ...g.ndarray(data, type), shape: [...shape] };
@@ -176,7 +176,7 @@ describe.each(types)("products of matrices in %s", (type) => {
   };
   // Several vectors at a time, one, and single columns that remain; a last row of a batch.
   it.each([1, 3, 8, 16, 17, 23, 37, 70])(
-    "with %i columns, of vectors and of what is left",
+    "with %i columns, in vectors and in the remainder",
     async (n) => {
       const products: Readonly<
         Record<string, readonly [(a: Tensor, b: Tensor) => Tensor, number[]]>

@@ -1,7 +1,7 @@
 /**
  * Elementary functions of the compiler are within 2 units in the last place of numbers with 60
- * digits, on dense grids and at the ends of their range; of float32 numbers they are those of float64
- * rounded once; edges are exact; lanes of vectors have the bits of single numbers.
+ * digits, on dense grids and at the ends of their range; for float32 numbers they are those of
+ * float64 rounded once; special values are exact; vector lanes have the bits of scalars.
  */
 import { describe, expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";
@@ -281,14 +281,14 @@ describe("an elementary function of the compiler", () => {
     expect([...narrow.data]).toEqual([...(wide.data as Float64Array)].map(Math.fround));
   });
 
-  it("gives log Γ its zeros, and the factorials", async () => {
+  it("has the zeros of log Γ, and the factorials", async () => {
     const compiled = compile(logGamma, [[null]], { device: "wasm", type: "float64" });
     const { data } = await compiled([1, 2, 3, 5, 23]);
     expect([...data]).toEqual([0, 0, Math.LN2, Math.log(24), 48.47118135183523]);
     await compiled.dispose();
   });
 
-  it("has the edges of the reference, in both types and on vectors", async () => {
+  it("has the special values of the reference, in both types and in vectors", async () => {
     const edges = [0, -0, Infinity, -Infinity, Number.NaN, 5e-324, -5e-324, 1e308, -1e308, 745.2, -745.2]; // biome-ignore format: a list
     for (const [name, { f }] of Object.entries(functions))
       for (const type of ["float64", "float32"] as const) {

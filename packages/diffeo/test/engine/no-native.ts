@@ -1,4 +1,4 @@
-/** A Node that lacks onnxruntime-node, whatever is installed. */
+/** Simulates a Node without onnxruntime-node. */
 const missing = `export const resolve = (name, context, next) => {
   if (name === "onnxruntime-node") throw new Error("not installed");
   return next(name, context);

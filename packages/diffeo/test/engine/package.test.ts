@@ -1,7 +1,7 @@
 /**
- * The package as it is published: every path of its exports map and the README's program, in a
- * fresh process, from the built files. What stands beside it in node_modules is the house's own,
- * and archives are not made: those of a release are installed by hand.
+ * The package as it is published: every path of its exports map and the README's program, in a new
+ * process, from the built files. Its dependencies are those of the repository, without archives:
+ * those of a release are installed by hand.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
@@ -31,7 +31,7 @@ function run(program: string): unknown {
   );
 }
 
-it("has a path for every public folder, with code and types behind it", () => {
+it("has a path with code and types for every public folder", () => {
   const folders = readdirSync(join(root, "src")).filter((f) =>
     existsSync(join(root, "src", f, "index.ts")),
   );
@@ -122,7 +122,7 @@ function compiled(...programs: readonly string[]): {
   };
 }
 
-it("has types that strict programs compile against, the README's among them", () => {
+it("has types with which strict programs compile, including that of the README", () => {
   writeFileSync(
     join(project.folder, "program.mts"),
     `${paths.map((path, i) => `import * as m${i} from ${JSON.stringify(join("diffeo", path))};`).join("\n")}
@@ -133,7 +133,8 @@ it("has types that strict programs compile against, the README's among them", ()
      // @ts-expect-error: one argument is missing
      f();`,
   );
-  // Values and draws are typed by the names of parameters, where entries of a record may be missing.
+  // Values and draws are typed by the names of parameters, where entries of a record may be
+  // missing.
   writeFileSync(
     join(project.folder, "posterior.mts"),
     `import { positive, real } from "diffeo/domain";

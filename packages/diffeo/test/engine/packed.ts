@@ -1,6 +1,6 @@
 /**
- * The package as its users get it: built, with its own package.json, in the node_modules of an
- * empty project.
+ * The package as users install it: built, with its package.json, in the node_modules of an empty
+ * project.
  */
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,6 +1,6 @@
 /**
- * The package without ONNX Runtime: in Node, and in a page that only samples a posterior, which
- * fetches 250 kB at most.
+ * The package without ONNX Runtime: in Node, and in a page that only samples a posterior and
+ * fetches at most 250 kB.
  */
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -78,7 +78,7 @@ describe("a page that samples a posterior", () => {
     expect(files.filter((f) => f.endsWith(".wasm"))).toEqual([]);
   });
 
-  it("fetches 250 kB at most, and draws what it should", async () => {
+  it("fetches at most 250 kB, and samples the posterior", async () => {
     const started = await startChromium("--disable-gpu");
     if ("why" in started) return leftOut("the page of a posterior", started.why);
     const { page: open, close } = await openPage(site, started.browser);
@@ -118,7 +118,7 @@ describe("a page that samples a posterior", () => {
   });
 });
 
-it("samples, differentiates and checks maps in Node without ONNX Runtime, which it names where it is needed", () => {
+it("samples, differentiates and checks maps in Node without ONNX Runtime, and says when it is needed", () => {
   const program = `
     import { additiveLogistic, compile, conv2d, devices, exp, grad, sum } from "diffeo";
     import { checkMap } from "diffeo/check";

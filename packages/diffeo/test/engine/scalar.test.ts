@@ -1,4 +1,4 @@
-/** A host without vectors runs modules in their scalar form, with the same bits. */
+/** A host without SIMD runs the scalar form of modules, with the same bits. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -7,7 +7,7 @@ import { hasVectors } from "../../src/engine/wasm/scalar.ts";
 import { briefly } from "./no-native.ts";
 import { digests } from "./scalar.ts";
 
-it("has the bits of vectors in every case, a sampler and chains", async () => {
+it("has the bits of SIMD in every case, in a sampler and in chains", async () => {
   // Without SSE 4.1 V8 refuses vectors; on other processors the script refuses them itself.
   const script = fileURLToPath(new URL("./scalar.ts", import.meta.url));
   const flags = ["--no-enable-sse4-1", briefly, "--conditions=diffeo-source", "--import", "tsx"];

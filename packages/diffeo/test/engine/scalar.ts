@@ -1,6 +1,6 @@
 /**
- * What modules give, as digests by name: every case in both types, a chain, a sampler. Run as a
- * program it prints them, with whether its host has vectors.
+ * Results of modules as digests by name: every case in both types, a chain, a sampler. As a program
+ * it prints them, and whether its host has SIMD.
  */
 import { createHash } from "node:crypto";
 import { gaussian } from "../../src/distribution/index.ts";

@@ -1,7 +1,7 @@
 /**
- * Whether a browser, its WebGPU and a software Vulkan start here, asked by starting them: a file
- * that is there says little, for a browser may lack its libraries and a driver its loader. Tests
- * that need one say what they leave out without it; in CI all of them must start.
+ * Whether a browser, its WebGPU and a software Vulkan start on this machine, found by starting
+ * them: an existing file is not enough, since libraries may be missing. Tests that need one report
+ * what they skip without it; in CI all of them must start.
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";

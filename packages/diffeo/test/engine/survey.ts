@@ -1,6 +1,6 @@
 /**
- * Runs the table of cases on a device beside the reference. Knows no platform, so that a page can
- * run it too.
+ * Runs the table of cases on a device and on the reference. Independent of the platform, so that a
+ * page can run it too.
  */
 import type * as Diffeo from "../../src/index.ts";
 import { type Case, cases } from "./cases.ts";

@@ -1,5 +1,5 @@
 /**
- * The elementwise end of a graph, computed by the engine itself, beside the runtime's own numbers.
+ * The elementwise end of a graph, computed by the engine, compared with the numbers of the runtime.
  */
 import { describe, expect, it } from "vitest";
 import { compile, release, toHost } from "../../src/engine/index.ts";
@@ -44,7 +44,7 @@ function apart(a: ArrayLike<unknown>, b: ArrayLike<unknown>): number {
 
 describe("the elementwise end of a graph", () => {
   // Not a multiple of four numbers, exactly a block, and several blocks with a rest.
-  it.each([4097, 16_384, 40_001])("has the runtime's numbers bit by bit, size %d", async (size) => {
+  it.each([4097, 16_384, 40_001])("has the bits of the runtime, size %d", async (size) => {
     const shapes = [[size], [size], []] as const;
     const swept = compile(program, shapes, { threads: 1, keep: ["state"] });
     const plain = compile(program, shapes, { threads: 1, device: "onnxruntime" });
@@ -68,7 +68,7 @@ describe("the elementwise end of a graph", () => {
     await Promise.all([swept.dispose(), plain.dispose()]);
   });
 
-  it("gives the same steps of training, and uses the memory of released state again", async () => {
+  it("gives the same training steps, and reuses the memory of released state", async () => {
     const parameters = {
       w: { shape: [64, 80], dtype: "float32", data: numbers("w", 64 * 80) },
     } as const;

@@ -1,6 +1,6 @@
 /**
- * Node without onnxruntime-node, whose install step may fail where nothing but a package registry
- * can be reached.
+ * Node without onnxruntime-node, whose install step may fail if only a package registry can be
+ * reached.
  */
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** Sessions on a thread of their own: the same numbers, while the caller's thread stays free. */
+/** Sessions on a separate thread: the same numbers without blocking the caller's thread. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -62,7 +62,7 @@ async function program(body: string): Promise<{ readonly code: number; readonly 
 }
 
 describe("a function compiled for a worker", () => {
-  it("lets the caller's thread go on while it runs, and gives the very numbers of that thread", async () => {
+  it("does not block the caller's thread, and gives the same numbers as that thread", async () => {
     const [there, here] = [true, false].map((worker) =>
       compile(long, [[SIZE, SIZE]], { worker, threads: 1 }),
     );
@@ -88,7 +88,7 @@ describe("a function compiled for a worker", () => {
     await Promise.all([there.dispose(), here.dispose()]);
   });
 
-  it("takes arrays without taking them away, also a window on a larger buffer", async () => {
+  it("does not detach the caller's arrays, also for a view of a larger buffer", async () => {
     const f = compile((x: Tensor) => sum(x), [[3]], { worker: true, device: "onnxruntime" });
     const buffer = new Float32Array([9, 1, 2, 3, 9]);
     const window = buffer.subarray(1, 4);
@@ -109,7 +109,7 @@ describe("a function compiled for a worker", () => {
     await f.dispose();
   });
 
-  it("raises the errors it raises elsewhere", async () => {
+  it("raises the same errors as without a worker", async () => {
     const attempt = async (worker: boolean): Promise<unknown[]> => {
       const options = { worker, checkFinite: true } as const;
       const missing = compile((x: Tensor) => sum(x), [[2]], { ...options, device: "cuda" });
@@ -125,7 +125,7 @@ describe("a function compiled for a worker", () => {
     expect(await attempt(true)).toEqual(await attempt(false));
   });
 
-  it("rejects its calls when the thread has died, and frees itself all the same", async () => {
+  it("rejects its calls after the thread has died, and can still be disposed", async () => {
     const posts = vi.spyOn(Worker.prototype, "postMessage");
     const f = compile((x: Tensor) => sum(x), [[null]], { worker: true, device: "onnxruntime" });
     await f([1, 2]);
@@ -140,7 +140,7 @@ describe("a function compiled for a worker", () => {
     await f.dispose();
   });
 
-  it("rejects what is under way when it is disposed, and can be compiled again", async () => {
+  it("rejects running calls when it is disposed, and can be compiled again", async () => {
     const f = compile(long, [[SIZE, SIZE]], { worker: true, threads: 1 });
     await f(matrix());
     const running = f(matrix());
@@ -155,25 +155,25 @@ describe("a function compiled for a worker", () => {
 });
 
 describe("a process with a worker", () => {
-  it("ends by itself when the worker is idle, though nobody disposed of it", async () => {
+  it("ends by itself when the worker is idle, also without dispose", async () => {
     expect(await program(`await f(x); console.log("done");`)).toEqual({ code: 0, output: "done" });
   });
 
-  it("stays until the worker has answered", async () => {
+  it("waits until the worker has answered", async () => {
     expect(await program(`f(x).then(() => console.log("answered"));`)).toEqual({
       code: 0,
       output: "answered",
     });
   });
 
-  it("exits with the status it asks for in the middle of a run", async () => {
+  it("exits with its status during a run", async () => {
     expect(await program("await f(x); f(x); await soon(); process.exit(130);")).toEqual({
       code: 130,
       output: "",
     });
   });
 
-  it("ends after a disposal in the middle of a run", async () => {
+  it("ends after a disposal during a run", async () => {
     const body = `await f(x); f(x).catch((e) => console.log(e.kind)); await soon(); await f.dispose(); console.log("free");`;
     expect(await program(body)).toEqual({ code: 0, output: "disposed\nfree" });
   });

@@ -1,6 +1,6 @@
 /**
- * solveOde with a tolerance, beside solve_ivp of SciPy (DOP853, rtol and atol 1e-12; its gradients
- * by differences), and beside exact solutions.
+ * solveOde with a tolerance compared with solve_ivp of SciPy (DOP853, rtol and atol 1e-12; its
+ * gradients by differences), and with exact solutions.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -59,7 +59,7 @@ const farthest = (found: readonly number[], known: readonly number[]): number =>
   Math.max(...found.map((v, i) => Math.abs(v / known[i] - 1)));
 
 describe("solveOde with a tolerance", () => {
-  it("has SciPy's solutions, the nearer the smaller the tolerance", () => {
+  it("approaches SciPy's solutions as the tolerance decreases", () => {
     expect(farthest(numbers(cycle(float64(rates), 1e-8, 60)), cycleKnown)).toBeLessThan(2e-6);
     expect(farthest(numbers(cycle(float64(rates), 1e-5, 20)), cycleKnown)).toBeLessThan(1e-3);
     const fine = numbers(elimination(float64(constants), 1e-8, 130));
@@ -83,7 +83,7 @@ describe("solveOde with a tolerance", () => {
     ).toBeLessThan(1e-5);
   });
 
-  it("follows a solution whose speed changes by orders, in few steps", () => {
+  it("follows a solution whose speed changes by orders of magnitude in few steps", () => {
     // y′ = −2ty: y = e^{−t²}, which 8 steps of equal length between the times miss.
     const bell = (t: Tensor, y: Tensor): Tensor => mul(mul(t, y), -2);
     const found = numbers(
@@ -92,14 +92,14 @@ describe("solveOde with a tolerance", () => {
     expect(Math.abs(found[0] / Math.exp(-9) - 1)).toBeLessThan(1e-5);
   });
 
-  it("is NaN from where its steps do not suffice", () => {
+  it("is NaN beyond the time that its steps reach", () => {
     const stiff = (_: Tensor, y: Tensor): Tensor => mul(y, -1e6);
     const found = numbers(solveOde(stiff, float64(1), [1e-6, 1, 2], { tolerance: 1e-6 }));
     expect(found[0]).toBeCloseTo(Math.exp(-1), 5);
     expect(found.slice(1)).toEqual([Number.NaN, Number.NaN]);
   });
 
-  it("has steps of its own for each chain", () => {
+  it("has separate steps for each chain", () => {
     const decay = (rate: Tensor) =>
       solveOde((_: Tensor, y: Tensor) => neg(mul(rate, y)), float64(1), [1], {
         tolerance: 1e-6,
@@ -111,7 +111,7 @@ describe("solveOde with a tolerance", () => {
     });
   });
 
-  it("refuses tolerances that are none", () => {
+  it("refuses invalid tolerances", () => {
     const still = (_: Tensor, y: Tensor): Tensor => y;
     expect(() => solveOde(still, float64(1), [1], { tolerance: 0 })).toThrow(
       "solveOde: tolerance is 0. Give a small positive number, such as 1e-6.",

@@ -92,13 +92,13 @@ describe("trees of tensors", () => {
     close(g.unused, constant([0, 0, 0, 0], "float64"));
   });
 
-  it("give the same value beside the gradient as without it", () => {
+  it("give the same value with the gradient as without it", () => {
     const [value, g] = valueAndGrad(f)(p, scalar(3));
     close(value, f(p, scalar(3)));
     close(g.a, grad(f)(p, scalar(3)).a);
   });
 
-  it("map cotangents back and directions forward, in and out of any structure", () => {
+  it("map cotangents back and directions forward for any structure", () => {
     const matrix = random("m", [2, 3]);
     const h = ({ x, y }: { x: Tensor; y: Tensor }) =>
       [matvec(matrix, x), { z: mul(x, y) }] as const;
@@ -115,7 +115,7 @@ describe("trees of tensors", () => {
     close(tangent[1].z, add(mul(at.x, v.y), mul(v.x, at.y)));
   });
 
-  it("are paired by key, in whatever order the keys stand", () => {
+  it("are matched by key, in any order of the keys", () => {
     const h = (x: { a: Tensor; b: Tensor }): { p: Tensor; q: Tensor } => ({
       p: mul(x.b, 100),
       q: x.a,
@@ -145,7 +145,7 @@ describe.each([[[3]], [[5, 3]], [[2, 4, 3]]])("per-sample derivatives over shape
   const symmetric = mul(add(a, transpose(a)), 0.5);
   const traceOfA = sum(mul(a, eye(3, "float64")));
 
-  it("gradEach is the gradient of each sample", () => {
+  it("gradEach gives the gradient of each sample", () => {
     close(gradEach(f)(x), add(matvec(symmetric, x), cos(x)));
   });
 
@@ -183,7 +183,7 @@ describe.each([[[2]], [[4, 2]]])(
     /** qᵀMp + Σ sin p: Hessian blocks ∂q∂p = M, ∂p∂p = −diag sin p. */
     const energy = ({ q, p }: typeof z): Tensor => add(dot(q, matvec(m, p)), sum(sin(p), -1));
 
-    it("hvp has the blocks of the Hessian, each where its leaves are", () => {
+    it("hvp has the blocks of the Hessian at their leaves", () => {
       const { q, p } = hvp(energy, z, v);
       close(q, matvec(m, v.p));
       close(p, sub(matvec(transpose(m), v.q), mul(sin(z.p), v.p)));
@@ -197,7 +197,7 @@ describe.each([[[2]], [[4, 2]]])(
       close(j.speed.p, constant(zeros([...shape, 3]), "float64"));
     });
 
-    it("traceJacobian and laplacian add up the diagonal blocks", () => {
+    it("traceJacobian and laplacian sum the diagonal blocks", () => {
       const flow = ({ q, p }: typeof z): typeof z => ({
         p: add(sin(p), sum(q, -1, { keepDims: true })),
         q: mul(q, sum(p, -1, { keepDims: true })),
@@ -222,7 +222,7 @@ describe("derivatives inside derivatives", () => {
     expect(number(grad(g)(scalar(5)))).toBe(9 * 25 * 4);
   });
 
-  it("tell a variable from the outer one it equals", () => {
+  it("distinguish a variable from an equal outer one", () => {
     // At y = x the inner derivative is that of y alone: d/dx (d/dy (x·y) at y = x) = d/dx x = 1,
     // not 2.
     const f = (x: Tensor): Tensor => grad((y: Tensor) => mul(x, y))(x);
@@ -239,7 +239,7 @@ describe("derivatives inside derivatives", () => {
     expect(number(xy)).toBeCloseTo(number(yx), 14);
   });
 
-  it("go to any order", () => {
+  it("have any order", () => {
     // (eˣ sin x)⁗ = −4 eˣ sin x
     const f = (x: Tensor): Tensor => mul(exp(x), sin(x));
     const x = scalar(0.6);
@@ -257,14 +257,14 @@ describe("derivatives inside derivatives", () => {
     expect([0, 1, 2].map((n) => number(nth((x) => pow(x, 1), n)(scalar(0))))).toEqual([0, 1, 0]);
   });
 
-  it("in base and exponent agree at an exponent of 0", () => {
+  it("with respect to base and exponent agree at an exponent of 0", () => {
     // ∂²/∂a∂b aᵇ = aᵇ⁻¹(1 + b log a) = 1/a at b = 0
     const mixed = grad((b: Tensor) => grad((a: Tensor) => pow(a, b))(scalar(4)))(scalar(0));
     expect(number(mixed)).toBeCloseTo(0.25, 14);
   });
 });
 
-describe("where a derivative ends or is shared", () => {
+describe("derivatives that stop or are shared", () => {
   const x = constant([1, 2, 3], "float64");
 
   it("stopGradient passes the value and no derivative", () => {
@@ -283,7 +283,7 @@ describe("where a derivative ends or is shared", () => {
     ]);
   });
 
-  it("comparisons have none", () => {
+  it("comparisons have no derivative", () => {
     expect(values(grad((t: Tensor) => sum(mul(t, cast(equal(t, 2), "float64"))))(x))).toEqual([
       [0, 1, 0],
     ]);
@@ -295,11 +295,11 @@ describe("where a derivative ends or is shared", () => {
     expect(values(grad((t: Tensor) => sum(maximum(t, 5)))(ties))).toEqual([[0.5, 0, 0.5]]);
   });
 
-  it("abs takes the middle of its slopes at 0", () => {
+  it("abs has the mean of its slopes at 0", () => {
     expect(number(grad((t: Tensor) => abs(t))(scalar(0)))).toBe(0);
   });
 
-  it("a branch not taken stays out if its argument was made safe", () => {
+  it("an unused branch does not contribute if its argument is safe", () => {
     const safe = (t: Tensor): Tensor =>
       where(greater(t, 0), log(where(greater(t, 0), t, 1)), neg(t));
     expect(number(grad(safe)(scalar(-2)))).toBe(-1);
@@ -308,7 +308,7 @@ describe("where a derivative ends or is shared", () => {
 });
 
 describe("large graphs", () => {
-  it("may be deeper than the call stack", () => {
+  it("may be deeper than the call stack allows", () => {
     const depth = 30_000;
     const x = input("x", [], "float64");
     const chain = (t: Tensor): Tensor => {
@@ -325,7 +325,7 @@ describe("large graphs", () => {
     expect(b[0]).toBeCloseTo(d, 10);
   });
 
-  it("have gradients of their own size, however often values are shared", () => {
+  it("have gradients of similar size, however often values are shared", () => {
     const size = (n: number): number => {
       const square = (t: Tensor): Tensor =>
         Array.from({ length: n }).reduce<Tensor>((y) => mul(y, y), t);
@@ -334,7 +334,7 @@ describe("large graphs", () => {
     expect(size(60) - size(40)).toBe(size(40) - size(20));
   });
 
-  it("add up cotangents of every use", () => {
+  it("sum the cotangents of all uses", () => {
     const x = constant([1, 2], "float64");
     const f = (t: Tensor): Tensor => sum(addAll([t, t, mul(t, t), neg(t)]));
     expect(values(grad(f)(x))).toEqual([[3, 5]]);

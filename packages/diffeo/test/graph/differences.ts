@@ -1,9 +1,8 @@
 /**
  * Derivatives by differences, as accurate as float64 allows.
  *   D(h) = (f(x + hv) − f(x − hv)) / 2h = f′v + c₂h² + c₄h⁴ + …
- * Richardson's extrapolation over h, h/2, h/4, h/8 removes c₂, c₄ and c₆: what is left is O(h⁸),
- * and rounding of
- * about 1e-13·|f|/h. A derivative rule that is wrong anywhere differs by far more.
+ * Richardson's extrapolation over h, h/2, h/4, h/8 removes c₂, c₄ and c₆: the remaining error is
+ * O(h⁸) plus rounding of about 1e-13·|f|/h. A wrong derivative rule differs by far more.
  */
 const LEVELS = 4;
 

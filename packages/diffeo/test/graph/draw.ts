@@ -1,6 +1,6 @@
 /**
- * How arguments are drawn for the properties: shapes by fast-check, so that they shrink; numbers by
- * a key, so that they repeat.
+ * Random arguments of the properties: shapes by fast-check, so that they shrink; numbers by a key,
+ * so that they are reproducible.
  */
 import fc from "fast-check";
 import {

@@ -1,5 +1,6 @@
 /**
- * log Γ and its derivatives beside values of 60 digits (mpmath), and at the ends of their domain.
+ * log Γ and its derivatives compared with values of 60 digits (mpmath), and at the ends of their
+ * domain.
  */
 import { describe, expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";
@@ -57,7 +58,7 @@ describe("log Γ, ψ₀, ψ₁ and ψ₃", () => {
   );
 
   it.each(["reference", "cpu"] as const)(
-    "on device %s have their limits at 0 and far away, and none below",
+    "on device %s have their limits at 0 and infinity, and are NaN below 0",
     async (device) => {
       const f = compile((x: Tensor) => functions.slice(0, 3).map((g) => g(x)), [[5]], {
         device,
@@ -75,7 +76,7 @@ describe("log Γ, ψ₀, ψ₁ and ψ₃", () => {
     },
   );
 
-  it("has no derivative of order one half", () => {
+  it("refuses a derivative of order one half", () => {
     expect(() => polygamma(0.5, 1)).toThrow(
       /polygamma: the order is 0.5. Give an integer of at least 0/,
     );

@@ -166,7 +166,7 @@ describe.each(Object.entries(networks))("%s", (_, { inputs: arrays, f }) => {
     return reference(tensors, new Map(inputs.map((input, i) => [input, values[i]])));
   };
 
-  it("has the gradient and the second derivatives that differences show", () => {
+  it("has the gradient and the second derivatives of differences", () => {
     const [, ...exact] = at(0);
     const gradient = exact.slice(0, n);
     const second = exact.slice(n);
@@ -183,7 +183,7 @@ describe.each(Object.entries(networks))("%s", (_, { inputs: arrays, f }) => {
 describe.each(["group normalisation", "layer normalisation", "attention in heads,"])(
   "%s",
   (name) => {
-    it("is the same in one operation as in primitives", () => {
+    it("is the same as one operation and in primitives", () => {
       const { inputs, f: one } = networks[`${name} in one`];
       const { f: many } = networks[`${name} in primitives`];
       const p = trace(

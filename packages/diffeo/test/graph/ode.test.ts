@@ -29,7 +29,7 @@ describe("solveOde", () => {
   const exact = (t: number): number => (2 * Math.cos(t) + Math.sin(t) + 3 * Math.exp(-2 * t)) / 5;
   const times = [0.5, 1.2, 3];
 
-  it("has an error of order 4, with times in the slope", () => {
+  it("has order 4, also for a slope that depends on time", () => {
     const error = (steps: number): number =>
       Math.max(
         ...numbers(solveOde(decay, float64(1), times, { steps })).map((y, i) =>
@@ -42,7 +42,7 @@ describe("solveOde", () => {
     expect(error(64)).toBeLessThan(1e-7);
   });
 
-  it("begins at another time, and keeps the shape of its state", () => {
+  it("starts at another time, and keeps the shape of the state", () => {
     const turn = (_: Tensor, { u, v }: { readonly u: Tensor; readonly v: Tensor }) => ({
       u: neg(v),
       v: u,
@@ -60,7 +60,7 @@ describe("solveOde", () => {
     });
   });
 
-  it("has the derivative of the solution, and takes batches", () => {
+  it("has the derivative of the solution, also in batches", () => {
     const at2 = (rate: Tensor): Tensor =>
       sum(solveOde((_, y: Tensor) => mul(neg(rate), y), float64(3), [2], { steps: 50 }));
     const r = input("r", [2], "float64");
@@ -69,7 +69,7 @@ describe("solveOde", () => {
     expect(slopes[1]).toBeCloseTo(-6 * Math.exp(-2), 6);
   });
 
-  it("names what does not fit", () => {
+  it("names arguments that do not fit", () => {
     expect(() => solveOde(decay, float64(1), [[1]])).toThrow("`times` has shape [1, 1]");
     expect(() => solveOde(decay, float64(1), [1], { steps: 0 })).toThrow("steps is 0");
     expect(() =>
@@ -79,7 +79,7 @@ describe("solveOde", () => {
 });
 
 describe("of models", () => {
-  it("a linear recurrence is the loop", () => {
+  it("a linear recurrence equals the loop", () => {
     const [factor, term] = [
       [0.3, -0.5, 2, 0.9],
       [1, 2, -1, 0.5],
@@ -92,7 +92,7 @@ describe("of models", () => {
     expect(numbers(linearRecurrence(0.5, [8, 1, 1]))).toEqual([8, 5, 3.5]);
   });
 
-  it("columns take numbers, vectors, and what is true or false", () => {
+  it("columns take numbers, vectors and booleans", () => {
     const x = float64([3, 4]);
     const made = columns(1, x, equal(x, 4), add(x, exp(mul(x, 0))));
     expect([made.shape, numbers(made)]).toEqual([

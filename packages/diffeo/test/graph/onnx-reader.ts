@@ -1,6 +1,6 @@
 /**
- * Reads back what the ONNX writer wrote, by the field numbers of onnx.proto: enough to check a
- * file's structure.
+ * Reads files of the ONNX writer by the field numbers of onnx.proto, enough to check their
+ * structure.
  */
 import { PbfReader } from "pbf";
 

@@ -122,13 +122,13 @@ describe("ONNX files", () => {
     expect(complaintsOfOnnx(all)).toEqual([]);
   });
 
-  it("come out the same, byte for byte, when the program is traced again", () => {
+  it("have the same bytes when the program is traced again", () => {
     const first = new Map(all.map(({ name, bytes }) => [name, bytes]));
     for (const { name, bytes } of models(1))
       expect(Buffer.from(bytes).equals(first.get(name) ?? Buffer.of()), name).toBe(true);
   });
 
-  it("keep the names of inputs and outputs apart from those inside", () => {
+  it("separate the names of inputs and outputs from inner ones", () => {
     const x = input("Neg_0", [2], "float64");
     const file = readOnnx(
       writeOnnx([
@@ -155,7 +155,7 @@ describe("ONNX files", () => {
     expect(() => writeOnnx([{ name: "y", tensor }])).toThrow('two inputs have the name "x"');
   });
 
-  it("hold every large constant once", () => {
+  it("store every large constant once", () => {
     const weights = {
       shape: [200, 200],
       dtype: "float32",
@@ -169,7 +169,7 @@ describe("ONNX files", () => {
 });
 
 describe("a large array of one number", () => {
-  it("is written as that number, and is whole again when it is run", async () => {
+  it("is written as that number, and expanded when it is run", async () => {
     const [a, unused] = [input("a", [2]), input("unused", [300, 300])];
     const [, tensor] = grad(([t]: readonly Tensor[]) => sum(t))([a, unused]);
     const outputs = [{ name: "y", tensor }];
@@ -179,7 +179,7 @@ describe("a large array of one number", () => {
   });
 });
 
-describe("the form of a graph made for a GPU, run on the CPU in float32", () => {
+describe("graphs lowered for a GPU, run on the CPU in float32", () => {
   it.each(entries)("$name", async (entry) => {
     await fc.assert(
       fc.asyncProperty(together(entry, RUNS), async (draws) => {
@@ -265,7 +265,7 @@ describe("a 3×3 convolution of many channels", () => {
   );
 });
 
-describe("axes in a new order, on a GPU", () => {
+describe("transposes on a GPU", () => {
   const cases: [number[], number[], number][] = [
     [[128, 3, 33], [0, 2, 1], 1],
     [[128, 33, 5], [0, 2, 1], 0],
@@ -335,7 +335,7 @@ describe("every geometry of a convolution", () => {
   });
 
   it.each(["cpu", "gpu"] as const)(
-    "has its value and gradients in the form for a %s",
+    "has its value and gradients when lowered for a %s",
     async (target) => {
       const results = await runOnCpu(outputs, given, target);
       outputs.forEach(({ name }, i) => {

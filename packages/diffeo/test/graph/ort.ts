@@ -1,6 +1,6 @@
 /**
- * Runs a graph's ONNX file as it is, past the engine: for forms that no device of this machine
- * would be given.
+ * Runs a graph's ONNX file directly without the engine, for lowered forms that no device of this
+ * machine uses.
  */
 import * as ort from "onnxruntime-node";
 import { type NdArray, type Target, type Tensor, writeOnnx } from "../../src/graph/index.ts";

@@ -1,6 +1,6 @@
 /**
- * Everything the properties need of one application y = f(x), as one graph over x, a cotangent u
- * and a direction v:
+ * All quantities that the properties need of y = f(x), as one graph over x, a cotangent u and a
+ * direction v:
  *   value y,   along J·v,   gradient Jᵀ·u,   second the change of Jᵀ·u along v
  */
 import { input, isFloat, jvp, type NdArray, type Tensor, vjp } from "../../src/graph/index.ts";

@@ -1,6 +1,6 @@
 /**
- * Random programs over x [2, 3], y [3] and z [], a step at a time: each takes earlier values and
- * makes a new one.
+ * Random programs over x [2, 3], y [3] and z [], built step by step: each step makes a new value
+ * from earlier ones.
  */
 import fc from "fast-check";
 import type { Tensor } from "../../src/graph/index.ts";

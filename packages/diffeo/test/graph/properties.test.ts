@@ -38,7 +38,7 @@ function bind(draw: Draw) {
 const kindOf = ({ shape, dtype }: Tensor) => [shape, dtype];
 
 describe.each(smooth)("$name", ({ draws, elementwise, runs }) => {
-  it("has the first and second derivatives that differences show", () => {
+  it("has the first and second derivatives of differences", () => {
     fc.assert(
       fc.property(draws, (draw) => {
         const { value, along, gradient, second, at } = bind(draw);

@@ -112,7 +112,7 @@ describe.each([
     );
   });
 
-  it("reciprocals shared between products survive the runtime's own rewriting", async () => {
+  it("reciprocals shared between products survive the rewriting of the runtime", async () => {
     const f = (a: Tensor, b: Tensor, u: Tensor) => ({
       x: mul(u, div(1, a)),
       y: mul(div(1, a), div(1, b)),

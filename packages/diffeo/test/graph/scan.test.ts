@@ -1,4 +1,4 @@
-/** Running combinations: those of a loop, with its derivatives, for any length. */
+/** Running combinations compared with loops, with derivatives, for any length. */
 import { describe, expect, it } from "vitest";
 import { evaluate } from "../../src/engine/index.ts";
 import {
@@ -107,7 +107,7 @@ describe("scan", () => {
     },
   );
 
-  it("keeps the order of what does not commute", async () => {
+  it("keeps the order of non-commuting operands", async () => {
     const { product, loop } = await evaluate(
       (m: Tensor) => {
         let total = at(m, 0, 0);

@@ -79,16 +79,16 @@ describe("algebraic identities", () => {
     expect(simplified(before)).toBe(after);
   });
 
-  it("leave 0 · x alone, which is not 0 where x is infinite", () => {
+  it("do not change 0 · x, which is not 0 for infinite x", () => {
     expect(simplified(g.mul(x, 0))).toBe("mul(x, 0)");
   });
 
-  it("leave x − x and x / x alone for the same reason", () => {
+  it("do not change x − x and x / x for the same reason", () => {
     expect(simplified(g.sub(x, x))).toBe("sub(x, x)");
     expect(simplified(g.div(x, x))).toBe("div(x, x)");
   });
 
-  it("normalise repeated rows once in their slope too", () => {
+  it("normalise repeated rows once, also in the derivative", () => {
     const [, slope] = g.jvp((rows: Tensor) => g.layerNorm(rows), g.expand(y, [2, 3]), x);
     const norms = topological(simplify([slope])).filter(({ op }) =>
       /layerNorm|inverseStd/.test(op.name),
@@ -104,12 +104,12 @@ describe("constants", () => {
     );
   });
 
-  it("are rounded to their type on the way, as a device would", () => {
+  it("are rounded to their type after each operation, as on a device", () => {
     const third = g.div(g.constant(1, "float32"), 3);
     expect(simplified(g.mul(third, 3))).toBe(String(Math.fround(Math.fround(1 / 3) * 3)));
   });
 
-  it("are not folded where float64 would lose digits of an integer, or has none", () => {
+  it("are not folded if float64 would lose digits of an integer or the result is not a number", () => {
     const large = g.constant(
       { shape: [], dtype: "int64", data: BigInt64Array.of(2n ** 60n + 1n) },
       "int64",
@@ -122,11 +122,11 @@ describe("constants", () => {
     expect(simplified(g.div(g.constant(1, "int64"), 0))).toBe("div(1, 0)");
   });
 
-  it("are all empty results, whatever of", () => {
+  it("include all empty results", () => {
     expect(simplified(g.sort(g.input("x", [0, 3])))).toBe("[]");
   });
 
-  it("do not fatten the file when they are large", () => {
+  it("do not enlarge the file if they are large", () => {
     const ones = g.expand(g.constant([1, 2, 3], "float64"), [10_000, 3]);
     expect(simplified(g.sin(ones))).toBe(
       "expand([0.8414709848078965,0.9092974268256817,0.1411200080598672])",
@@ -158,7 +158,7 @@ describe("equal expressions", () => {
     expect(plus).not.toBe(minus);
   });
 
-  it("are not those of two primitives that have one name", () => {
+  it("are not those of different primitives with the same name", () => {
     const times = (factor: number): Tensor =>
       g.primitive({
         name: "times",
@@ -174,7 +174,7 @@ describe("equal expressions", () => {
   });
 });
 
-describe("the form a graph takes for a device", () => {
+describe("graphs lowered for a device", () => {
   const a = g.input("a", [4, 3]);
   const w = g.input("w", [5, 3]);
   const b = g.input("b", [5]);
@@ -185,7 +185,7 @@ describe("the form a graph takes for a device", () => {
     expect(lowered(g.add(b, g.matmul(a, g.transpose(w))), "gpu")).toBe("gemm(a, w, b)");
   });
 
-  it("keeps the product apart where it is used twice", () => {
+  it("keeps a product separate if it is used twice", () => {
     const product = g.matmul(a, g.transpose(w));
     expect(count(g.lower([g.add(product, b), g.exp(product)], "cpu"), "gemm")).toBe(1);
   });
@@ -231,13 +231,13 @@ describe("the form a graph takes for a device", () => {
       expect(count(g.lower([value, ...pull(g.input("g", value.shape))], target), "sqrt")).toBe(1);
   });
 
-  it("takes the norm of a long vector by the parts that it is joined of", () => {
+  it("computes the norm of a concatenated vector by its parts", () => {
     const parts = ["a", "b", "c"].map((name) => g.input(name, [2 ** 22]));
     const whole = g.concat(parts, 0);
     expect(show(g.lower([g.sum(g.mul(whole, whole))], "cpu")[0])).not.toContain("concat");
   });
 
-  it("is the runtime's attention alone, and one softmax with a backward pass", () => {
+  it("is the runtime's attention, and one softmax with a backward pass", () => {
     const [q, k, v] = ["q", "k", "v"].map((name) => g.input(name, [2, 4, 6]));
     const f = ([a, b, e]: readonly Tensor[]): Tensor => g.attention(a, b, e, { heads: 2 });
     const names = (outputs: readonly Tensor[]): number[] =>
@@ -247,7 +247,7 @@ describe("the form a graph takes for a device", () => {
     expect(names([value, ...pull(g.input("g", value.shape))])).toEqual([0, 1]);
   });
 
-  it("turns heads of attention fourteen times on a GPU, value and gradients together", () => {
+  it("transposes heads of attention fourteen times on a GPU for value and gradients", () => {
     const [q, k, v] = ["q", "k", "v"].map((name) => g.input(name, [128, 64, 256], "float32"));
     const [value, pull] = g.vjp(
       ([a, b, e]) => g.attention(a, b, e, { heads: 8, scale: 1 }),
@@ -271,8 +271,8 @@ describe("the form a graph takes for a device", () => {
   });
 });
 
-describe("what nobody asked for", () => {
-  it("does not reach the file", () => {
+describe("unused nodes", () => {
+  it("are not in the file", () => {
     const [value] = g.valueAndGrad((t: Tensor) => g.sum(g.sin(t)))(x);
     const { bytes } = g.writeOnnx([{ name: "y", tensor: value }]);
     expect(Buffer.from(bytes).includes("Cos")).toBe(false);
@@ -284,12 +284,12 @@ describe("a third-order gradient", () => {
   const traced = (): readonly Tensor[] =>
     g.trace(lossAndGradient, [parameters, points, v], "float64").outputs.map((o) => o.tensor);
 
-  it("loses more than a third of its nodes", () => {
+  it("has a third fewer nodes after simplification", () => {
     const outputs = traced();
     expect(count(simplify(outputs))).toBeLessThan((2 / 3) * count(outputs));
   });
 
-  it("does not get smaller when simplified again", () => {
+  it("does not shrink when simplified again", () => {
     const once = simplify(traced());
     expect(simplify(once).map((t, i) => t === once[i])).toEqual(once.map(() => true));
   });
@@ -303,7 +303,7 @@ describe("any program", () => {
     inputs.map((t) => [t, draw(t.attributes.name as string, g.sizeOf(t.shape))]),
   );
 
-  it("keeps its value and derivatives, and grows no larger", () => {
+  it("keeps its value and derivatives, and does not grow", () => {
     fc.assert(
       fc.property(programs, (steps) => {
         const outputs = derivatives(steps, inputs);

@@ -1,6 +1,6 @@
 /**
- * One line per primitive: its name, the tensors it is tested on and how it is applied. Every
- * property of this folder runs over these tables, so a new primitive is tested by adding a line.
+ * One line per primitive: its name, test tensors and an application. Every property of this folder
+ * runs over these tables, so a new primitive is tested by adding a line.
  */
 import fc from "fast-check";
 import type { Tensor } from "../../src/graph/index.ts";

@@ -247,7 +247,7 @@ describe("silu and three derivatives", () => {
     },
   );
 
-  it("keep every digit of float64 below 0, the first two of them", async () => {
+  it("of orders one and two have full float64 accuracy below 0", async () => {
     const below = siluTable.filter(([x]) => x < 0);
     const found = await siluAt(
       below.map(([x]) => x),
@@ -258,7 +258,7 @@ describe("silu and three derivatives", () => {
         expect(Math.abs(found[order][i] / values[order] - 1)).toBeLessThanOrEqual(1e-15);
   });
 
-  it("are in float32 those of float64 to a rounding error of max(1, |x|) everywhere", async () => {
+  it("in float32 equal those in float64 up to a rounding error of max(1, |x|)", async () => {
     const points = Array.from({ length: 2001 }, (_, i) => Math.fround((i - 1000) / 20));
     const [found, exact] = [
       await siluAt(points, {}),
@@ -278,7 +278,7 @@ describe("silu and three derivatives", () => {
   });
 });
 
-describe("far from 0", () => {
+describe("at large arguments", () => {
   const functions: readonly Function[] = [
     sigmoid,
     softplus,

@@ -46,7 +46,7 @@ describe("the third-order gradient", () => {
     double = await run("float64");
   });
 
-  it("is the slope of the loss along random directions, to 1e-7 in float64", async () => {
+  it("equals differences of the loss along random directions, to 1e-7 in float64", async () => {
     const value = compile(loss, [parameters, x, v], { type: "float64", threads: 2 });
     const at = async (d: readonly Float64Array[], t: number): Promise<number> =>
       (await value(moved(d, t), x, v)).data[0] as number;

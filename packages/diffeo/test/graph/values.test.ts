@@ -1,7 +1,4 @@
-/**
- * What each operation means, by hand: small tables that the reference and ONNX Runtime must both
- * give.
- */
+/** Values of every operation by hand: small tables for the reference and ONNX Runtime. */
 import { describe, expect, it } from "vitest";
 import { evaluate } from "../../src/engine/index.ts";
 import { wasmSession } from "../../src/engine/wasm/index.ts";
@@ -152,7 +149,7 @@ async function onCompiler(): Promise<NdArray[]> {
   );
 }
 
-describe("what has no value", () => {
+describe("operations without a value", () => {
   // biome-ignore format: a line a mistake
   it.each<[name: string, make: () => unknown, message: string]>([
     ["clip", () => g.clip(m, [1, 2], 9), "clip: shapes [2, 3] and [2] do not broadcast"],

@@ -103,7 +103,7 @@ function expectEqual(found: ReturnType<typeof both>, tolerance: number): void {
 const sets = (draw: Draw): (readonly NdArray[])[] => [draw.args, draw.others(1), draw.others(2)];
 
 describe.each(smooth)("$name", ({ draws, runs }) => {
-  it("has the values and derivatives in a batch that it has alone", () => {
+  it("has the same values and derivatives in a batch as for a single entry", () => {
     fc.assert(
       fc.property(draws, masks, (draw, bits) => {
         const { graph, arrays, u, v } = probe(draw);
@@ -114,7 +114,7 @@ describe.each(smooth)("$name", ({ draws, runs }) => {
     );
   });
 
-  it("has the derivative of a batch that the derivatives of its entries make", () => {
+  it("has a derivative of the batch that consists of those of its entries", () => {
     fc.assert(
       fc.property(draws, masks, (draw, bits) => {
         const { f, args } = draw;
@@ -187,7 +187,7 @@ describe.each(smooth)("$name", ({ draws, runs }) => {
 });
 
 describe.each(discrete)("$name", ({ draws, runs }) => {
-  it("has the values in a batch that it has alone", () => {
+  it("has the same values in a batch as for a single entry", () => {
     fc.assert(
       fc.property(draws, masks, (draw, bits) =>
         expectEqual(both(draw.f, sets(draw), maskOf(bits, draw.args.length)), 0),
@@ -198,7 +198,7 @@ describe.each(discrete)("$name", ({ draws, runs }) => {
 });
 
 describe("vmap", () => {
-  it("leaves what does not depend on the batch as it is", () => {
+  it("does not change results that do not depend on the batch", () => {
     const [a, x, y] = [input("a", [4, 3]), input("x", [5, 3]), input("y", [4])];
     const expensive = exp(y);
     const out = vmap((v: Tensor) => add(matvec(a, v), mul(expensive, sum(expensive))))(x);
@@ -232,7 +232,7 @@ describe("vmap", () => {
     ]);
   });
 
-  it("gives a field from outside the graph its batch", () => {
+  it("passes the batch to a field outside of the graph", () => {
     const field = outside({ name: "field", open: () => Promise.reject(new Error("not opened")) });
     const x = input("x", [2, 5, 3]);
     const y = vmap((v: Tensor) => field(v, constant([0, 0, 0, 0, 0])))(x);
@@ -245,7 +245,7 @@ describe("vmap", () => {
     ]);
   });
 
-  it("says which arguments do not fit", () => {
+  it("names arguments that do not fit", () => {
     const [x, y] = [input("x", [2, 3]), input("y", [4])];
     expect(() => vmap(add)(x, y)).toThrow("vmap: the batches have shapes [2, 3] and [4]");
     expect(() => vmap(add, [null, null])(x, y)).toThrow("no argument is a batch");

@@ -34,7 +34,7 @@ const grid = ndarray(
 );
 
 describe("rows", () => {
-  it("are cut from an array, picked by number, and put together again", () => {
+  it("are sliced from an array, selected by index, and concatenated", () => {
     expect(rowsOf(grid, 1, 2)).toEqual({
       shape: [2, 2, 2],
       dtype: "float64",
@@ -60,7 +60,7 @@ describe("rows", () => {
     expect(concatArrays((length) => new Uint8Array(length), [])).toEqual(new Uint8Array(0));
   });
 
-  it("fall into batches that follow each other, none longer than asked for", () => {
+  it("are divided into consecutive batches of limited size", () => {
     const sizes = fc.tuple(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1, max: 60 }));
     fc.assert(
       fc.property(sizes, ([count, size]) => {
@@ -82,7 +82,7 @@ describe("rows", () => {
 });
 
 describe("quantiles", () => {
-  it("are order statistics, and linear between them", () => {
+  it("are order statistics with linear interpolation", () => {
     expect(quantiles([30, 10, 20], [0, 0.25, 0.5, 0.75, 1])).toEqual([10, 15, 20, 25, 30]);
     expect(quantile([7], 0.3)).toBe(7);
     expect(quantile(Float32Array.of(4, 1, 3, 2), 0.5)).toBe(2.5);
@@ -91,7 +91,7 @@ describe("quantiles", () => {
 });
 
 describe("a tree of arrays", () => {
-  it("is flat in its own order, and float32 all through", () => {
+  it("is flattened in order, and converted to float32", () => {
     const of = (...v: number[]) => ndarray(v, "float32");
     expect(flatten({ b: [of(1, 2), of(3)], a: of(4) })).toEqual(Float32Array.of(1, 2, 3, 4));
     expect(() => flatten({ a: ndarray([1], "float64") })).toThrow(/a parameter is float64/);
@@ -99,7 +99,7 @@ describe("a tree of arrays", () => {
 });
 
 describe("values by name", () => {
-  it("are mapped under the same names in the same order, whatever the names are", () => {
+  it("are mapped with the same names in the same order, for any names", () => {
     const record = Object.fromEntries([
       ["b", 2],
       ["__proto__", 3],

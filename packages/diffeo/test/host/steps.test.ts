@@ -18,7 +18,7 @@ function* counting(most: number, milliseconds: number, counts: number[]): Steps<
 }
 
 describe("a computation in steps", () => {
-  it("has the same result at once and with turns between", async () => {
+  it("has the same result with and without turns of the event loop", async () => {
     const n = 24;
     const matrix = Float64Array.from({ length: 40 * n }, (_, i) => Math.sin(i * i));
     const inTurns = await finishInTurns(rightSvdSteps(matrix, n));
@@ -26,7 +26,7 @@ describe("a computation in steps", () => {
     expect(finish(counting(3, 0, []))).toBe(3);
   });
 
-  it("lets timers run on the way, and stops when its signal is aborted by one", async () => {
+  it("lets timers run in between, and stops when one of them aborts its signal", async () => {
     const controller = new AbortController();
     const counts: number[] = [];
     setTimeout(() => controller.abort(new Error("enough")));

@@ -1,4 +1,4 @@
-/** Who may be in a folder, and what processes that are gone have left in it. */
+/** Locks of folders, and files of processes that have ended. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -29,7 +29,7 @@ describe("a folder", () => {
     writeFileSync(lock, typeof content === "string" ? content : JSON.stringify(content));
   };
 
-  it("is one's own while the work lasts, and free after it, however it ends", async () => {
+  it("is locked during the work, and free afterwards, however the work ends", async () => {
     const inside = await inFolder(at("new"), async () => {
       await expect(inFolder(at("new"), async () => 1)).rejects.toThrow(
         `${at("new")} is in use by process ${process.pid}. Wait until it is done; if it is gone, delete ${at("new/.lock")}.`,
@@ -45,7 +45,7 @@ describe("a folder", () => {
     expect(readdirSync(at("new"))).toEqual(["result"]);
   });
 
-  it("is not left behind where nothing was put into it", async () => {
+  it("is removed if it is empty", async () => {
     await inFolder(at("deep/empty"), async () => {});
     expect(existsSync(at("deep/empty"))).toBe(false);
   });
@@ -85,7 +85,7 @@ describe("a folder", () => {
     rmSync(lock);
   });
 
-  it("is given to one of many that come at once, also over a stale lock", async () => {
+  it("is given to one of many simultaneous processes, also over a stale lock", async () => {
     hold({ pid: gone, ...here });
     let most = 0;
     let inside = 0;
@@ -121,7 +121,7 @@ it.runIf(hasNamespaces)("a live process of another PID namespace keeps its lock"
   expect(await inFolder(at("shared"), async () => 1)).toBe(1);
 });
 
-it("a file is made by one at a time", async () => {
+it("a file is made by one process at a time", async () => {
   await onFile(at("a.json"), () =>
     expect(onFile(at("a.json"), async () => 1)).rejects.toThrow("a.json is in use"),
   );
@@ -129,13 +129,13 @@ it("a file is made by one at a time", async () => {
   expect(readdirSync(folder).filter((name) => name.includes("lock"))).toEqual([]);
 });
 
-describe("half-written files", () => {
+describe("partially written files", () => {
   const old = (name: string): void => {
     writeFileSync(at(`t/${name}`), "");
     utimesSync(at(`t/${name}`), 1, 1);
   };
 
-  it("are removed where their process is gone and they are old, and no others", async () => {
+  it("are removed only if they are old and their process has ended", async () => {
     mkdirSync(at("t"));
     old(`a.json.${gone}-0123abcd.diffeo.tmp`);
     const kept = [
@@ -153,14 +153,14 @@ describe("half-written files", () => {
     await tidyTemporaries(at("nowhere"));
   });
 
-  it("of two writers of one process do not meet", async () => {
+  it("of two writers of one process have different names", async () => {
     const texts = Array.from({ length: 20 }, (_, i) => String(i).repeat(10_000));
     await Promise.all(texts.map((text) => writeFileAtomic(at("same"), text)));
     expect(texts).toContain(readFileSync(at("same"), "utf8"));
   });
 });
 
-it("a process is alive until it ends, by its number and when it began", () => {
+it("a process is identified as alive by its number and start time", () => {
   expect(isAlive({ pid: process.pid })).toBe(true);
   expect(isAlive({ pid: process.pid, began: beganAt(process.pid) })).toBe(true);
   expect(isAlive({ pid: process.pid, began: "1" })).toBe(beganAt(process.pid) === undefined);

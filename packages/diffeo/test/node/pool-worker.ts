@@ -1,4 +1,4 @@
-/** A worker for the tests of the pool: jobs that are done, fail, wait, or end their process. */
+/** A worker for the tests of the pool: jobs that succeed, fail, wait, or end their process. */
 import { readdirSync } from "node:fs";
 import { fail } from "diffeo/graph";
 import { serveJobs } from "diffeo/node";

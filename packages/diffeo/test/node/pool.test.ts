@@ -1,6 +1,5 @@
 /**
- * Kept worker processes: jobs of all kinds, those that fail, and what is left when a worker or its
- * parent is killed.
+ * Pools of worker processes: results, failures, and cleanup after a worker or its parent is killed.
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +23,7 @@ const until = async (so: () => boolean): Promise<void> => {
   while (!so()) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 
-it("gives results in the order of the jobs, whoever is done first, and passes progress on", async () => {
+it("gives results in the order of the jobs, and forwards progress", async () => {
   const { run } = open(2);
   const said: unknown[] = [];
   const jobs = [1, 2, 3, 4].map((parameters) => ({ kind: "square", parameters }));
@@ -38,7 +37,7 @@ it("gives results in the order of the jobs, whoever is done first, and passes pr
   );
 });
 
-it("runs its workers in an empty folder, which goes with them", async () => {
+it("runs its workers in an empty folder, which is removed with them", async () => {
   const { run, close } = open(1);
   const place = (await run({ kind: "place", parameters: null })) as Record<string, unknown>;
   expect(place).toMatchObject({ files: [] });
@@ -47,7 +46,7 @@ it("runs its workers in an empty folder, which goes with them", async () => {
   expect(existsSync(place.folder as string)).toBe(false);
 });
 
-it("keeps its workers, and reports a job that fails without losing one", async () => {
+it("reuses its workers, also after a job has failed", async () => {
   const { run } = open(1);
   const pid = await run({ kind: "pid", parameters: null });
   const broken = await run({ kind: "broken", parameters: null }).catch((error: unknown) => error);
@@ -60,7 +59,7 @@ it("keeps its workers, and reports a job that fails without losing one", async (
   expect(await run({ kind: "pid", parameters: null })).toBe(pid);
 });
 
-it("fails a job whose process is lost, and gives the next one a process of its own", async () => {
+it("fails a job whose process died, and starts a new process for the next one", async () => {
   const { run } = open(1);
   const jobs = [
     { kind: "lost", parameters: null },
@@ -76,7 +75,7 @@ it("fails a job whose process is lost, and gives the next one a process of its o
   ]);
 });
 
-it("ends a job that is aborted with its process, and those that wait without one", async () => {
+it("ends the process of an aborted job, and rejects aborted jobs that wait", async () => {
   const { run } = open(1);
   const controller = new AbortController();
   let pid = 0;
@@ -98,7 +97,7 @@ it("ends a job that is aborted with its process, and those that wait without one
   ).rejects.toThrow("enough");
 });
 
-it("answers what a job asks for, with an error where there is none", async () => {
+it("answers requests of a job, with an error if there is no answer", async () => {
   const { run } = open(1);
   const known: Readonly<Record<string, number>> = { a: 1, b: 20, c: 300 };
   const onAsk = async (name: unknown): Promise<unknown> =>
@@ -111,7 +110,7 @@ it("answers what a job asks for, with an error where there is none", async () =>
   await expect(run({ kind: "sum", parameters: ["a"] })).rejects.toThrow("is not available");
 });
 
-it("ends a job that takes more time or memory than it may, and goes on", async () => {
+it("ends a job that exceeds its time or memory, and continues", async () => {
   pool = openPool(script, { workers: 1, execArgv: [], limits: { bytes: 4e8 } });
   const large = pool.run({ kind: "large", parameters: 6e8 });
   await expect(large).rejects.toThrow(/GB of memory, the limit is 0.40 GB/);
@@ -123,7 +122,7 @@ it("ends a job that takes more time or memory than it may, and goes on", async (
   );
 });
 
-it("fails what is not done when it is closed, and takes nothing more", async () => {
+it("fails unfinished jobs when it is closed, and refuses further ones", async () => {
   const { run, close } = open(1);
   const jobs = [run({ kind: "forever", parameters: null }), run({ kind: "square", parameters: 1 })];
   const ended = Promise.allSettled(jobs);
@@ -132,7 +131,7 @@ it("fails what is not done when it is closed, and takes nothing more", async () 
   await expect(run({ kind: "square", parameters: 1 })).rejects.toThrow("the pool is closed");
 });
 
-it("fails jobs of a script that is not there", async () => {
+it("fails jobs of a missing script", async () => {
   pool = openPool(new URL("./none.ts", import.meta.url), {
     workers: 1,
     execArgv: ["--no-warnings"],

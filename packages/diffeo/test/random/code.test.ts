@@ -1,4 +1,7 @@
-/** Random numbers as code of a module: the bits of `diffeo/random`, in the tails of Φ⁻¹ too. */
+/**
+ * Random numbers in a WebAssembly module have the bits of `diffeo/random`, also in the tails of
+ * Φ⁻¹.
+ */
 import { expect, it } from "vitest";
 import { Code, type Expr, i32 } from "../../src/engine/wasm/code.ts";
 import { Module } from "../../src/engine/wasm/module.ts";
@@ -66,7 +69,7 @@ it("has the blocks, uniform and normal numbers of a key", () => {
   }
 });
 
-it("has Φ⁻¹ to the last bit from one end to the other", () => {
+it("has the bits of Φ⁻¹ on the whole interval", () => {
   for (let e = 1; e <= 53; e++)
     for (const m of [1, 1.25, 1.5, 1.9])
       for (const u of [m * 2 ** -e, 1 - m * 2 ** -e])

@@ -14,7 +14,7 @@ import {
 import { ALPHA, counted, countsP, evenly } from "./statistics.ts";
 
 describe("integers", () => {
-  it("fill their range evenly and stay in it", () => {
+  it("are uniform on their range", () => {
     const { data, dtype } = integers(key(1), 60_000, -2, 4);
     expect(dtype).toBe("int32");
     expect(
@@ -25,7 +25,7 @@ describe("integers", () => {
     ).toBeGreaterThan(ALPHA);
   });
 
-  it("have no bias where the range does not divide 2³²", () => {
+  it("have no bias if the range does not divide 2³²", () => {
     // A plain remainder mod 3·2³⁰ would put half of the numbers, not a third, below 2³⁰.
     const { data } = integers(key(2), 30_000, -(2 ** 31), 2 ** 30);
     expect(
@@ -51,7 +51,7 @@ describe("integers", () => {
     [0.5, 2],
     [Number.NaN, 2],
     [0, 2 ** 32],
-  ])("from %d to %d are refused, with both named", (low, high) => {
+  ])("from %d to %d are refused with both numbers", (low, high) => {
     expect(() => integers(key(1), 2, low, high)).toThrow(`integers: low ${low} and high ${high}`);
   });
 });
@@ -67,7 +67,7 @@ describe("a permutation", () => {
     );
   });
 
-  it("of a number that is not one says so", () => {
+  it("refuses an invalid size", () => {
     for (const bad of [-1, 2.5, Number.NaN])
       expect(() => permutation(key(1), bad)).toThrow(
         `permutation: cannot take ${bad} of ${bad} indices`,
@@ -84,7 +84,7 @@ describe("a permutation", () => {
     expect(countsP([...names.values()], evenly(24))).toBeGreaterThan(ALPHA);
   });
 
-  it("puts any number anywhere: 0 of a hundred lands evenly", () => {
+  it("has a uniform position of 0 among a hundred", () => {
     const places = Array.from({ length: 20_000 }, (_, i) =>
       permutation(fold(key(6), i), 100).data.indexOf(0),
     );
@@ -92,7 +92,7 @@ describe("a permutation", () => {
   });
 });
 
-describe("from keys, one a row", () => {
+describe("from keys, one per row", () => {
   const parent = key("rows");
   it.each<[string, (source: Key | Keys) => IntArray]>([
     ["permutation", (source) => permutation(source, 5)],
@@ -103,7 +103,7 @@ describe("from keys, one a row", () => {
       "choice with weights, without replacement",
       (source) => choice(source, 3, 2, { weights: [1, 2, 3], replace: false }),
     ],
-  ])("%s is row by row that of each key", (_, draw) => {
+  ])("%s equals in each row that of its key", (_, draw) => {
     const alone = [0, 1, 2].map((i) => draw(fold(parent, i)));
     const { shape, data } = draw(sampleKeys(parent, 3));
     expect(shape).toEqual([3, ...alone[0].shape]);
@@ -114,7 +114,7 @@ describe("from keys, one a row", () => {
 describe("a choice", () => {
   const weights = [1, 0, 5, 4];
 
-  it("without weights may repeat, or is the beginning of a permutation", () => {
+  it("without weights has repetitions, or is the beginning of a permutation", () => {
     expect(countsP(counted(choice(key(1), 10, 20_000).data, 10), evenly(10))).toBeGreaterThan(
       ALPHA,
     );
@@ -122,7 +122,7 @@ describe("a choice", () => {
     expect(dealt).toEqual(permutation(key(1), 50).data.slice(0, 7));
   });
 
-  it("with weights takes each index as often as its weight says, and never one of weight 0", () => {
+  it("with weights takes each index in proportion to its weight, and never one of weight 0", () => {
     const { data } = choice(key(2), 4, 50_000, { weights });
     const [a, b, c, d] = counted(data, 4);
     expect(b).toBe(0);
@@ -156,7 +156,7 @@ describe("a choice", () => {
     expect(choice(key(1), 0, 0)).toMatchObject({ shape: [0], dtype: "int32" });
   });
 
-  it("that cannot be made says why, where and what to do", () => {
+  it("that is impossible is refused with reason, place and remedy", () => {
     const remedy =
       "Give one finite weight of at least 0 per index, and at least one above 0.";
     const failing = (n: number, count: number, options: Parameters<typeof choice>[3]) => () =>

@@ -1,7 +1,7 @@
 /**
- * The numbers are distributed as they claim. Each test states a hypothesis and computes its
- * p-value; the last ones ask whether the p-values of many keys are themselves uniform, which a
- * stream that is too even would fail as well.
+ * The distributions of random numbers. Each test computes the p-value of a hypothesis; the last
+ * ones test whether the p-values of many keys are uniform, which a stream that is too even would
+ * fail as well.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -32,7 +32,7 @@ const normals = (source: Key, n: number): Float64Array => normal(source, n, wide
 describe("uniform numbers", () => {
   const { data } = uniform(key(11), 100_000, wide);
 
-  it("are uniform by Kolmogorov and Smirnov", () => {
+  it("are uniform by the Kolmogorov–Smirnov test", () => {
     expect(uniformP(data)).toBeGreaterThan(ALPHA);
   });
 
@@ -40,7 +40,7 @@ describe("uniform numbers", () => {
     expect(uniformP(data.map((u) => (u * 2 ** 30) % 1))).toBeGreaterThan(ALPHA);
   });
 
-  it("come in pairs that fill the square evenly", () => {
+  it("are uniform on the square in pairs", () => {
     const cell = (_: number, i: number): number =>
       16 * Math.floor(16 * data[2 * i]) + Math.floor(16 * data[2 * i + 1]);
     expect(countsP(counted(data.subarray(0, 50_000), 256, cell), evenly(256))).toBeGreaterThan(
@@ -50,7 +50,7 @@ describe("uniform numbers", () => {
 });
 
 describe("normal numbers", () => {
-  it("are normal by Kolmogorov and Smirnov", () => {
+  it("are normal by the Kolmogorov–Smirnov test", () => {
     expect(uniformP(normals(key(12), 100_000).map(normalCdf))).toBeGreaterThan(ALPHA);
   });
 
@@ -70,7 +70,7 @@ describe("normal numbers", () => {
     expect(zScoresP(scores)).toBeGreaterThan(ALPHA);
   });
 
-  it("have the right tails: counts between whole numbers of deviations, to beyond ±4", () => {
+  it("have the right tails: counts between integer standard deviations, beyond ±4", () => {
     const bin = (z: number): number => Math.min(9, Math.max(0, Math.floor(z) + 5));
     const edges = [0, ...[-4, -3, -2, -1, 0, 1, 2, 3, 4].map(normalCdf), 1];
     const expected = edges.slice(1).map((p, i) => p - edges[i]);
@@ -138,7 +138,7 @@ describe("independence", () => {
     expect(zScoresP(scores)).toBeGreaterThan(ALPHA);
   });
 
-  it("holds between squares, where a changing scale would show", () => {
+  it("holds between squares, which would reveal a changing scale", () => {
     const square = normals(key(19), 200_000).map((z) => (z * z - 1) / Math.sqrt(2));
     const scores = Array.from({ length: 32 }, (_, lag) =>
       correlationZ(square, square.subarray(lag + 1)),

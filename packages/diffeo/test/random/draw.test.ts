@@ -36,7 +36,7 @@ const smallShape = fc.array(fc.nat(5), { maxLength: 3 });
 const size = (shape: readonly number[]): number => shape.reduce((n, d) => n * d, 1);
 
 describe.each(DRAWS)("%s", (_, draw) => {
-  it("has the shape it was asked for; [] is one number", () => {
+  it("has the given shape; [] is one number", () => {
     expect(draw(key(1), 7).shape).toEqual([7]);
     expect(draw(key(1), [2, 3, 4])).toMatchObject({ shape: [2, 3, 4], data: { length: 24 } });
     expect(draw(key(1), [])).toMatchObject({ shape: [], data: { length: 1 } });
@@ -48,7 +48,7 @@ describe.each(DRAWS)("%s", (_, draw) => {
     expect(draw(sampleKeys(key(1), 0), [2]).shape).toEqual([0, 2]);
   });
 
-  it("gives sample i the same numbers in every batch, and alone", () => {
+  it("gives sample i the same numbers in a batch of any size", () => {
     fc.assert(
       fc.property(
         fc.nat(),
@@ -69,17 +69,17 @@ describe.each(DRAWS)("%s", (_, draw) => {
     );
   });
 
-  it("begins a longer draw with the shorter one, across the chunks it works in", () => {
+  it("is the beginning of a longer draw, also across internal chunks", () => {
     const long = Array.from(draw(key(4), 70_000).data);
     for (const n of [1, 2, 3, 5, 127, 129, 1023, 1024, 1025, 2047, 4097, 65_537])
       expect(Array.from(draw(key(4), n).data)).toEqual(long.slice(0, n));
   });
 
-  it("does not depend on how the elements are arranged", () => {
+  it("does not depend on the shape of the same elements", () => {
     expect(draw(key(4), [6, 4]).data).toEqual(draw(key(4), 24).data);
   });
 
-  it("answers a bad shape with the shape and the remedy", () => {
+  it("refuses an invalid shape with the shape and the remedy", () => {
     expect(() => draw(key(1), [2, -1])).toThrow(
       "the shape [2, -1] is not a list of natural numbers. Use a length such as 8",
     );
@@ -88,7 +88,7 @@ describe.each(DRAWS)("%s", (_, draw) => {
   });
 });
 
-describe("the two widths", () => {
+describe("the two types", () => {
   it("agree: a float32 is the float64 of the same key, rounded", () => {
     for (const draw of [normal, rademacher] as const)
       expect(draw(key(2), 20_000).data).toEqual(
@@ -105,7 +105,7 @@ describe("the two widths", () => {
     expectTypeOf(normal(key(1), 3)).toExtend<NdArray>();
   });
 
-  it("are the only ones", () => {
+  it("are the only types", () => {
     expect(() => normal(key(1), 3, { dtype: "int32" as "float32" })).toThrow(
       'normal: unknown type "int32"',
     );
@@ -113,7 +113,7 @@ describe("the two widths", () => {
 });
 
 describe("a uniform number", () => {
-  it("stays strictly inside, however few numbers there are inside", () => {
+  it("is strictly inside its interval, also if that contains few numbers", () => {
     const inside = 1 + 2 ** -23;
     const { data } = uniform(key(1), 1000, { low: 1, high: 1 + 2 ** -22 });
     expect(new Set(data)).toEqual(new Set([inside]));
@@ -137,7 +137,7 @@ describe("a uniform number", () => {
     [0, Infinity],
     [-1.7e308, 1.7e308],
     [1, 1 + 2 ** -30],
-  ])("between %d and %d is refused, with both ends named", (low, high) => {
+  ])("between %d and %d is refused with both ends", (low, high) => {
     expect(() => uniform(key(1), 3, { low, high })).toThrow(
       `uniform: low ${low} and high ${high} are not the ends`,
     );
@@ -159,7 +159,7 @@ describe("the stream", () => {
 
   // A change of these hashes is a change of every result that names a seed: say so in the
   // CHANGELOG.
-  it("is the one every committed result was made with", () => {
+  it("is the one of all committed results", () => {
     expect(sha256(normal(key(0), 4096, { dtype: "float64" }).data)).toMatchInlineSnapshot(
       `"9051448441ee9ccd937195d19f572a10d579a8fc3b369823b789b5c1a9b1cd54"`,
     );

@@ -13,11 +13,11 @@ describe("a key", () => {
     expect(new Set(seeds.map((s) => name(key(s)))).size).toBe(seeds.length);
   });
 
-  it("survives JSON, so a run can keep it", () => {
+  it("survives JSON, so that a run can store it", () => {
     fc.assert(fc.property(seed, (s) => name(JSON.parse(JSON.stringify(key(s)))) === name(key(s))));
   });
 
-  it("tells apart strings that nearly agree", () => {
+  it("distinguishes similar strings", () => {
     const texts = [
       "",
       "\0",
@@ -68,7 +68,7 @@ describe("a key", () => {
     expect(new Set(indices.map((i) => name(fold(key(1), i)))).size).toBe(indices.length);
   });
 
-  it("gives split, fold and draws words that do not meet", () => {
+  it("gives split, fold and draws different words", () => {
     const parent = key(3);
     const drawn = bits(parent, [50, 4]).data;
     const rows = Array.from({ length: 50 }, (_, i) => drawn.slice(4 * i, 4 * i + 4).join());
@@ -78,11 +78,11 @@ describe("a key", () => {
     expect(new Set(all).size).toBe(200);
   });
 
-  it("splits into children that do not depend on how many there are", () => {
+  it("splits into children that do not depend on their number", () => {
     expect(split(key(1), 9).slice(0, 4)).toEqual(split(key(1), 4));
   });
 
-  it("depends on the order of what is folded in", () => {
+  it("depends on the order of folded values", () => {
     expect(fold(fold(key(1), 2), 3)).not.toEqual(fold(fold(key(1), 3), 2));
   });
 });
@@ -105,14 +105,14 @@ describe("sample keys", () => {
         expect(wordsAt(fold(keys, data).words, i)).toEqual(fold(fold(key(8), i), data).words);
   });
 
-  it("stay as they were when folded", () => {
+  it("are not changed by fold", () => {
     const keys = sampleKeys(key(8), 5);
     fold(keys, 1);
     expect(keys).toEqual(sampleKeys(key(8), 5));
   });
 });
 
-describe("a bad seed or index", () => {
+describe("an invalid seed or index", () => {
   it.each([Number.NaN, -1, 0.5, Infinity, 2 ** 53, -1n, 1n << 64n])(
     "%s is named, with what to use instead",
     (bad) => {
@@ -129,7 +129,7 @@ describe("a bad seed or index", () => {
     expect(() => sampleKeys(key(0), -3)).toThrow("sampleKeys: samples 0 to 0 + -3");
   });
 
-  it("in the place of a key says how to make one", () => {
+  it("instead of a key is refused with how to make a key", () => {
     expect(() => bits(42 as unknown as Key, 3)).toThrow(
       "bits: 42 is not a key. Make a key with key(seed).",
     );

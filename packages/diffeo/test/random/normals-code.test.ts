@@ -1,4 +1,4 @@
-/** Sub-keys and normals of many keys as code of a module: the bits of `diffeo/random`. */
+/** Sub-keys and normals of many keys in a WebAssembly module have the bits of `diffeo/random`. */
 import { expect, it } from "vitest";
 import { Code } from "../../src/engine/wasm/code.ts";
 import { callFunction, Module } from "../../src/engine/wasm/module.ts";
@@ -60,7 +60,7 @@ it.each([
   }
 });
 
-it("draws nothing for no key and no number", async () => {
+it("draws nothing without keys or numbers", async () => {
   for (const [count, size] of [[0, 3], [3, 0]] as const) // biome-ignore format: pairs
     expect((await drawn(count, size, "float64", 0)).found.length).toBe(0);
 });

@@ -16,7 +16,7 @@ describe("the uniform of two words", () => {
     fc.assert(fc.property(grid, (u) => (u * 2 ** 53) % 2 === 1));
   });
 
-  it("mirrors about ½ when every bit is flipped", () => {
+  it("is reflected about ½ if every bit is flipped", () => {
     fc.assert(fc.property(word, word, (high, low) => unit(~high, ~low) === 1 - unit(high, low)));
   });
 });
@@ -30,7 +30,7 @@ describe("the logarithm", () => {
       expect(agrees(x)).toBe(true);
   });
 
-  it("is exact at 1 and keeps its digits just below", () => {
+  it("is exact at 1, and accurate just below", () => {
     expect(logValue(1)).toBe(0);
     expect(logValue(1 - 2 ** -52)).toBe(-(2 ** -52) * (1 + 2 ** -52));
   });
@@ -60,7 +60,7 @@ describe("the normal quantile", () => {
     );
   });
 
-  it("is odd about the median to the last bit", () => {
+  it("is exactly odd about the median", () => {
     fc.assert(
       fc.property(grid, (p) => normalQuantileValue(1 - p) === -normalQuantileValue(p)),
       { numRuns: 5000 },
@@ -68,7 +68,7 @@ describe("the normal quantile", () => {
     expect(normalQuantileValue(0.5)).toBe(0);
   });
 
-  it("never falls, also where one approximation hands over to the next", () => {
+  it("is monotone, also between its approximations", () => {
     for (const seam of [0.075, Math.exp(-25), 0.925, 0.5])
       for (let i = -200; i < 200; i++) {
         const p = seam * (1 + i * 2 ** -45);

@@ -1,7 +1,7 @@
 /**
  * p-values for the tests of this folder. Under the hypothesis a p-value is uniform on (0, 1), so
  * one below α comes with probability α. The streams are fixed, so a test that passes once always
- * passes: `ALPHA` only says how unlikely a fault must look before it is called one.
+ * passes: `ALPHA` is the probability below which a result counts as a fault.
  */
 export const ALPHA = 1e-3;
 

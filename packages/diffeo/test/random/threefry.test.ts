@@ -38,7 +38,7 @@ describe("Threefry-4×32-20", () => {
     },
   );
 
-  it("makes many blocks as it makes one, and reads and writes where it is told", () => {
+  it("makes many blocks as it makes one, and reads and writes at the given offsets", () => {
     const keys = Uint32Array.of(9, 9, 9, 9, 1, 2, 3, 4);
     const out = new Uint32Array(16);
     threefry(out, 4, keys, 4, 0xffffffff, 5, 6, 7, 2);
@@ -46,7 +46,7 @@ describe("Threefry-4×32-20", () => {
     expect(Array.from(out)).toEqual([0, 0, 0, 0, ...expected, 0, 0, 0, 0]);
   });
 
-  it("may overwrite its own key", () => {
+  it("may overwrite its key", () => {
     const keys = Uint32Array.of(1, 2, 3, 4);
     threefry(keys, 0, keys, 0, 5, 6, 7, 8, 1);
     expect(Array.from(keys)).toEqual(block([5, 6, 7, 8], [1, 2, 3, 4]));

@@ -4,7 +4,7 @@ import { key, normal } from "../../src/random/index.ts";
 import { areaUnderCurve, crossFittedAuc, kolmogorovSmirnov } from "../../src/two-sample/index.ts";
 
 describe("the Kolmogorov–Smirnov statistic", () => {
-  it("is the largest gap of two empirical distribution functions", () => {
+  it("is the largest difference of two empirical distribution functions", () => {
     expect(kolmogorovSmirnov([1, 2, 3, 4], [1, 2, 3, 4])).toBe(0);
     expect(kolmogorovSmirnov([1, 2], [3, 4])).toBe(1);
     expect(kolmogorovSmirnov([1, 2, 3, 4], [3, 4, 5, 6])).toBe(0.5);
@@ -13,14 +13,14 @@ describe("the Kolmogorov–Smirnov statistic", () => {
 });
 
 describe("the two-sample test", () => {
-  it("counts the pairs that are in order, and ties half", () => {
+  it("counts ordered pairs, and ties by half", () => {
     expect(areaUnderCurve([1, 2], [3, 4])).toBe(1);
     expect(areaUnderCurve([3, 4], [1, 2])).toBe(0);
     expect(areaUnderCurve([1, 2], [1, 2])).toBe(0.5);
     expect(areaUnderCurve([0, 2], [1, 1, 3])).toBeCloseTo(4 / 6, 12);
   });
 
-  it("tries what it fitted on the rows that it was not fitted to, each once", () => {
+  it("tests the classifier on held-out rows, each once", () => {
     const tried: number[][] = [[], []];
     const auc = crossFittedAuc([7, 5], key(0), (rows) => (others) => {
       others.forEach((own, set) => {
@@ -63,7 +63,7 @@ describe("logistic regression", () => {
     );
   };
 
-  it("stands where its loss has no slope", () => {
+  it("has a zero gradient at its solution", () => {
     const prior = 2;
     const theta = logisticRegression(first, second, prior);
     for (const i of theta.keys()) {
@@ -79,7 +79,7 @@ describe("logistic regression", () => {
     expect(theta[0] / theta[1]).toBeCloseTo(-0.5, 0);
   });
 
-  it("takes features that are listed for those that are not 0", () => {
+  it("accepts lists of non-zero features", () => {
     const sparse = (active: readonly number[]): FeatureRows => ({
       size: 2,
       active: 1,
