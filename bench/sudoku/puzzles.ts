@@ -33,7 +33,9 @@ const seed = key("puzzles");
 const one = (puzzle: Uint8Array): boolean => solutions(layout, puzzle).length === 1;
 
 const seeds = SEVENTEEN.map((line) => parseGrid(layout, line)).filter(one);
-process.stderr.write(`${seeds.length} of ${SEVENTEEN.length} known puzzles have a unique solution\n`);
+process.stderr.write(
+  `${seeds.length} of ${SEVENTEEN.length} known puzzles have a unique solution\n`,
+);
 const few = new Map<string, Uint8Array>(seeds.map((p) => [formatGrid(p), p]));
 // Neighbours of neighbours: a clue moves to another site, with the digit of any solution there.
 for (const puzzle of few.values()) {

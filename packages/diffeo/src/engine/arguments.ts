@@ -93,7 +93,9 @@ function asArray(value: unknown, spec: OpenSpec, type: FloatType, where: string)
   if (value.data.length !== sizeOf(value.shape))
     fail(
       "shape",
-      `${where}: ${value.data.length} numbers do not fill the shape ` + `${showShape(value.shape)} of the array`, "make data and shape match",
+      `${where}: ${value.data.length} numbers do not fill the shape ` +
+        `${showShape(value.shape)} of the array`,
+      "make data and shape match",
     );
   return checkShape({ ...value, dtype }, open, where);
 }
@@ -143,12 +145,17 @@ function bindArgument(
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || isNdArray(value))
     fail(
       "type",
-      `${where}: ${describe(value)} is given, a ${Array.isArray(spec) ? "list" : "group"} ` + "of arrays is expected",
+      `${where}: ${describe(value)} is given, a ${Array.isArray(spec) ? "list" : "group"} ` +
+        "of arrays is expected",
       remedy,
     );
   for (const key of Object.keys(given))
     if (!Object.hasOwn(wanted, key) && given[key] !== undefined)
-      fail("type", `${where}.${key}: ${describe(given[key])} is given, nothing is expected`, remedy);
+      fail(
+        "type",
+        `${where}.${key}: ${describe(given[key])} is given, nothing is expected`,
+        remedy,
+      );
   for (const [key, child] of Object.entries(wanted))
     bindArgument(given[key], child, type, `${where}.${key}`, into);
 }
@@ -167,7 +174,8 @@ export function bindArguments(
   if (args.length !== specs.length)
     fail(
       "usage",
-      `${args.length} arguments are given, ${specs.length} are expected`, "pass the arguments for which it was compiled",
+      `${args.length} arguments are given, ${specs.length} are expected`,
+      "pass the arguments for which it was compiled",
     );
   const arrays: NdArray[] = [];
   args.forEach((arg, i) => {

@@ -80,8 +80,10 @@ export async function blame<Y>(
       const from = inputs.map((t) => `${t.op.name} ${showShape(t.shape)}`).join(" and ");
       fail(
         "numerical",
-        `${op.name} made the first ${found.value}, at the flat index ${found.at} of shape ` + `${showShape(shape)}, from ${from}`,
-        "check the inputs of that operation; for a logarithm, a quotient or an exponential, " + "a form in log space may help",
+        `${op.name} made the first ${found.value}, at the flat index ${found.at} of shape ` +
+          `${showShape(shape)}, from ${from}`,
+        "check the inputs of that operation; for a logarithm, a quotient or an exponential, " +
+          "a form in log space may help",
       );
     }
   } finally {

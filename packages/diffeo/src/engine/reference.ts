@@ -23,7 +23,8 @@ function typed(values: Float64Array, dtype: DType, name: string): TypedArray {
   if (bad !== undefined)
     fail(
       "numerical",
-      `result ${name} has ${bad}, which is not an ${dtype}`, "check for an index out of range or a division of integers by 0",
+      `result ${name} has ${bad}, which is not an ${dtype}`,
+      "check for an index out of range or a division of integers by 0",
     );
   return convert(values.slice(), dtype);
 }

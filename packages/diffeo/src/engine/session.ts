@@ -39,7 +39,8 @@ export function requireThreads({ threads }: SessionOptions): void {
   if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1))
     fail(
       "usage",
-      `\`threads\` is ${threads}, of type ${typeof threads}`, "set an integer of at least 1, or leave it out",
+      `\`threads\` is ${threads}, of type ${typeof threads}`,
+      "set an integer of at least 1, or leave it out",
     );
 }
 

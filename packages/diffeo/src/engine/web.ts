@@ -42,7 +42,7 @@ const devices: readonly Device[] = [
 const remedies: Readonly<Record<string, string>> = {
   onnxruntime:
     "serve onnxruntime-web's .mjs and .wasm files, and set their address with configureWeb({ " +
-      "wasmPaths })",
+    "wasmPaths })",
   webgpu: 'use a browser and a machine with WebGPU, or device "cpu"',
 };
 

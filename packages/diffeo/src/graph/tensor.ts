@@ -174,7 +174,8 @@ export function input(name: string, shape: Shape, dtype: DType = "float32"): Ten
   if (shape.some((d) => !Number.isInteger(d) || d < 0))
     fail(
       "shape",
-      `input "${name}": ${showShape(shape)} is not a shape`, "give integers of at least 0",
+      `input "${name}": ${showShape(shape)} is not a shape`,
+      "give integers of at least 0",
     );
   return inputNode([], { name, shape, dtype });
 }
@@ -269,7 +270,11 @@ export function asTensors(a: Operand, b: Operand, operation: string): [Tensor, T
 
 export function requireNumbers(t: Tensor, operation: string): void {
   if (t.dtype === "bool")
-    fail("type", `${operation}: the operand is bool, not a number`, "cast it to a float or an integer type");
+    fail(
+      "type",
+      `${operation}: the operand is bool, not a number`,
+      "cast it to a float or an integer type",
+    );
 }
 
 export function requireFloat(t: Tensor, operation: string): void {

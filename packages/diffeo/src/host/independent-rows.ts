@@ -64,8 +64,10 @@ export function requireIndependentRows(
       if (!same(numbers[i], then))
         fail(
           "shape",
-          `${name} mixes ${row}s: for ${row} ${at} it changes from ${numbers[i]} to ${then} ` + `if only other ${row}s change`,
-          `reduce over the axes after the first, which is that of ${row}s: sum(x, -1), or ` + `sum(x, [1, 2]) for two axes; sum(x) and mean(x) reduce over all ${row}s`,
+          `${name} mixes ${row}s: for ${row} ${at} it changes from ${numbers[i]} to ${then} ` +
+            `if only other ${row}s change`,
+          `reduce over the axes after the first, which is that of ${row}s: sum(x, -1), or ` +
+            `sum(x, [1, 2]) for two axes; sum(x) and mean(x) reduce over all ${row}s`,
         );
     }
 }

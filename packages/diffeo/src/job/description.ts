@@ -74,10 +74,7 @@ export function canonical(value: unknown): string {
  */
 export function requireDescription(value: unknown): JobDescription {
   if (nestsDeeply(value))
-    fail(
-      "data",
-      "the description of a job is nested too deeply", "pass large data as inputs",
-    );
+    fail("data", "the description of a job is nested too deeply", "pass large data as inputs");
   const length = JSON.stringify(value)?.length ?? 0;
   if (length > MOST_CHARACTERS)
     fail(

@@ -7,7 +7,7 @@ export interface JobResult<R> {
   readonly value: R;
   /** The seconds that the job took. */
   readonly seconds: number;
-    /** The name of the worker. */
+  /** The name of the worker. */
   readonly worker: string;
 }
 

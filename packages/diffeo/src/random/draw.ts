@@ -141,7 +141,8 @@ export function planDraw(source: Key | Keys, shape: number | Shape, operation: s
   if (!Array.isArray(event) || !event.every(isIndex))
     fail(
       "shape",
-      `${operation}: the shape ${Array.isArray(event) ? showShape(event) : show(shape)} is ` + "not a list of natural numbers",
+      `${operation}: the shape ${Array.isArray(event) ? showShape(event) : show(shape)} is ` +
+        "not a list of natural numbers",
       "use a length such as 8, or lengths such as [16, 2]; [] is a single number",
     );
   return {
@@ -158,11 +159,7 @@ function floats<D extends FloatType>(
 ): FloatArray<D> {
   const dtype = options.dtype ?? "float32";
   if (!isFloat(dtype))
-    fail(
-      "type",
-      `${operation}: unknown type ${show(dtype)}`,
-      'use "float32" or "float64"',
-    );
+    fail("type", `${operation}: unknown type ${show(dtype)}`, 'use "float32" or "float64"');
   return { shape, dtype, data: allocate(dtype, sizeOf(shape)) } as FloatArray<D>;
 }
 

@@ -140,20 +140,23 @@ describe("memory", () => {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
 
-  it.each([false, true])("does not retain results of earlier calls (worker: %s)", async (worker) => {
-    const MEGABYTE = 1 << 20;
-    const f = compile(identity, [[MEGABYTE / 4]], { worker });
-    const x = new Float32Array(MEGABYTE / 4);
-    const heldAfter = async (calls: number): Promise<number> => {
-      for (let i = 0; i < calls; i++) await f(x);
-      collect();
-      return process.memoryUsage().arrayBuffers;
-    };
-    const before = await heldAfter(5);
-    // A worker collects what it was sent when it likes.
-    expect((await heldAfter(200)) - before).toBeLessThan(60 * MEGABYTE);
-    await f.dispose();
-  });
+  it.each([false, true])(
+    "does not retain results of earlier calls (worker: %s)",
+    async (worker) => {
+      const MEGABYTE = 1 << 20;
+      const f = compile(identity, [[MEGABYTE / 4]], { worker });
+      const x = new Float32Array(MEGABYTE / 4);
+      const heldAfter = async (calls: number): Promise<number> => {
+        for (let i = 0; i < calls; i++) await f(x);
+        collect();
+        return process.memoryUsage().arrayBuffers;
+      };
+      const before = await heldAfter(5);
+      // A worker collects what it was sent when it likes.
+      expect((await heldAfter(200)) - before).toBeLessThan(60 * MEGABYTE);
+      await f.dispose();
+    },
+  );
 });
 
 describe("evaluate", () => {
@@ -223,7 +226,9 @@ describe("devices", () => {
   it("that do not exist are refused with the list of devices", async () => {
     const { kind, message } = await refusal(() => compile(identity, [[1]], { device: "tpu" })([1]));
     expect(kind).toBe("device");
-    expect(message).toMatch(/unknown device "tpu".*cpu, onnxruntime, webgpu, cuda, wasm, reference/);
+    expect(message).toMatch(
+      /unknown device "tpu".*cpu, onnxruntime, webgpu, cuda, wasm, reference/,
+    );
   });
 
   it("that this machine lacks are refused with instructions", async () => {

@@ -111,24 +111,31 @@ describe("normalised GSSM", () => {
     },
   };
 
-  it.each([harmonic, eikonal])("treats omitted functions of a family as zero: $name", async (family) => {
-    const said: SliceFamily = {
-      ...family,
-      slice: (x, d) => {
-        const { grad, hvp = mul(grad, 0), laplacian = mul(sum(grad, -1), 0) } = family.slice(x, d);
-        return { grad, hvp, laplacian };
-      },
-    };
-    const found = await at(
-      (x, d) => ({
-        bare: lossOf(normalisedGssm(family))(field, x, d),
-        said: lossOf(normalisedGssm(said))(field, x, d),
-      }),
-      numbers("points", [10, 3]),
-      drawn(normalisedGssm(family).draws(3), [10]),
-    );
-    expect(found.bare).toEqual(found.said);
-  });
+  it.each([harmonic, eikonal])(
+    "treats omitted functions of a family as zero: $name",
+    async (family) => {
+      const said: SliceFamily = {
+        ...family,
+        slice: (x, d) => {
+          const {
+            grad,
+            hvp = mul(grad, 0),
+            laplacian = mul(sum(grad, -1), 0),
+          } = family.slice(x, d);
+          return { grad, hvp, laplacian };
+        },
+      };
+      const found = await at(
+        (x, d) => ({
+          bare: lossOf(normalisedGssm(family))(field, x, d),
+          said: lossOf(normalisedGssm(said))(field, x, d),
+        }),
+        numbers("points", [10, 3]),
+        drawn(normalisedGssm(family).draws(3), [10]),
+      );
+      expect(found.bare).toEqual(found.said);
+    },
+  );
 
   const form = "is the divergence form ½(d·s)² + ∇·((d·s)d) of the unit field d = ∇v/‖∇v‖: $name";
   it.each([cubic, harmonic, eikonal])(form, async (family) => {

@@ -57,12 +57,15 @@ const files: readonly [name: string, options: Partial<FromOnnxOptions>, error: n
 ];
 
 describe("fromOnnx", () => {
-  it.each(files)("%s computes the function it was exported from (%o)", async (name, options, error) => {
-    const score = await fromOnnx(read(name), { predicts: "score", ...options });
-    const run = compile(score, [[null, 2], [null]], { type: "float64" });
-    expect(worst(await run(points, times))).toBeLessThan(error);
-    await run.dispose();
-  });
+  it.each(files)(
+    "%s computes the function it was exported from (%o)",
+    async (name, options, error) => {
+      const score = await fromOnnx(read(name), { predicts: "score", ...options });
+      const run = compile(score, [[null, 2], [null]], { type: "float64" });
+      expect(worst(await run(points, times))).toBeLessThan(error);
+      await run.dispose();
+    },
+  );
 
   it("passes the given values to the other inputs of a file", async () => {
     const score = await fromOnnx(read("more-ports"), {

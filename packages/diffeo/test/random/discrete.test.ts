@@ -157,8 +157,7 @@ describe("a choice", () => {
   });
 
   it("that is impossible is refused with reason, place and remedy", () => {
-    const remedy =
-      "Give one finite weight of at least 0 per index, and at least one above 0.";
+    const remedy = "Give one finite weight of at least 0 per index, and at least one above 0.";
     const failing = (n: number, count: number, options: Parameters<typeof choice>[3]) => () =>
       choice(key(1), n, count, options);
     expect(failing(2, 1, { weights: [0, 0] })).toThrow(`choice: the weights sum to 0. ${remedy}`);
