@@ -158,7 +158,7 @@ describe("checkMap", () => {
       /logDet of "logistic" maps shape \[2, 3, 3\] to \[2, 3, 3\]\. Return shape \[2, 3\]/,
     );
     await expect(wrong({ forward: (x: Tensor) => sum(x, 0) })).rejects.toThrow(
-      /forward of "logistic" takes .* Keep the batch axes/,
+      /forward of "logistic" maps .* Keep the batch axes/,
     );
     await expect(wrong({ forward: (x: Tensor) => add(x, [1, 2]) })).rejects.toThrow(
       /forward of "logistic" failed on a batch of \[2, 3\]: add/,

@@ -324,7 +324,7 @@ describe("invalid input", () => {
       /argument 0: nothing is given to a float32 graph/,
       [{ ...ndarray(rows), data: undefined }, { w }],
     ],
-    ["nothing", "type", /argument 1\.w: nothing given/, [rows, {}]],
+    ["nothing", "type", /argument 1\.w: nothing is given/, [rows, {}]],
     [
       "a number where a group belongs",
       "type",
@@ -334,7 +334,7 @@ describe("invalid input", () => {
     [
       "an array where a group belongs",
       "type",
-      /argument 1: a Float32Array given where a group/,
+      /argument 1: a Float32Array is given, a group/,
       [rows, w],
     ],
     [
@@ -470,7 +470,7 @@ describe("errors that depend on the numbers", () => {
     const { kind, message } = await refusal(() => outer(new Float32Array(n)));
     expect(kind).toBe("device");
     expect(message).toMatch(
-      /Failed to allocate memory .*\. Take smaller batches, or a device with more memory\.$/,
+      /Failed to allocate memory .*\. Use smaller batches, or a device with more memory\.$/,
     );
     await outer.dispose();
   });

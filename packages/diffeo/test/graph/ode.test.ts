@@ -71,7 +71,7 @@ describe("solveOde", () => {
 
   it("names arguments that do not fit", () => {
     expect(() => solveOde(decay, float64(1), [[1]])).toThrow("`times` has shape [1, 1]");
-    expect(() => solveOde(decay, float64(1), [1], { steps: 0 })).toThrow("steps is 0");
+    expect(() => solveOde(decay, float64(1), [1], { steps: 0 })).toThrow("`steps` is 0");
     expect(() =>
       solveOde((_, y: readonly Tensor[]) => y.slice(1), [float64(1), float64(2)], [1]),
     ).toThrow("f returned 1 tensors, the state has 2");

@@ -163,7 +163,7 @@ describe("a choice", () => {
     expect(failing(2, 1, { weights: [0, 0] })).toThrow(`choice: the weights sum to 0. ${remedy}`);
     expect(failing(3, 1, { weights: [1, 2, -1] })).toThrow(`choice: weights[2] is -1. ${remedy}`);
     expect(failing(2, 1, { weights: [1, Number.NaN] })).toThrow("choice: weights[1] is NaN");
-    expect(failing(3, 1, { weights: [1, 2] })).toThrow("choice: there are 2 weights for 3 indices");
+    expect(failing(3, 1, { weights: [1, 2] })).toThrow("choice: 2 weights are given for 3 indices");
     expect(failing(4, 4, { weights, replace: false })).toThrow(
       "4 indices are requested without replacement, but 3 weights",
     );
