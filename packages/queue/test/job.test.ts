@@ -67,7 +67,7 @@ describe("a description", () => {
     [
       "more than a description has",
       { ...good, parameters: { text: "x".repeat(1e5) } },
-      /not a job, 65,536 are read/,
+      /characters, the limit is 65,536/,
     ],
   ])("is refused with %s", (_, value, message) => {
     expect(() => requireDescription(value)).toThrow(message);

@@ -114,7 +114,7 @@ describe("solveOde with a tolerance", () => {
   it("refuses invalid tolerances", () => {
     const still = (_: Tensor, y: Tensor): Tensor => y;
     expect(() => solveOde(still, float64(1), [1], { tolerance: 0 })).toThrow(
-      "solveOde: tolerance is 0. Give a small positive number, such as 1e-6.",
+      "solveOde: `tolerance` is 0. Give a small positive number, such as 1e-6.",
     );
   });
 });
