@@ -1,6 +1,6 @@
 /**
- * diffeo check: checks of a built-in map or a custom map, with the worst error of each and where
- * it happened.
+ * diffeo check: checks a built-in map or a custom map, and prints the largest error of each
+ * property and the point at which it occurs.
  */
 import { existsSync } from "node:fs";
 import { catalogue, mapNamed } from "diffeo/bijector";
@@ -40,7 +40,7 @@ function print(io: Io, { map, pass, properties }: MapReport): void {
   }
 }
 
-/** JSON has no infinities: an error that is not a number is written as a string. */
+/** JSON has no infinities: an error that is not finite is written as a string. */
 const jsonSafe = (_: string, value: unknown): unknown =>
   typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
 

@@ -3,7 +3,7 @@ import type { Declare } from "./shell/io.ts";
 
 export interface Leaf {
   readonly about: string;
-  /** Its former name, which works for one release, with a notice. */
+  /** Its former name, which works for one release and prints a notice. */
   readonly oldName?: string;
   /** Calls that `--help` and the reference show, unless the command's own help has some. */
   readonly examples?: readonly string[];
@@ -144,7 +144,7 @@ const table: Group = {
       load: () => import("./table/demo.ts"),
     },
     sample: {
-      about: "sample rows from a model; all of them are inside of its domains",
+      about: "sample rows from a model; every row lies in the domains of the columns",
       examples: [
         "diffeo table sample --model houses.model --count 1000 --out rows.csv",
         "diffeo table sample --model houses.model --given ward=north --given rooms=4",
@@ -193,7 +193,7 @@ const grid: Group = {
       load: () => import("./grid/fit.ts"),
     },
     sample: {
-      about: "sample grids, guided by rules, or complete grids of which some sites are known",
+      about: "sample grids, guided by rules if some are given, or complete grids with unknown sites",
       examples: [
         "diffeo grid sample --model sudoku.model --count 8",
         'diffeo grid sample --model sudoku.model --rules "sum (1, *) = 45" --count 4',
@@ -233,7 +233,7 @@ export const commands: Group = {
       load: () => import("./queue/list.ts"),
     },
     study: {
-      about: "run a study of claims of the paper; continues where it was stopped",
+      about: "run a study of the paper's claims; continues where it was stopped",
       load: () => import("./study/study.ts"),
     },
     devices: {

@@ -1,4 +1,4 @@
-/** diffeo devices: what this machine can run on, tried and not only listed. */
+/** diffeo devices: tries every device of this machine and lists what works. */
 import { compile, devices } from "diffeo/engine";
 import { add, DiffeoError, type Tensor } from "diffeo/graph";
 import type { Declare, Io } from "./shell/io.ts";

@@ -2,8 +2,8 @@
 import { type Io, type Output, run } from "./run.ts";
 
 /**
- * A stream that may break: a reader that has seen enough, such as `head`, is not a failure; a full
- * disk is.
+ * An output stream that may break. A reader that closes it early, such as `head`, is not a failure;
+ * a full disk is.
  */
 function breakable(stream: NodeJS.WriteStream): {
   readonly output: Output;
@@ -23,14 +23,11 @@ function breakable(stream: NodeJS.WriteStream): {
   };
 }
 
-/**
- * Set by Ctrl-C, a request to end or a terminal that is gone, once: a second Ctrl-C ends the
- * process.
- */
+/** Aborted by the first Ctrl-C, SIGTERM or SIGHUP. A second Ctrl-C ends the process. */
 function interruption(stderr: Output): AbortSignal {
   const controller = new AbortController();
   process.once("SIGINT", () => {
-    stderr.write("\nstopping after this step; Ctrl-C again ends at once\n");
+    stderr.write("\nstopping after this step; press Ctrl-C again to end at once\n");
     controller.abort();
   });
   for (const signal of ["SIGTERM", "SIGHUP"] as const)
@@ -38,7 +35,7 @@ function interruption(stderr: Output): AbortSignal {
   return controller.signal;
 }
 
-/** Node's exit code where nothing is left to wait for. */
+/** Node's exit code when nothing is left to wait for, but a promise is pending. */
 const UNSETTLED = 13;
 
 const stdout = breakable(process.stdout);
@@ -50,18 +47,17 @@ const io: Io = {
   get stdin() {
     return process.stdin;
   },
-  // The signals are caught from the first look on: a command that never looks is ended by them as
-  // ever.
+  // Signals are caught once a command has read `signal`. Until then they end the process as usual.
   get signal() {
     signal ??= interruption(stderr);
     return signal;
   },
 };
 
-/** A model or a map may end the process, or leave the command to wait for what never comes. */
+/** Code of a model or a map may end the process, or leave the command waiting forever. */
 const onEarlyExit = (code: number): void => {
   if (code !== 0 && code !== UNSETTLED) return;
-  stderr.write("diffeo: other code, such as a model's, ended the process before the command did\n");
+  stderr.write("diffeo: code outside of diffeo, such as a model, ended the process before the command was done\n");
   process.exitCode = 1;
 };
 process.on("exit", onEarlyExit);

@@ -1,6 +1,6 @@
 /**
  * diffeo as a function: run(["chess", "sample", "--count", "4"], io) does what the command does and
- * gives its exit code.
+ * returns its exit code.
  */
 import { Command, CommanderError } from "commander";
 import { commands, type Group, type Leaf } from "./commands.ts";
@@ -18,10 +18,7 @@ const examplesText = (examples: readonly string[]): string =>
     "\n",
   );
 
-/**
- * Names every command, and gives the one that the words name its options: only its own code is
- * loaded.
- */
+/** Declares every command. Returns the command that the words name; only its own code is loaded. */
 async function declare(
   parent: Command,
   group: Group,
@@ -44,7 +41,7 @@ async function declare(
   return named;
 }
 
-/** The words with the old name of a command replaced by its new one, which a notice gives. */
+/** Replaces the old name of a command by its new one, and prints a notice. */
 function withNewNames(argv: readonly string[], { stderr }: Io): readonly string[] {
   let group = commands;
   for (const [i, word] of argv.entries()) {
@@ -64,10 +61,10 @@ function withNewNames(argv: readonly string[], { stderr }: Io): readonly string[
   return argv;
 }
 
-/** The most that Commander says of an error: it repeats what was typed, however long that was. */
+/** Maximum length of Commander's errors, which repeat the user's input in full. */
 const MOST = 1000;
 
-/** A text whole, or its beginning and its end. */
+/** The text; if it is too long, its beginning and its end. */
 const bounded = (text: string): string =>
   text.length <= MOST
     ? text

@@ -1,6 +1,6 @@
 /**
- * diffeo sample: draws from a score network out of an ONNX file, through a map to where the data
- * lives.
+ * diffeo sample: samples from a score network in an ONNX file, through a map to the domain of the
+ * data.
  */
 import { existsSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
@@ -66,7 +66,7 @@ interface SampleCommand extends RunOptions {
   readonly force?: boolean;
 }
 
-/** Maps that a name alone makes. */
+/** Maps that have no options. */
 const maps: Readonly<Record<string, () => Bijector>> = {
   identity,
   expMap,
@@ -84,8 +84,8 @@ const maps: Readonly<Record<string, () => Bijector>> = {
 };
 
 /**
- * A map by its name or out of a module, on events of the shape: over all sites where that has more
- * axes.
+ * A map by its name or from a module, for events of this shape. It applies to each site if the
+ * shape has more axes than the map.
  */
 async function mapOf(name: string, shape: Shape): Promise<Bijector> {
   const map = Object.hasOwn(maps, name)
@@ -94,7 +94,7 @@ async function mapOf(name: string, shape: Shape): Promise<Bijector> {
       ? (await mapFromFile(name, shape)).map
       : fail(
           "usage",
-          `--map: there is no map "${name}", nor a file of that name`,
+          `--map ${name} is neither a built-in map nor a file`,
           `give a module, or one of ${Object.keys(maps).join(", ")}`,
         );
   return shape.length > map.eventRank ? each(map, shape.length - map.eventRank) : map;
@@ -109,7 +109,7 @@ function sdeSpec(text: string): SdeSpec {
     .map((part) => {
       const [, name, value] = /^(\w+)=(\S+)$/.exec(part) ?? [];
       if (name === undefined || Number.isNaN(Number(value)))
-        throw new InvalidArgumentError("give a name, or one with options as in vp:min=0.1,max=20.");
+        throw new InvalidArgumentError("Give a name, or a name with options as in vp:min=0.1,max=20.");
       return [name, Number(value)];
     });
   const spec = { ...Object.fromEntries(options), kind } as SdeSpec;
@@ -122,11 +122,11 @@ function sdeSpec(text: string): SdeSpec {
   return spec;
 }
 
-/** `x=sample,t=timestep` as names of ports. */
+/** Parses `x=sample,t=timestep` as names of ports. */
 function portNames(text: string): { x?: string; t?: string } {
   const names = Object.fromEntries(text.split(",").map((part) => part.split(/=(.*)/s).slice(0, 2)));
   if (!Object.keys(names).every((name) => (name === "x" || name === "t") && names[name]))
-    throw new InvalidArgumentError("give names of ports as in x=sample,t=timestep.");
+    throw new InvalidArgumentError("Give names of ports as in x=sample,t=timestep.");
   return names;
 }
 
@@ -140,8 +140,8 @@ function eventOf(said: Shape | undefined, { file }: OnnxScore, { inputs }: Sampl
   if (!event?.length || !event.every((d) => typeof d === "number"))
     return fail(
       "usage",
-      "the file leaves the shape of an event open",
-      "give `shape`, as in 3 or 8,8,12",
+      "the file does not fix the shape of an event",
+      "set `shape`, as in 3 or 8,8,12",
     );
   return event as number[];
 }
@@ -218,7 +218,7 @@ async function run(io: Io, options: SampleCommand): Promise<void> {
 const real = (text: string): number => {
   const value = Number(text);
   if (text.trim() === "" || !Number.isFinite(value))
-    throw new InvalidArgumentError("give a number.");
+    throw new InvalidArgumentError("Give a number.");
   return value;
 };
 
@@ -226,10 +226,10 @@ const ofNetwork = (command: Command): Command =>
   command
     .requiredOption(
       "--score <file>",
-      "an ONNX file with a network of x and t, from any exporter; as one file (PyTorch: torch.onnx.export(…, external_data=False))",
+      "an ONNX file with a network of x and t, from any exporter, without external data (PyTorch: torch.onnx.export(…, external_data=False))",
     )
     .addOption(
-      new Option("--predicts <what>", "what it predicts")
+      new Option("--predicts <what>", "what the network predicts")
         .choices(predictions)
         .makeOptionMandatory(),
     )
@@ -240,18 +240,18 @@ const ofNetwork = (command: Command): Command =>
     )
     .option(
       "--shape <sizes>",
-      "shape of one event of x, such as 3 or 8,8,12 (default: what the file states)",
+      "shape of one event of x, such as 3 or 8,8,12 (default: from the file)",
       integers(1, 4096),
     )
     .option(
       "--inputs <names>",
-      "names of its ports, if they are ambiguous, as in x=sample,t=timestep",
+      "names of the network's inputs, if they are ambiguous, as in x=sample,t=timestep",
       portNames,
     )
-    .option("--output <name>", "name of its output")
+    .option("--output <name>", "name of the network's output")
     .option(
       "--time <number>",
-      "what its time is at t = 1, such as 999 for whole steps (default: 1)",
+      "time of the network at t = 1, such as 999 for integer steps (default: 1)",
       positive,
     );
 
@@ -261,37 +261,37 @@ export const declare: Declare = (command, io) =>
       ofNetwork(command)
         .option(
           "--map <name or file>",
-          `where samples live: ${Object.keys(maps).join(", ")}, or a module`,
+          `map to the domain of the samples: ${Object.keys(maps).join(", ")}, or a module`,
           "identity",
         )
         .addOption(
           new Option(
             "--sde <name>",
-            `what its noise was made with: ${Object.keys(sdes).join(", ")}, options as in vp:min=0.1,max=20`,
+            `SDE of the network's training: ${Object.keys(sdes).join(", ")}; options as in vp:min=0.1,max=20`,
           )
             .argParser(sdeSpec)
             .default({ kind: "vp" }, "vp"),
         )
         .addOption(
-          new Option("--solver <name>", "how steps are taken")
+          new Option("--solver <name>", "integrator")
             .choices(Object.keys(solvers))
             .default("domainPreserving"),
         )
-        .option("--steps <n>", "how many", integer(1, MOST.steps), 250)
-        .addOption(new Option("--grid <name>", "how times are spaced").choices(grids))
-        .option("--t-end <t>", "the time to stop at (default: a thousandth of the whole)", positive)
-        .option("--w <w>", "scale of the drift", real, 1)
+        .option("--steps <n>", "number of steps", integer(1, MOST.steps), 250)
+        .addOption(new Option("--grid <name>", "spacing of times").choices(grids))
+        .option("--t-end <t>", "time at which to stop (default: a thousandth of the SDE's end time)", positive)
+        .option("--w <w>", "drift scale", real, 1)
         .option("--denoise", "end with the mean of the data given the last point")
-        .option("--count <n>", "how many samples", integer(1, MOST.rows), 1000)
+        .option("--count <n>", "number of samples", integer(1, MOST.rows), 1000)
         .option(
           "--batch <n>",
-          "how many at once; another number may change the last digits",
+          "samples per batch; another size may change the last digits",
           integer(1, MOST.rows),
           1024,
         ),
       0,
     )
-      .option("--out <file>", "where the CSV goes (default: standard output)")
+      .option("--out <file>", "file for the CSV (default: standard output)")
       .option("--json", "print samples and counts as JSON")
       .addOption(forceOption()),
     io,

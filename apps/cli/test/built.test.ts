@@ -73,7 +73,7 @@ describe("diffeo", () => {
     const out = join(mkdtempSync(join(tmpdir(), "diffeo-built-")), "study");
     // Workers that did not start would be missed at once, and the command fail.
     const { stdout, code } = run(...words, "--minutes", "0.02", "--out", out);
-    expect([code, stdout]).toEqual([0, "2 runs are open. Repeat the command to resume\n"]);
+    expect([code, stdout]).toEqual([0, "2 runs are not done. Repeat the command to resume\n"]);
     expect(existsSync(out)).toBe(false);
     rmSync(dirname(out), { recursive: true });
   });

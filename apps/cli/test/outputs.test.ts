@@ -127,7 +127,7 @@ describe("an output that is an input is refused", () => {
       await diffeo("chess", "data", "--playouts", "3", "--out", at("run/model.safetensors.bin"));
       writeFileSync(at("run/model.safetensors"), readFileSync(model));
     }
-    await refused(words, /what is read\. Name another file/);
+    await refused(words, /an input of the command\. Choose another file/);
   });
 });
 
@@ -147,7 +147,7 @@ describe("a file that is there", () => {
     ["calibrate", ["chess", "calibrate", "--model", model, "--out", mine]],
     ["density sample", ["density", "sample", "--model", density, "--out", mine]],
     ["density score", ["density", "score", "--model", density, "--data", table, "--out", mine]],
-  ])("is kept by %s", async (_, words) => refused(words, /mine\.txt is there already\. .*--force/));
+  ])("is kept by %s", async (_, words) => refused(words, /mine\.txt already exists\. .*--force/));
 
   it("is kept as a packed set, as a part of one, as a model and as a README", async () => {
     const data = (...more: string[]): string[] => [
@@ -160,21 +160,21 @@ describe("a file that is there", () => {
       ...more,
     ];
     expect((await diffeo(...data())).code).toBe(0);
-    await refused(data(), /a\.bin is there already/);
+    await refused(data(), /a\.bin already exists/);
     rmSync(at("a.bin"));
     writeFileSync(at("a.held-out.bin"), "mine");
-    await refused(data("--held-out", "0.2"), /a\.held-out\.bin is there already/);
+    await refused(data("--held-out", "0.2"), /a\.held-out\.bin already exists/);
     writeFileSync(at("model.safetensors"), "mine");
     await refused(
       ["density", "fit", "--data", "rings", "--out", folder],
-      /model\.safetensors is there already/,
+      /model\.safetensors already exists/,
     );
-    await refused(["chess", "train", "--out", folder], /model\.safetensors is there already/);
+    await refused(["chess", "train", "--out", folder], /model\.safetensors already exists/);
     writeFileSync(at("README.md"), "# My project\n");
-    await refused(["chess", "report", folder], /README\.md is there already/);
+    await refused(["chess", "report", folder], /README\.md already exists/);
     await refused(
       ["chess", "study", "--model", model, "--out", folder],
-      /README\.md is there already/,
+      /README\.md already exists/,
     );
   });
 
@@ -293,7 +293,7 @@ it("- is not taken for a file's name", async () => {
   );
   expect([code, stderr.trim()]).toEqual([
     2,
-    "diffeo: - is not a file to write. Leave the option out where a command prints, or write to /dev/stdout.",
+    "diffeo: - cannot be an output file. Omit the option if the command prints by default, or write to /dev/stdout.",
   ]);
   expect(existsSync("-")).toBe(false);
 });

@@ -96,7 +96,7 @@ describe("diffeo sample", () => {
     const before = readFileSync(own, "utf8");
     expect(await draw(...few, "--map", own, "--out", own, "--force")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("twice.mjs is what is read"),
+      stderr: expect.stringContaining("twice.mjs is an input of the command"),
     });
     expect(readFileSync(own, "utf8")).toBe(before);
   });

@@ -21,7 +21,7 @@ function modelPath(word: string): string {
   if (!existsSync(word))
     fail(
       "data",
-      `${word}: there is no such file, nor a shipped model of that name`,
+      `${word} is neither a file nor the name of a shipped model`,
       `check the path, or name one of ${Object.keys(shippedModels).join(", ")}`,
     );
   return word;
@@ -46,19 +46,19 @@ export const withAimOptions = (
     .addOption(modelOption())
     .option(
       "--w <x>",
-      "drift scale: below 1 fewer pieces, above 1 more; useful from 0.95 to 1.05",
+      "drift scale; below 1 gives fewer pieces, above 1 more; useful values are 0.95 to 1.05",
       positive,
       1,
     )
     .option("--pieces <n>", pieces, integer(1, SQUARES))
     .option(
       "--steps <n>",
-      "steps of the reverse process; one evaluation of the network follows them",
+      "steps of the reverse process; the network is evaluated once more at the end",
       integer(1, MOST.steps),
       BOARD_STEPS,
     );
 
-/** The condition that --pieces stands for, after the others. */
+/** The conditions, followed by that of --pieces. */
 export const withPieces = (
   conditions: readonly BoardCondition[] | undefined,
   { pieces }: Pick<AimOptions, "pieces">,

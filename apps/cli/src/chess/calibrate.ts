@@ -1,6 +1,6 @@
 /**
- * diffeo chess calibrate: measures a model's error by time and stores it in the model's file. Time
- * grids are fitted to it.
+ * diffeo chess calibrate: measures a model's error over time and stores it in the model's file.
+ * Samplers fit their time grids to it.
  */
 import { errorsByTime, fittedTimes, parseModel, withErrors } from "diffeo/categorical";
 import { readBytes, writeFileAtomic } from "diffeo/node";
@@ -74,11 +74,11 @@ export const declare: Declare = (command, io) => {
     .addOption(modelOption())
     .option(
       "--data <files...>",
-      "positions to measure on, preferably not used in training (default: positions of random " +
+      "positions for the measurement, preferably not used in training (default: positions of random " +
         "games)",
     )
     .option("--count <n>", "how many positions to use", integer(2, MOST.boards), 256)
-    .option("--batch <n>", "boards at a time", integer(1, MOST.batch), 64)
+    .option("--batch <n>", "boards per batch", integer(1, MOST.batch), 64)
     .requiredOption("--out <file>", "where to write the model with its measured errors")
     .option("--skip-bad", "count bad rows of files instead of stopping")
     .option("--json", "print JSON")

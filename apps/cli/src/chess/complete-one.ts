@@ -21,9 +21,7 @@ import { withPieces } from "./aim.ts";
 import { type CompleteCommand, completer, methodOf } from "./completer.ts";
 import { checkOutput, writeBoards } from "./output.ts";
 
-/**
- * Completes a position by particles: boards are sampled by weight from those that move together.
- */
+/** Completes a position by particles: boards evolve together and are resampled by weight. */
 async function byParticles(
   io: Io,
   fen: string,
@@ -31,7 +29,7 @@ async function byParticles(
   options: CompleteCommand,
   command: Command,
 ): Promise<void> {
-  refuseBeside(command, "the method particles", [
+  refuseBeside(command, "--method particles", [
     ...["resample", "pieces", "guide", "guideStrength", "require", "tries", "trace", "frames"],
   ]);
   const { particles, count = 4, seed, batch, guidance, w, steps } = options;
@@ -85,7 +83,7 @@ async function byParticles(
   });
 }
 
-/** Throws if the known squares leave no room for --pieces. */
+/** Throws if --pieces contradicts the known squares. */
 function requireRoom({ pieces }: CompleteCommand, board: Board): void {
   if (pieces === undefined) return;
   const known = board.filter((k) => k < EMPTY).length;
@@ -93,8 +91,8 @@ function requireRoom({ pieces }: CompleteCommand, board: Board): void {
   if (pieces < known || pieces > known + unknown)
     fail(
       "usage",
-      `${pieces} pieces: ${known} are known and ${unknown} squares are unknown`,
-      `give --pieces a number from ${known} to ${known + unknown}`,
+      `--pieces ${pieces} is impossible: ${known} pieces are known and ${unknown} squares are unknown`,
+      `set --pieces to a number from ${known} to ${known + unknown}`,
     );
 }
 

@@ -34,7 +34,7 @@ function completePosition(
 function hidden(text: string): number {
   const squares = Math.round(Number(text) * SQUARES);
   if (!(squares >= 1 && squares < SQUARES))
-    throw new InvalidArgumentError("give a number between 0 and 1.");
+    throw new InvalidArgumentError("Give a number between 0 and 1.");
   return Number(text);
 }
 
@@ -49,14 +49,14 @@ export const declare: Declare = (command, io) => {
     .addOption(
       new Option(
         "--method <name>",
-        "guided: by the posterior of the known squares; particles: many boards weighted by it; " +
-          "resample: steps repeated; replacement: known squares set at each step " +
+        "guided: guidance by the posterior of the known squares; particles: weighted particles; " +
+          "resample: repeat each step; replacement: set the known squares at each step " +
           "(default: guided if the network predicts posteriors, else resample)",
       ).choices([...COMPLETIONS, "particles"]),
     )
     .option(
       "--particles <n>",
-      "with the method particles, the number of boards that move together",
+      "number of particles, with --method particles",
       integer(1, MOST.batch),
       32,
     )
@@ -79,7 +79,7 @@ export const declare: Declare = (command, io) => {
       "--evaluate <file>",
       "hide squares of real boards, complete them, and compare with plain replacement",
     )
-    .option("--hide <share>", "with --evaluate, the share of squares hidden", hidden, 0.5)
+    .option("--hide <share>", "with --evaluate, the share of squares to hide", hidden, 0.5)
     .option("--json", "with --evaluate, print JSON");
   withRunOptions(command, 7, "seed; board i is the same in any batch").action((fen, options) =>
     completePosition(io, fen, options, command),

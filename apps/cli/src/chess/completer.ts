@@ -1,4 +1,4 @@
-/** The options of `diffeo chess complete`, and what completes boards as they say. */
+/** The options of `diffeo chess complete`, and the function that completes boards by them. */
 import type { Command } from "commander";
 import type { Model } from "diffeo/categorical";
 import { fail } from "diffeo/graph";
@@ -30,10 +30,10 @@ export interface CompleteCommand extends AimOptions, OutputOptions, RunOptions {
   readonly json?: boolean;
 }
 
-/** Completes boards that lie one after the other. */
+/** Completes boards that are stored one after the other. */
 type Complete = (partial: Uint8Array, completion: Completion, first?: number) => Promise<Boards>;
 
-/** A function that completes boards as the options say, with a line of progress. */
+/** A function that completes boards as the options specify, with a progress bar. */
 export async function completer(
   io: Io,
   model: Model,
@@ -56,7 +56,7 @@ export async function completer(
           steps,
           driftScale: w,
           batch,
-          // Replacement is the method that repeats nothing.
+          // Replacement never repeats a step.
           resample: completion === "replacement" ? undefined : resample,
           guidance,
           ...ledBy(options),
@@ -69,7 +69,7 @@ export async function completer(
   return { complete, dispose: draw.dispose };
 }
 
-/** The method of completion; options that the method does not use are errors. */
+/** The method of completion. Options that the method does not use are errors. */
 export function methodOf(
   model: Model,
   { method = defaultCompletion(model) }: CompleteCommand,
@@ -78,11 +78,11 @@ export function methodOf(
   if (method === "particles")
     fail(
       "usage",
-      "the method particles completes one position",
-      "give a FEN, or evaluate another method",
+      "--method particles completes a single position and cannot be evaluated",
+      "give a FEN, or choose another --method",
     );
-  refuseBeside(command, `the method ${method}`, ["particles"]);
-  if (method !== "guided") refuseBeside(command, `the method ${method}`, ["guidance"]);
-  if (method === "replacement") refuseBeside(command, `the method ${method}`, ["resample"]);
+  refuseBeside(command, `--method ${method}`, ["particles"]);
+  if (method !== "guided") refuseBeside(command, `--method ${method}`, ["guidance"]);
+  if (method === "replacement") refuseBeside(command, `--method ${method}`, ["resample"]);
   return method;
 }

@@ -61,15 +61,15 @@ function writeFens(path: string, positions: Positions, sides: Uint8Array): Promi
   return writeFileAtomic(path, lines.join(""));
 }
 
-/** The writer for a file of that name. */
+/** The writer for the extension of a path. */
 function writerOf(path: string): typeof writeFens | typeof writeDataset {
   const extension = extname(path).toLowerCase();
   if (extension === ".fen") return writeFens;
   if (extension === ".bin") return writeDataset;
   return fail(
     "usage",
-    `${path}: the name does not say which format to write`,
-    "end it in .bin to pack, or in .fen for a list",
+    `the extension of ${path} does not name an output format`,
+    "use .bin for packed positions, or .fen for a list",
   );
 }
 
@@ -82,8 +82,8 @@ function split(reading: Reading, share: number): readonly Part[] {
   if (train.length === 0 || heldOut.length === 0)
     fail(
       "data",
-      `with ${share} held out, one of the two parts of ${positions.count} positions is empty`,
-      "give more positions, or another share",
+      `--held-out ${share} of ${positions.count} positions leaves one of the two parts empty`,
+      "give more positions, or change the share",
     );
   return [train, heldOut].map((rows) => ({
     positions: select(positions, rows),
@@ -107,11 +107,11 @@ async function data(
   if (heldOut !== undefined && !out)
     fail(
       "usage",
-      "--held-out splits positions, but there is no file to write",
-      "name one with --out",
+      "--held-out needs an output file",
+      "set --out",
     );
   if (files.length > 0) refuseBeside(command, "files", ["playouts"]);
-  else refuseBeside(command, "no files", ["format", "skipBad", "fromPly", "perGame"]);
+  else refuseBeside(command, "positions of random games", ["format", "skipBad", "fromPly", "perGame"]);
   const paths = out === undefined ? [] : heldOut === undefined ? [out] : [out, besides(out)];
   const writers = paths.map(writerOf);
   await outputs(
@@ -177,7 +177,7 @@ export const declare: Declare = (command, io) =>
     )
     .option(
       "--held-out <share>",
-      "write this share to a second file; whole games if games are known",
+      "write this share of the positions to a second file; games are not split, if they are known",
       share,
     )
     .addOption(

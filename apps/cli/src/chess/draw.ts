@@ -74,8 +74,8 @@ export function checkConditions(
   if ((guide?.length ?? 0) > guides || longest > letters)
     fail(
       "usage",
-      `${guide?.length} guidance conditions, the longest of ${longest} letters`,
-      `give at most ${guides} of ${letters} letters`,
+      `--guide has ${guide?.length} conditions, the longest of ${longest} characters`,
+      `give at most ${guides} conditions of at most ${letters} characters`,
     );
 }
 
@@ -93,8 +93,8 @@ export const withDrawOptions = (command: Command): Command =>
     .addOption(
       new Option(
         "--guide <condition>",
-        "guide boards to a condition by the posterior of their squares: Q=0, pieces=12, " +
-          "balance>=3, …; repeatable. Most boards then meet it; --require keeps those that do",
+        "guide boards towards a condition by the posterior of their squares: Q=0, pieces=12, " +
+          "balance>=3, …; may be repeated. Most boards then meet it; --require keeps only those",
       ).argParser(guiding),
     )
     .option(
@@ -106,15 +106,15 @@ export const withDrawOptions = (command: Command): Command =>
       new Option(
         "--require <condition>",
         "reject boards that do not meet a condition: legal, Q, q=1, pieces<=20, balance>0, …; " +
-          "repeatable. Boards are never repaired in any other way",
+          "may be repeated. Rejection is the only correction: boards are never repaired",
       ).argParser(listed),
     )
     .option(
       "--tries <n>",
-      "with --require, the most boards to sample (default: 100 per board requested)",
+      "with --require, the maximum number of boards to sample (default: 100 per requested board)",
       integer(1, 1e9),
     )
-    .option("--batch <n>", "boards at a time", integer(1, MOST.batch), 64);
+    .option("--batch <n>", "boards per batch", integer(1, MOST.batch), 64);
 
 /** How boards are sampled. */
 interface BoardSettings {
@@ -124,15 +124,15 @@ interface BoardSettings {
   readonly space?: "simplex" | "logit";
   readonly solver?: SolverName;
   readonly grid?: (typeof boardGrids)[number];
-  /** How many frames of the process to keep. Default none. */
+  /** Number of frames of the process to keep. Default: none. */
   readonly frames?: number;
 }
 
 type SampleOptions = DrawOptions & RunOptions & JobOptions & { readonly model: string };
 
 /**
- * Checks the model before any job starts: a file that is not a model of boards, and a model that
- * the guidance or the steps do not fit, are errors here.
+ * Checks the model before any job starts. Throws if the file is not a model of boards, or if the
+ * model does not support the guidance or the time grid.
  */
 function requireModel(
   model: Model,
@@ -144,17 +144,17 @@ function requireModel(
   if (grid === "fitted" && !model.errors)
     fail(
       "usage",
-      `${path}: a time grid fitted to a model whose errors were not measured`,
-      "measure them with diffeo chess calibrate, or name another --grid",
+      `--grid fitted needs measured errors, which ${path} does not contain`,
+      "measure them with diffeo chess calibrate, or choose another --grid",
     );
   return model;
 }
 
 /**
- * Samples boards that meet the conditions. Returns undefined where there is nothing to collect: a
- * dry run, or one shard of many.
+ * Samples boards that meet the conditions. Returns undefined if this process collects no result: in
+ * a dry run, or as one shard of many.
  *
- * @param folder where shards write their jobs
+ * @param folder in which shards store their jobs
  */
 export async function drawSamples(
   io: Io,
@@ -193,9 +193,9 @@ export async function drawSamples(
   if (conditions && (options.shard || options.dryRun))
     fail(
       "usage",
-      "the number of jobs with --require is known only at the end; " +
-        `${options.shard ? "--shard" : "--dry-run"} needs it before`,
-      "leave one of them out, or give --queue",
+      "the number of jobs is unknown before a run with --require; " +
+        `${options.shard ? "--shard" : "--dry-run"} cannot be used`,
+      "omit one of the two options, or use --queue",
     );
   const groups = (): Group<BoardsParameters, Boards>[] => [
     { name: "boards", jobs: boardsJobs(input, run, count, batch) },
@@ -230,7 +230,7 @@ export function reportRejection(
   if (positions.count < count)
     fail(
       "data",
-      `only ${positions.count} boards of ${count} requested met ${wanted} in ${drawn} samples`,
+      `only ${positions.count} of ${count} requested boards met ${wanted}, of ${drawn} sampled`,
       "relax the condition, use another --w, or allow more samples with --tries",
     );
 }

@@ -26,10 +26,10 @@ interface EvaluateCommand extends AimOptions, DrawOptions, RunOptions {
   readonly json?: boolean;
 }
 
-/** Default number of samples: takes minutes on a processor. */
+/** Default number of samples, which takes minutes on a CPU. */
 const SAMPLES = 200;
 
-/** The positions that are measured, and where they come from. */
+/** The positions that are evaluated, and their source. */
 interface Measured {
   readonly about: {
     readonly source: string;
@@ -137,7 +137,7 @@ export const declare: Declare = (command, io) => {
     )
     .option(
       "--neighbours <count>",
-      "number of samples whose nearest training position is searched",
+      "number of samples for which the nearest training position is searched",
       integer(1, MOST.boards),
       1000,
     )

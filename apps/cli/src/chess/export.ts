@@ -55,9 +55,9 @@ export const declare: Declare = (command, io) =>
         .choices(Object.keys(exports))
         .default("score"),
     )
-    .option("--batch <n>", "batch size: a file has one", integer(1, MOST.batch), 1)
+    .option("--batch <n>", "batch size, which the file fixes", integer(1, MOST.batch), 1)
     .addOption(
-      new Option("--target <kind>", "which processor the file is optimised for; it runs on either")
+      new Option("--target <kind>", "processor that the file is optimised for; it runs on both")
         .choices(["cpu", "gpu"])
         .default("cpu"),
     )

@@ -1,7 +1,7 @@
 /**
  * diffeo chess figure: the paper's figure (fig:chess_samples), boards of one model at several drift
- * scales w. A rule chooses the boards: of those sampled at a w, the ones with the middle numbers of
- * pieces; the first ones among equals.
+ * scales w. For each w, the boards are sorted by their number of pieces, and the middle ones are
+ * shown; among equal numbers, those sampled first.
  */
 import { DiffeoError } from "diffeo/graph";
 import { loadModel } from "diffeo/node";
@@ -48,7 +48,7 @@ interface FigureCommand extends RunOptions {
   readonly force?: boolean;
 }
 
-/** The boards with the middle numbers of pieces, in the order of these numbers. */
+/** The middle boards by number of pieces, in the order of these numbers. */
 function typical(positions: Positions, count: number): Positions {
   const { pieces } = materialOf(positions);
   const rows = Array.from(pieces, (_, i) => i).sort((a, b) => pieces[a] - pieces[b] || a - b);
@@ -62,8 +62,8 @@ async function figure(io: Io, options: FigureCommand): Promise<void> {
   if (of < boards)
     throw new DiffeoError(
       "usage",
-      `--boards ${boards} of --of ${of} boards cannot be shown`,
-      "sample at least as many boards as are shown",
+      `--boards ${boards} is larger than --of ${of}`,
+      "set --of to at least --boards",
     );
   await outputs(pictureFiles(out), { inputs: [path], force: options.force });
   const model = await loadModel(path);
@@ -112,7 +112,7 @@ export const declare: Declare = (command, io) => {
     .option("--w <list>", "drift scales", numbers, [0.8, 0.9, 0.95, 0.97, 1, 1.03, 1.05, 1.1])
     .option(
       "--boards <n>",
-      "boards to show per w: those with the middle numbers of pieces",
+      "boards to show per w: the middle ones by number of pieces",
       integer(1, 1000),
       2,
     )

@@ -20,11 +20,11 @@ export const boardNetworks = {
 export interface NetworkOptions {
   readonly network: keyof typeof boardNetworks;
   readonly width: number;
-  /** Of a transformer. */
+  /** Options of a transformer. */
   readonly layers: number;
   readonly heads: number;
   readonly activation: NonNullable<TransformerOptions["activation"]>;
-  /** Of a U-Net. */
+  /** Options of a U-Net. */
   readonly multipliers: readonly number[];
   readonly blocks: number;
   readonly attention: readonly number[];
@@ -34,7 +34,10 @@ export interface NetworkOptions {
 
 /** Groups of every normalisation: the width of each level is a multiple of it. */
 const GROUPS = 8;
-/** More parameters, with gradients, moments and average, exceed the memory of a machine. */
+/**
+ * Maximum number of parameters: with gradients, moments and the average, more do not fit into
+ * memory.
+ */
 const MOST_PARAMETERS = 5e8;
 
 /**
@@ -51,12 +54,12 @@ export function checkNetwork(options: NetworkOptions): void {
   const { network, width, heads } = options;
   if (network === "unet") checkLevels(options);
   else if (width % heads !== 0)
-    fail("usage", `a width of ${width} in ${heads} heads`, "choose --heads that divide --width");
+    fail("usage", `--width ${width} is not a multiple of --heads ${heads}`, "choose --heads that divide --width");
   const least = leastOf(options);
   if (least > MOST_PARAMETERS)
     fail(
       "usage",
-      `a network of more than ${Math.round(least / 1e6).toLocaleString("en")} million parameters`,
+      `the network has more than ${Math.round(least / 1e6).toLocaleString("en")} million parameters`,
       "choose a smaller " +
         `--width${network === "unet" ? ", --multipliers or --blocks" : " or --layers"}`,
     );
@@ -67,21 +70,21 @@ function checkLevels({ width, multipliers, attention }: NetworkOptions): void {
   if (odd !== undefined)
     fail(
       "usage",
-      `a level of ${width} × ${odd} channels`,
+      `a level of the network has ${width} × ${odd} channels, which is not a multiple of 8`,
       "choose --width and --multipliers that give multiples of 8",
     );
   if (multipliers.length > 4)
     fail(
       "usage",
-      `${multipliers.length} levels of a board of 8×8`,
-      "give --multipliers at most four: 8, 4, 2, 1",
+      `--multipliers has ${multipliers.length} levels, but a board of 8×8 allows four: 8, 4, 2, 1`,
+      "give at most four --multipliers",
     );
   const level = attention.find((l) => l >= multipliers.length);
   if (level !== undefined)
     fail(
       "usage",
-      `attention at level ${level} of a network of ${multipliers.length}`,
-      `give --attention levels from 0 to ${multipliers.length - 1}`,
+      `--attention ${level}: the network has ${multipliers.length} levels`,
+      `give levels from 0 to ${multipliers.length - 1}`,
     );
 }
 

@@ -32,13 +32,13 @@ import {
 /** What the JSON output states besides the boards. */
 type About = Readonly<Record<string, unknown>>;
 
-/** What was known of every board: squares, and fields of the FEN after the placement. */
+/** The known part of every board: squares, and fields of the FEN after the placement. */
 interface Given {
   readonly squares: Iterable<number>;
   readonly fields: readonly string[];
 }
 
-/** Boards in every form that can be requested. */
+/** Boards in every output format. */
 interface Made {
   readonly boards: Accepted;
   readonly pictures: readonly Picture[];
@@ -59,7 +59,7 @@ function json({ boards: accepted, fens, about }: Made): string {
   return `${JSON.stringify(record, undefined, 1)}\n`;
 }
 
-/** Boards as text that fits where it is printed: in colour on a terminal. */
+/** Boards as text that suits the output: in colour on a terminal. */
 export function textBoards(
   pictures: Parameters<typeof ansiBoards>[0],
   { isTTY = false, columns = 80 }: Output,
@@ -99,15 +99,18 @@ export const withOutputOptions = (command: Command): Command =>
     .option("--frames <n>", "frames of the trace", integer(2, 100_000), 25)
     .addOption(forceOption());
 
-/** The longest possible string: a trace is written as one. */
+/** The maximum length of a string: a trace is written as one string. */
 const LONGEST_TEXT = 2 ** 29;
 
-/** How an earlier picture begins. Files of other formats cannot be recognised as ours. */
+/**
+ * First bytes of a picture from an earlier run. Files of other formats cannot be recognised as
+ * ours.
+ */
 const heads: Partial<Record<keyof typeof formats, RegExp>> = { svg: SVG, png: PNG };
 
 /**
- * Throws errors that should come before the work, not after it.
- * @param inputs the files that are read
+ * Checks the output options before the work starts.
+ * @param inputs files that the command reads
  */
 export async function checkOutput(
   io: Io,
@@ -117,13 +120,13 @@ export async function checkOutput(
   inputs: readonly (string | undefined)[],
 ): Promise<void> {
   const { format, out, trace, frames, force } = options;
-  if (format === "png" && !out) fail("usage", "a PNG cannot be printed", "give --out FILE.png");
+  if (format === "png" && !out) fail("usage", "a PNG cannot be printed to the terminal", "give --out FILE.png");
   if (!trace) noteUnused(io, command, "without --trace", ["frames"]);
   else if ((4 / 3) * frames * count * SQUARES * CLASSES > LONGEST_TEXT)
     fail(
       "usage",
       `a trace of ${count} boards in ${frames} frames is too large for a file`,
-      "set fewer --frames",
+      "use fewer --frames",
     );
   checkConditions(io, options, command);
   const like = heads[format];

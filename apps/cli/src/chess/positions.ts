@@ -1,4 +1,4 @@
-/** Positions of files, or of random games so that commands run without data. */
+/** Positions from files, or from random games so that commands run without data. */
 import { fold, key } from "diffeo/random";
 import type { Positions } from "diffeo-chess";
 import { playouts } from "diffeo-chess";
@@ -8,7 +8,7 @@ import type { Io } from "../shell/io.ts";
 export interface PositionsOptions {
   readonly seed: number;
   readonly skipBad?: boolean;
-  /** The note that is printed where there are no files. */
+  /** The note that is printed if no files are given. */
   readonly without: string;
 }
 

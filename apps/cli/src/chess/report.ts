@@ -11,7 +11,7 @@ import { pictureFiles, writePicture } from "../shell/pictures.ts";
 export const STUDY_FOLDER = "studies/drift-scale";
 
 /**
- * The files that a report writes. Other pages, such as a project's README, are not replaced.
+ * The files that the report writes. Other pages, such as a project's README, are not replaced.
  */
 export const reportFiles = (out: string): Planned[] => [
   { path: join(out, "README.md"), like: /^# w against pieces and legality/ },

@@ -44,10 +44,10 @@ async function sample(io: Io, given: SampleCommand, command: Command): Promise<v
 }
 
 export const declare: Declare = (command, io) => {
-  command.option("--count <n>", "boards", integer(1, MOST.boards), 16);
+  command.option("--count <n>", "number of boards", integer(1, MOST.boards), 16);
   withAimOptions(command)
     .addOption(
-      new Option("--space <space>", "where the process lives")
+      new Option("--space <space>", "space in which the process runs")
         .choices(["simplex", "logit"])
         .default("simplex"),
     )
@@ -59,7 +59,7 @@ export const declare: Declare = (command, io) => {
     .addOption(
       new Option(
         "--grid <name>",
-        "how times are spaced (default: fitted to the model's errors by diffeo chess calibrate, " +
+        "spacing of times (default: fitted to the model's errors by diffeo chess calibrate, " +
           "for exponential solvers and w = 1; otherwise the grid of the solver)",
       ).choices(boardGrids),
     );

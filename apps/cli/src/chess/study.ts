@@ -1,6 +1,6 @@
 /**
- * diffeo chess study: measures pieces and legality against w, by two samplers. Runs that have a
- * record are not repeated, so the same command continues a study that was stopped.
+ * diffeo chess study: measures pieces and legality against w, with two samplers. Runs with a record
+ * are not repeated, so the same command continues a study that was stopped.
  */
 import { join } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
@@ -48,8 +48,8 @@ interface StudyCommand extends RunOptions, JobOptions {
 }
 
 /**
- * Runs the tasks that have no record, and stores each record when it is done. Returns undefined
- * where there is nothing to collect.
+ * Runs the tasks that have no record, and stores each record when it is done. Returns undefined if
+ * this process collects no results.
  */
 async function runAll(
   io: Io,
@@ -110,7 +110,7 @@ async function study(io: Io, options: StudyCommand): Promise<void> {
     await run().catch(async (error: unknown) => {
       if (io.signal.aborted)
         io.stderr.write(
-          `\n${(await openNow()).length} runs are still open; the same command continues\n`,
+          `\n${(await openNow()).length} runs are not done. Repeat the command to resume\n`,
         );
       throw error;
     });
@@ -121,7 +121,7 @@ async function study(io: Io, options: StudyCommand): Promise<void> {
 function stepsOfBoth(text: string): Record<StudySolver, number> {
   const [domainPreserving, eulerMaruyama, ...more] = integers(1, MOST.steps)(text);
   if (eulerMaruyama === undefined || more.length > 0)
-    throw new InvalidArgumentError("give two numbers, such as 250,1000.");
+    throw new InvalidArgumentError("Give two numbers, such as 250,1000.");
   return { domainPreserving, eulerMaruyama };
 }
 
@@ -144,7 +144,7 @@ export const declare: Declare = (command, io) => {
         .argParser(stepsOfBoth)
         .default({ domainPreserving: 250, eulerMaruyama: 1000 }, "250,1000"),
     )
-    .option("--batch <n>", "boards at a time", integer(1, MOST.batch), 64)
+    .option("--batch <n>", "boards per batch", integer(1, MOST.batch), 64)
     .option("--json", "print the records");
   withRunOptions(withJobOptions(command, io), 7).action((options) => study(io, options));
 };

@@ -39,14 +39,14 @@ function focusOf(range: readonly number[] | undefined, horizon: number): Focus |
   if (more.length > 0 || !(from < to && to <= horizon && share < 1))
     fail(
       "usage",
-      `--focus ${range.join(",")}`,
-      `give two times, the smaller first, both within (0, ${horizon}], and a share below 1 if ` +
-        "you like",
+      `--focus ${range.join(",")} is not a range of times`,
+      `give two times in (0, ${horizon}], the smaller first, and optionally a share ` +
+        "below 1",
     );
   return { from, to, share };
 }
 
-/** Throws if the device does not work, before a run begins on it. */
+/** Throws if the device does not work, before a run starts on it. */
 async function tryDevice(options: RunOptions): Promise<void> {
   const f = compile((x: Tensor) => add(x, 1), [[1]], engineOf(options));
   await f([1]).finally(() => f.dispose());
@@ -72,20 +72,20 @@ async function checkOptions(options: TrainCommand, command: Command): Promise<vo
   if (fall !== undefined && warmupOf(options) + fall > steps)
     fail(
       "usage",
-      `a rate that rises for ${warmupOf(options)} steps and falls for ${fall} within ${steps}`,
-      "give more --steps, or a smaller --fall or --warmup",
+      `the rate rises for ${warmupOf(options)} steps and falls for ${fall}, more than --steps ${steps}`,
+      "use more --steps, or a smaller --fall or --warmup",
     );
   if (warmup !== undefined && warmup >= steps)
     fail(
       "usage",
-      `a rate that rises for ${warmup} steps of ${steps} never falls to zero`,
-      "give a --warmup below --steps",
+      `--warmup ${warmup} leaves no step of --steps ${steps} in which the rate falls`,
+      "set --warmup below --steps",
     );
   if (samplesEvery % saveEvery !== 0)
     fail(
       "usage",
-      `boards every ${samplesEvery} steps, checkpoints every ${saveEvery}`,
-      "give --samples-every a multiple of --save-every, or 0",
+      `--samples-every ${samplesEvery} is not a multiple of --save-every ${saveEvery}`,
+      "make it a multiple, or 0 for no boards",
     );
   if (init !== undefined)
     refuseBeside(command, "--init", [...SHARED, ...Object.values(boardNetworks).flat()]);
@@ -98,23 +98,23 @@ async function checkOptions(options: TrainCommand, command: Command): Promise<vo
     checkNetwork(options);
   }
   if (weight !== "bounded") refuseBeside(command, `--weight ${weight}`, ["bound"]);
-  // Files of a run are continued. Without a run, a model of that name belongs to someone else.
+  // A run may replace its own files. Without a run, a model of that name is not ours.
   const own = ["config.json", "metrics.jsonl", BOARD_MODEL].map((name) => ({
     path: join(out, name),
   }));
   const isRun = existsSync(own[0].path);
   if (options.resume && !isRun)
-    fail("usage", `${out} holds no run`, "leave out --resume to begin one");
+    fail("usage", `${out} contains no run`, "omit --resume to start one");
   if (!options.resume && isRun)
     fail(
       "usage",
-      `${out} already holds a run`,
+      `${out} already contains a run`,
       "continue it with --resume, or choose another folder",
     );
   await outputs(own, { inputs: [init, ...(options.data ?? [])], force: isRun });
 }
 
-/** The settings that determine the numbers of a run, and where its data are. */
+/** The settings that determine the numbers of a run, and the paths of its data. */
 async function configOf(
   options: TrainCommand,
   { positions, model, warmup, focus }: Omit<TrainingPlan, "config">,
@@ -123,11 +123,12 @@ async function configOf(
   return {
     version,
     files: { data: options.data ?? [], init },
-    // Before the spec, whose encoding is fitted to the data: errors name the first difference.
+    // Before the spec, whose encoding is fitted to the data: a changed run reports the first
+    // difference.
     data: identityOf(positions),
     ...(init !== undefined && { init: await modelDigest(init) }),
     spec: model.spec,
-    // A run with --fall may be made longer.
+    // With --fall, a run can be continued for more steps.
     ...(fall === undefined ? { steps } : { fall }),
     batch,
     seed,
@@ -201,7 +202,7 @@ const withRun = (command: Command): Command =>
       "steps between sheets of boards, 0 for none (default: --save-every)",
       integer(0, 1e9),
     )
-    .option("--minutes <x>", "stop with a checkpoint after this time", positive);
+    .option("--minutes <x>", "stop with a checkpoint after this many minutes", positive);
 
 const withNetwork = (command: Command): Command =>
   command
@@ -260,7 +261,7 @@ const withLoss = (command: Command): Command =>
     )
     .option(
       "--focus <from,to,share>",
-      "sample this share of the times (default 0.85) from a part of (0, 1], where classes are " +
+      "sample this share of the times (default 0.85) from the interval in which classes are " +
         "decided",
       numbers,
     );

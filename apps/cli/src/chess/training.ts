@@ -37,7 +37,7 @@ export interface TrainCommand extends RunOptions, NetworkOptions {
   readonly focus?: number[];
 }
 
-/** A run: the options of the command and what follows from them. */
+/** A run: the options of the command and the values derived from them. */
 export interface TrainingPlan {
   readonly options: TrainCommand;
   readonly positions: Positions;
@@ -62,7 +62,7 @@ const restart =
     throw new DiffeoError("numerical", error.problem, remedy, { cause: error });
   };
 
-/** Trains to the last step, the end of the time or an interruption. Returns the step reached. */
+/** Trains until the last step, the time limit or an interruption. Returns the step reached. */
 export async function runTraining(
   io: Io,
   { options, warmup, ...plan }: TrainingPlan,

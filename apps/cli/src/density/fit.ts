@@ -116,7 +116,7 @@ async function fit(io: Io, options: FitCommand): Promise<void> {
   await requireFree();
   const prepared = await preparedFor(options, options.seed);
   await inFolder(out, async () => {
-    // Another fit may have ended there while the table was read.
+    // Another fit may have written there while the table was read.
     await requireFree();
     await fitInto(io, options, prepared);
   });
@@ -156,7 +156,7 @@ async function fitSeeds(io: Io, options: FitCommand, first: PreparedTable) {
   }).finally(endBar);
 }
 
-/** The gain over a Gaussian, in words. */
+/** The gain over a Gaussian as text. */
 const worthLines = ({
   gaussian: { mean, gain },
   clusters: { masses },
@@ -208,7 +208,7 @@ async function fitInto(io: Io, options: FitCommand, first: PreparedTable): Promi
   if (failure !== undefined)
     fail(
       "numerical",
-      `${failure}; the model is that of step ${chosen.step}, the best before it${lost ? ", and has no normaliser" : ""}`,
+      `${failure}; the model is from step ${chosen.step}, the best before the failure${lost ? ", and has no normaliser" : ""}`,
       `${whiten ? "use a smaller --rate" : "omit --no-whiten"}, or look for outliers in the table`,
     );
   if (lost) throw lost;
@@ -223,16 +223,16 @@ async function fitInto(io: Io, options: FitCommand, first: PreparedTable): Promi
 export const declare: Declare = (command, io) =>
   void withTableOptions(command)
     .addOption(
-      new Option("--loss <loss>", "what to minimise")
+      new Option("--loss <loss>", "loss to minimise")
         .choices(Object.keys(objectives))
         .default("gssm-vr"),
     )
     .option("--out <folder>", "folder for the model and its report", FIT_FOLDER)
     .option("--drop <columns...>", "columns to leave out, by name or number")
-    .option("--prune <r>", "drop columns that correlate with another beyond this", share)
+    .option("--prune <r>", "drop columns whose correlation with another exceeds this", share)
     .option(
       "--dequantise",
-      "add noise of the size of a column's steps (default: only for the wines)",
+      "add noise of the size of a column's rounding (default: only for the wine tables)",
     )
     .option("--no-dequantise", "do not add this noise")
     .option("--no-whiten", "use the numbers as they are")
@@ -242,11 +242,11 @@ export const declare: Declare = (command, io) =>
       nonNegative,
       0.05,
     )
-    .option("--test <share>", "share of the rows for the test", share, 0.1)
-    .option("--validation <share>", "share of the other rows for validation", share, 0.1)
+    .option("--test <share>", "share of the rows used for the test", share, 0.1)
+    .option("--validation <share>", "share of the other rows used for validation", share, 0.1)
     .option("--inducing <n>", "inducing points", integer(1, 100_000), protocol.inducing)
     .option("--batch <n>", "points per step, an even number", integer(2, 1_000_000), protocol.batch)
-    .option("--epochs <n>", "most passes over the data", integer(1, 1e9), protocol.epochs)
+    .option("--epochs <n>", "maximum number of passes over the data", integer(1, 1e9), protocol.epochs)
     .option(
       "--patience <n>",
       "stop after this many steps without a better validation loss",

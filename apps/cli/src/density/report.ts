@@ -10,14 +10,14 @@ import { writePicture } from "../shell/pictures.ts";
 
 export const STUDY_FOLDER = "studies/uci";
 
-/** Where the table goes. A table of another kind is not replaced. */
+/** The path of the table. A file that is not such a table is not replaced. */
 export const tableFile = (out: string) => ({
   path: join(out, "table.md"),
   like: /^## [\w-]+: \d+ coordinates/,
 });
 
 /**
- * Writes one file of records a dataset, the table, and each figure as SVG and PNG. Prints the
+ * Writes one file of records per dataset, the table, and each figure as SVG and PNG. Prints the
  * table.
  */
 export async function writeReport(

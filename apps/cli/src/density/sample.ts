@@ -37,7 +37,7 @@ export const declare: Declare = (command, io) =>
     .option("--count <n>", "number of rows", integer(1, MOST.rows), 1000)
     .addOption(
       acceptOldValue(
-        new Option("--method <method>", "the Markov chain").choices(["hmc", "mala"]),
+        new Option("--method <method>", "method of the Markov chains").choices(["hmc", "mala"]),
         io,
         { langevin: "mala" },
       ).default("hmc"),

@@ -1,4 +1,4 @@
-/** diffeo density score: what a fitted model says about every row of a table. */
+/** diffeo density score: the log-density and the score of every row of a table. */
 import { modelColumns, scoreRows } from "diffeo-tables/density";
 import { loadDensity, sourceFile, tableOf } from "diffeo-tables/node";
 import type { Declare, Io } from "../shell/io.ts";

@@ -1,6 +1,6 @@
 /**
- * diffeo density study: datasets × losses × seeds, over the cores or over machines. What has a
- * record is not run again, so a study that was stopped continues with the same command.
+ * diffeo density study: compares datasets × losses × seeds, on several cores or machines. Runs with
+ * a record are not repeated, so the same command continues a study that was stopped.
  */
 import { setMaxListeners } from "node:events";
 import { availableParallelism } from "node:os";
@@ -39,9 +39,9 @@ export interface StudyCommand extends JobOptions {
 }
 
 /**
- * Runs the fits that have no record until none is left or the signal is set, and keeps each record
- * as it comes.
- * @returns what became of those that failed; nothing where there is nothing to collect
+ * Runs the fits without a record until all are done or the signal is aborted, and stores each
+ * record as soon as it arrives.
+ * @returns the fits that failed, or undefined if this process collects no results
  */
 async function runAll(
   io: Io,
@@ -95,7 +95,7 @@ function requireSamples(
   }
 }
 
-/** The longest that a timer can wait, in milliseconds: 24 days. */
+/** The longest delay of a timer, in milliseconds: 24 days. */
 const LONGEST = 2 ** 31 - 1;
 
 async function study(io: Io, options: StudyCommand): Promise<void> {
@@ -121,7 +121,7 @@ async function study(io: Io, options: StudyCommand): Promise<void> {
     const records = await readFitRecords(out);
     if (records.length > 0) await writeReport(io, out, records);
     const left = openFitTasks(records, datasets, losses, seeds).length;
-    if (left > 0) io.stdout.write(`${left} runs are open. Repeat the command to resume\n`);
+    if (left > 0) io.stdout.write(`${left} runs are not done. Repeat the command to resume\n`);
     io.signal.throwIfAborted();
     requireNone(io, failed);
   });
@@ -157,7 +157,7 @@ export const declare: Declare = (command, io) => {
     .option("--seeds <n>", "use seeds 0 … n − 1", integer(1, 10_000), 15)
     .option(
       "--minutes <x>",
-      "stop after this long; unfinished runs start over the next time",
+      "stop after this many minutes; unfinished runs start over the next time",
       positive,
     )
     .option(

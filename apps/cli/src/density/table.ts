@@ -1,17 +1,14 @@
-/**
- * Options that density commands share: those of a table that is read, and of a model that was
- * fitted.
- */
+/** Options that density commands share: those of a table to read, and of a fitted model. */
 import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { tableNames } from "diffeo-tables/density";
 import { integer, MOST } from "../shell/options.ts";
 
-/** Where fit puts its model, and where score and sample look for it. */
+/** The file that fit writes, and that score and sample read by default. */
 export const FIT_FOLDER = "runs/density";
 export const MODEL_FILE = "model.safetensors";
 
-/** --model: what density fit wrote. */
+/** --model: a file that density fit wrote. */
 export const fittedOption = (): Option =>
   new Option("--model <file>", "a model that density fit wrote").default(
     join(FIT_FOLDER, MODEL_FILE),
@@ -32,5 +29,5 @@ export const withTableOptions = (command: Command, file = "a CSV file"): Command
     .requiredOption("--data <table>", `${file}, or one of ${tableNames.join(", ")}`)
     .option("--folder <folder>", "folder of the UCI files; missing ones are fetched", "data")
     .option("--rows <n>", "rows of a generated table", integer(10, MOST.rows), 2000)
-    .option("--header", "read the first line as column names (default: if it has no number)")
+    .option("--header", "read the first line as column names (default: if it contains no number)")
     .option("--no-header", "read the first line as a row");

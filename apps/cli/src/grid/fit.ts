@@ -98,7 +98,7 @@ async function train(io: Io, path: string, options: FitCommand, store: RunStore)
   }).finally(bar.end);
   const reached = (await store.latest())?.step ?? steps;
   if (io.signal.aborted && options.run !== undefined)
-    io.stderr.write(`${options.run} keeps step ${reached}; the same command continues it\n`);
+    io.stderr.write(`${options.run} contains step ${reached}. Repeat the command to resume\n`);
   io.signal.throwIfAborted();
   const trained = await measured(model, classes, options);
   return { model: trained, symbols, grids: lines.grids.length, step: reached, loss: last?.loss };
@@ -141,12 +141,12 @@ async function fit(io: Io, path: string, options: FitCommand): Promise<void> {
 export const declare: Declare = (command, io) => {
   withRunOptions(
     command
-      .argument("<file>", "grids, one per line: a character per site, or names between spaces")
+      .argument("<file>", "grids, one per line: a character per site, or names separated by spaces")
       .requiredOption("--grid <sizes>", "sizes of a grid, such as 9,9 or 8", integers(1, 4096))
       .requiredOption("--out <file>", "where to write the model")
       .option(
         "--groups <kinds>",
-        "kinds of sites that belong together, such as rows,columns,boxes 3x3; for classes that " +
+        "groups of sites that belong together, such as rows,columns,boxes 3x3; use this if classes " +
           "differ only in their names",
       )
       .addOption(
@@ -158,7 +158,7 @@ export const declare: Declare = (command, io) => {
       .option("--steps <n>", "steps of training", integer(1, MOST.steps), 1000)
       .option("--batch <n>", "grids per step", integer(2, MOST.batch), 64)
       .option("--minutes <x>", "end training after this time and write the model so far", positive)
-      .option("--run <folder>", "folder that keeps the run; the same command continues it")
+      .option("--run <folder>", "folder of the run; repeat the command to resume it")
       .option("--json", "print the report as JSON")
       .option("--force", "replace an existing file"),
     0,

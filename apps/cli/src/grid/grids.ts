@@ -1,6 +1,6 @@
 /**
- * Grids as text, one per line: a character per site, or names of classes with spaces or commas
- * between them. In grids to complete, . _ * and ? stand for an unknown site.
+ * Grids as text, one per line: a character per site, or names of classes separated by spaces or
+ * commas. In grids to complete, . _ * and ? stand for an unknown site.
  */
 import { type ClassArray, classArray } from "diffeo/categorical";
 import { fail, type Shape, sizeOf } from "diffeo/graph";
@@ -31,14 +31,14 @@ export async function readGrids(path: string, grid: Shape): Promise<GridLines> {
     if (sites.length !== sizeOf(grid))
       fail(
         "data",
-        `${path}, line ${i + 1}: ${sites.length} sites where a grid [${grid.join(", ")}] has ` +
+        `${path}, line ${i + 1}: ${sites.length} sites, but a grid [${grid.join(", ")}] has ` +
           `${sizeOf(grid)}`,
         "write one grid per line",
       );
     grids.push(sites);
     lines.push(i + 1);
   }
-  if (grids.length === 0) fail("data", `${path} holds no grid`, "write one grid per line");
+  if (grids.length === 0) fail("data", `${path} contains no grid`, "write one grid per line");
   return { path, grids, lines };
 }
 

@@ -1,7 +1,7 @@
 /**
- * diffeo grid sample: samples grids of a trained model, guided by rules, or completes grids of
- * which some sites are known. Nothing is searched or repaired. `--check` counts the samples that
- * meet rules: different completions of a puzzle that meet all of its rules are different solutions.
+ * diffeo grid sample: samples grids of a trained model, guided by rules, or completes grids with
+ * unknown sites. Nothing is searched or repaired. `--check` counts the samples that meet rules:
+ * distinct completions of a puzzle that meet all of its rules are distinct solutions.
  */
 import {
   type ClassArray,
@@ -45,11 +45,11 @@ interface SampleCommand extends RunOptions {
   readonly force?: boolean;
 }
 
-/** The completions of one grid, or all samples where none was given. */
+/** The completions of one grid, or all samples if no grid is given. */
 interface Found {
   readonly known?: string;
   readonly grids: readonly string[];
-  /** Those that meet the rules of --check, and how many of them differ. */
+  /** How many meet the rules of --check, and how many of these are distinct. */
   readonly meeting?: number;
   readonly distinct?: number;
 }
@@ -59,7 +59,7 @@ async function rulesOf(
   about: { readonly grid: readonly number[]; readonly symbols: readonly string[] },
 ): Promise<GridRules | undefined> {
   if (rules !== undefined && rulesFile !== undefined)
-    fail("usage", "--rules and --rules-file", "give one of them");
+    fail("usage", "--rules and --rules-file cannot be combined", "give one of them");
   if (rulesFile !== undefined)
     return parseRules(new TextDecoder().decode(await readBytes(rulesFile)), about);
   return rules === undefined ? undefined : parseRules(rules, about);
@@ -68,7 +68,7 @@ async function rulesOf(
 /** Rules with known sites and a file of known sites cannot be combined. */
 function requireOneKnown({ known }: SampleCommand, rules: GridRules | undefined, classes: number) {
   if (known !== undefined && rules?.known.some((k) => k < classes))
-    fail("usage", "--rules with known sites and --known", "put the known sites into the file");
+    fail("usage", "--rules with known sites cannot be combined with --known", "put the known sites into the file");
 }
 
 /** The grids that meet all rules of --check, known sites included. */
@@ -80,7 +80,7 @@ function checked(grids: readonly ClassArray[], { known, conditions }: GridRules,
   );
 }
 
-/** Samples `total` grids, with the known sites where some are given, and shows progress. */
+/** Samples `total` grids, with the known sites if some are given, and shows progress. */
 async function draw(
   io: Io,
   model: Model,
@@ -163,7 +163,7 @@ async function sample(io: Io, options: SampleCommand): Promise<void> {
   if (!json && check)
     for (const { known: puzzle, meeting, distinct } of found) {
       const prefix = puzzle === undefined ? "" : `${puzzle}: `;
-      io.stderr.write(`${prefix}${meeting} of ${each} meet the rules, ${distinct} different\n`);
+      io.stderr.write(`${prefix}${meeting} of ${each} meet the rules, ${distinct} distinct\n`);
     }
 }
 
@@ -171,17 +171,17 @@ export const declare: Declare = (command, io) => {
   withRunOptions(
     command
       .requiredOption("--model <file>", "a model that grid fit wrote")
-      .option("--count <n>", "how many grids", integer(1, MOST.boards), 16)
-      .option("--known <file>", "grids to complete, one per line; . is a site that is not known")
-      .option("--draws <n>", "how often each of them is completed", integer(1, MOST.boards), 1)
-      .option("--rules <text>", 'lead grids to rules, such as "(1, 3) = 7; sum (1, *) = 15"')
+      .option("--count <n>", "number of grids", integer(1, MOST.boards), 16)
+      .option("--known <file>", "grids to complete, one per line; . is an unknown site")
+      .option("--draws <n>", "completions per grid of --known", integer(1, MOST.boards), 1)
+      .option("--rules <text>", 'guide grids by rules, such as "(1, 3) = 7; sum (1, *) = 15"')
       .option("--rules-file <file>", "the same from a file, one rule per line")
-      .option("--strength <x>", "how strongly rules lead", positive, 1)
-      .option("--check <text>", "count the samples that meet these rules, and different ones")
+      .option("--strength <x>", "strength of the guidance by rules", positive, 1)
+      .option("--check <text>", "count the samples that meet these rules, and the distinct ones")
       .option("--evaluations <n>", "evaluations of the network per grid", integer(2, 10_000), 50)
       .option("--w <x>", "drift scale; above 1 samples are sharper than the model", positive, 1)
-      .option("--batch <n>", "grids at a time", integer(1, MOST.batch), 64)
-      .option("--out <file>", "where the grids go (default: standard output)")
+      .option("--batch <n>", "grids per batch", integer(1, MOST.batch), 64)
+      .option("--out <file>", "file for the grids (default: standard output)")
       .option("--json", "print samples and counts as JSON")
       .option("--force", "replace an existing file"),
     0,

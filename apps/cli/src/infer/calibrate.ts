@@ -1,4 +1,4 @@
-/** diffeo calibrate: simulation-based calibration of a model of statements. */
+/** diffeo calibrate: simulation-based calibration of a model written as model(…). */
 import { join } from "node:path";
 import { fail } from "diffeo/graph";
 import { type Calibration, calibrate, type StatementModel } from "diffeo/mcmc";
@@ -24,7 +24,7 @@ interface CalibrateCommand {
   readonly force?: boolean;
 }
 
-/** Numbers whose ranks a picture shows, the least uniform first. */
+/** How many quantities a picture shows, those with the least uniform ranks first. */
 const SHOWN = 12;
 
 const sorted = ({ ranks }: Calibration) =>
@@ -37,7 +37,7 @@ function lines(found: Calibration): string {
   const wrong = rows.filter(([, { p }]) => p < limit).map(([name]) => name);
   const verdict =
     wrong.length > 0
-      ? `warning: the ranks of ${wrong.slice(0, 5).join(", ")} are not uniform (p below ${limit.toPrecision(2)}): the model that simulates is not the one that is fitted, or chains do not reach parts of the posterior.`
+      ? `warning: the ranks of ${wrong.slice(0, 5).join(", ")} are not uniform (p below ${limit.toPrecision(2)}). Either the simulated model is not the fitted one, or chains do not reach parts of the posterior.`
       : `${found.datasets} datasets: all ranks are uniform within chance.`;
   const diverged = found.diverged > 0 ? [`${found.diverged} transitions diverged.`] : [];
   return `${[...rows.map(([name, { p }]) => `${name.padEnd(width)}  p ${p.toFixed(3)}`), ...diverged, verdict].join("\n")}\n`;
@@ -57,7 +57,7 @@ async function run(io: Io, file: string, options: CalibrateCommand): Promise<voi
   if (!("program" in model))
     fail(
       "usage",
-      `${file} is not a model of statements`,
+      `${file} exports a log-density, which cannot simulate data`,
       "write it as model(({ parameter, observe }, data) => …)",
     );
   const say = (line: string): void => void io.stderr.write(`${line}\n`);
@@ -70,7 +70,7 @@ async function run(io: Io, file: string, options: CalibrateCommand): Promise<voi
     thin: rest.thin,
     warmup: rest.warmup,
     targetAcceptance: rest.targetAcceptance,
-    // Read after the code of the model has run: until then Ctrl-C ends the process.
+    // The signal is read after the code of the model has run: until then Ctrl-C ends the process.
     get signal() {
       return io.signal;
     },
@@ -97,22 +97,22 @@ export const declare: Declare = (command, io) =>
       "covariates and sizes, JSON or CSV as for infer; observations are simulated; may be repeated",
       repeated,
     )
-    .option("--out <folder>", "where calibration.json and a picture of the ranks go")
+    .option("--out <folder>", "folder for calibration.json and a picture of the ranks")
     .option(
       "--datasets <n>",
-      "how many datasets are simulated, in rounds of 64",
+      "number of simulated datasets, in rounds of 64",
       integer(1, 1e6),
       256,
     )
-    .option("--thin <n>", "transitions per draw that counts", integer(1, 1000), 5)
-    .option("--warmup <n>", "transitions before them", integer(0, MOST.steps), 300)
+    .option("--thin <n>", "transitions per recorded draw", integer(1, 1000), 5)
+    .option("--warmup <n>", "warm-up transitions", integer(0, MOST.steps), 300)
     .option(
       "--target-acceptance <x>",
-      "mean acceptance that the step size is adapted to",
+      "target for the mean acceptance, to which the step size is adapted",
       share,
       0.9,
     )
-    .option("--seed <n>", "seed of everything that is drawn", integer(0, MOST.seed), 0)
+    .option("--seed <n>", "seed of all random numbers", integer(0, MOST.seed), 0)
     .option("--json", "print ranks and p as JSON")
     .addOption(forceOption())
     .addHelpText(

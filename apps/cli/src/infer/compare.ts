@@ -1,4 +1,6 @@
-/** diffeo compare: models by leave-one-out cross-validation, from what runs of `infer --loo` left. */
+/**
+ * diffeo compare: compares models by leave-one-out cross-validation, from runs of `infer --loo`.
+ */
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { DiffeoError, fail } from "diffeo/graph";
@@ -10,7 +12,7 @@ async function looOf(folder: string): Promise<Loo> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     throw new DiffeoError(
       "data",
-      `${folder} holds no cross-validation`,
+      `${folder} contains no cross-validation`,
       "run diffeo infer with --loo",
       { cause: error },
     );
@@ -20,14 +22,14 @@ async function looOf(folder: string): Promise<Loo> {
   } catch (error) {
     throw new DiffeoError(
       "data",
-      `${path} is not a cross-validation: ${(error as Error).message}`,
+      `${path} is not a result of cross-validation: ${(error as Error).message}`,
       "run diffeo infer with --loo again",
       { cause: error },
     );
   }
 }
 
-/** What JSON holds of a cross-validation. k̂ of few draws is infinite, which JSON has no number for. */
+/** A cross-validation as JSON, in which an infinite k̂ (of few draws) is not a number. */
 function parseLoo(value: unknown): Loo {
   const found = value as Loo;
   const { elpd, elpdError, parameters, parametersError, unreliable } = found;
@@ -71,12 +73,12 @@ function table(rows: readonly Compared[]): string {
 
 export const declare: Declare = (command, io) =>
   void command
-    .argument("<folders...>", "runs of diffeo infer --loo, of the same data")
+    .argument("<folders...>", "folders of runs of diffeo infer --loo, on the same data")
     .option("--json", "print the comparison as JSON")
     .addHelpText("after", "\nExample:\n  diffeo compare pooled/ hierarchy/\n")
     .action(async (folders: readonly string[], { json }: { readonly json?: boolean }) => {
       if (folders.length < 2)
-        fail("usage", "one run alone has nothing to compare with", "name two");
+        fail("usage", "there is only one run", "give at least two");
       const names = folders.map((folder) => basename(folder));
       const own = new Set(names).size === names.length ? names : folders;
       const models: Record<string, Loo> = {};

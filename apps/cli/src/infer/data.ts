@@ -1,7 +1,7 @@
 /**
- * Data of a model from files: JSON, numbers and arrays by name, or CSV, a column an array by its
- * name. A column of labels becomes integers from 0 in the labels' order, as `take` counts them.
- * Several files together are one set of names.
+ * Data of a model from files: JSON with numbers and arrays by name, or CSV with one array per
+ * column. A column of labels becomes integers from 0 in the order of the labels, as `take` counts
+ * them. Several files are merged into one set of names.
  */
 import { createHash } from "node:crypto";
 import { DiffeoError, fail } from "diffeo/graph";
@@ -19,17 +19,17 @@ function ofJson(bytes: Uint8Array, path: string): Data {
     throw new DiffeoError(
       "data",
       `${path} is not JSON: ${(error as Error).message}`,
-      "correct it",
+      "correct the file",
       { cause: error },
     );
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    fail("data", `${path} holds no data by name`, 'write an object, as in {"y": [1.2, 0.7]}');
+    fail("data", `${path} is not an object of data by name`, 'write it as in {"y": [1.2, 0.7]}');
   return value as Data;
 }
 
 async function ofCsv(bytes: Uint8Array, path: string, say: (line: string) => void): Promise<Data> {
-  // Loaded here because JSON data do without this package, a quarter of what the command loads.
+  // Loaded here because JSON data do not need this package, a quarter of what the command loads.
   const { numberColumns, parseCells } = await import("diffeo-tables");
   const columns = Object.entries(numberColumns(parseCells(text(bytes), path)));
   return Object.fromEntries(
@@ -44,7 +44,7 @@ async function ofCsv(bytes: Uint8Array, path: string, say: (line: string) => voi
   );
 }
 
-/** Files of data, or pipes, which give their bytes once. */
+/** Reads files of data. A pipe can be read only once. */
 export async function readData(
   paths: readonly string[],
   say: (line: string) => void,
@@ -58,7 +58,7 @@ export async function readData(
     const found = isCsv ? await ofCsv(bytes, path, say) : ofJson(bytes, path);
     const twice = Object.keys(found).find((name) => Object.hasOwn(all, name));
     if (twice !== undefined)
-      fail("data", `${path} holds "${twice}", and so does a file before it`, "rename one of them");
+      fail("data", `"${twice}" is in ${path} and in an earlier file`, "rename one of them");
     Object.assign(all, found);
   }
   return { value: all, digest: digest.digest("hex").slice(0, 16) };

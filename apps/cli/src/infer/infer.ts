@@ -1,4 +1,4 @@
-/** diffeo infer: draws from the posterior that a file of JavaScript describes. */
+/** diffeo infer: samples the posterior of a model in a JavaScript file. */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Options of `diffeo infer`, and its chains as jobs. */
+/** Options of `diffeo infer`, and chains as jobs. */
 import {
   type ChainMethodName,
   type ChainState,
@@ -43,7 +43,7 @@ export interface InferCommand extends JobOptions {
   readonly json?: boolean;
 }
 
-/** Options of how chains walk. */
+/** Options of the Markov chains. */
 const WALK = [
   "draws",
   "warmup",
@@ -54,17 +54,19 @@ const WALK = [
   "steps",
 ] as const satisfies readonly (keyof InferCommand)[];
 
-/** How chains move: with the model and the seed, what determines the draws of a chain. */
+/** Settings of the chains. With the model and the seed, they determine the draws. */
 export const walkOf = (options: InferCommand) =>
   Object.fromEntries(WALK.map((name) => [name, options[name]])) as Pick<
     InferCommand,
     (typeof WALK)[number]
   >;
 
-/** Where shards leave their chains. */
+/** The folder in which shards store their chains. */
 export const jobsFolder = ({ out }: Pick<InferCommand, "out">): string => `${out}.jobs`;
 
-/** All chains at their last draw, drawn as jobs. Nothing where there is nothing to collect. */
+/**
+ * Runs all chains to their last draw as jobs. Returns undefined if this process collects nothing.
+ */
 export async function drawAsJobs(
   io: Io,
   model: PosteriorModel,

@@ -10,7 +10,7 @@
  *       observe("y", normal(mu, sigma));
  *     });
  *
- * or as exports `parameters` and `logDensity`, the layer beneath.
+ * or as exports `parameters` and `logDensity`, the lower-level form.
  */
 import { existsSync } from "node:fs";
 import { DiffeoError, fail } from "diffeo/graph";
@@ -25,21 +25,21 @@ export interface Digested<T> {
 
 export async function loadPosteriorModel(path: string): Promise<Digested<PosteriorModel>> {
   if (!existsSync(path))
-    fail("data", `there is no model ${path}`, "name a file whose default export is a model");
+    fail("data", `${path} does not exist`, "give a JavaScript file whose default export is a model");
   const { exports, digest } = await importOwn(path).catch((error: unknown) => {
     if (error instanceof DiffeoError) throw error;
     const typed = /\.[cm]?ts$/.test(path);
     if (typed && (error as NodeJS.ErrnoException).code === "ERR_UNKNOWN_FILE_EXTENSION")
       fail(
         "usage",
-        `${path} is TypeScript, which Node ${process.versions.node} does not read`,
-        "use Node 22.18 or later, which does, or write JavaScript in a file .mjs",
+        `${path} is TypeScript, which Node ${process.versions.node} cannot load`,
+        "use Node 22.18 or later, or write JavaScript in a .mjs file",
       );
     const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     throw new DiffeoError(
       "data",
       `${path} cannot be loaded: ${why}`,
-      "see that Node can import it",
+      "check that Node can import it",
       { cause: error },
     );
   });

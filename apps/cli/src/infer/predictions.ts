@@ -1,6 +1,6 @@
 /**
- * What a run adds to its draws on request: draws from the prior, predictions, and
- * cross-validation; as groups of the file for ArviZ.
+ * Optional results of a run: draws from the prior, predictions and cross-validation, as groups of
+ * the file for ArviZ.
  */
 import { DiffeoError, fail } from "diffeo/graph";
 import {
@@ -25,7 +25,7 @@ export interface Predicted {
   readonly loo?: boolean;
 }
 
-/** Groups by ArviZ's names, and the result of cross-validation, or why there is none. */
+/** Groups by ArviZ's names, and the result of cross-validation or the reason why it failed. */
 export interface Predictions {
   readonly groups: Readonly<Record<string, NamedDraws>>;
   readonly loo?: Loo;
@@ -37,18 +37,21 @@ const statements = (model: PosteriorModel, option: string): StatementModel =>
     ? (model as StatementModel)
     : fail(
         "usage",
-        `${option} needs a model of statements`,
+        `${option} needs a model written as model(…)`,
         "write it as model(({ parameter, observe }, data) => …)",
       );
 
-/** Refuses, before any work, what the model cannot do. */
+/** Throws, before any work, if the model does not support an option. */
 export function requirePredictable(model: PosteriorModel, asked: Predicted): void {
   if (asked.prior !== undefined) statements(model, "--prior");
   if (asked.predict || asked.at) statements(model, "--predict");
   if (asked.loo) statements(model, "--loo");
 }
 
-/** Draws from the prior: before the chains, so that what cannot be sampled is known at once. */
+/**
+ * Draws from the prior. They come before the chains, so that a prior that cannot be sampled is an
+ * error at once.
+ */
 export async function priorGroups(
   model: PosteriorModel,
   data: Data,
@@ -61,7 +64,7 @@ export async function priorGroups(
   return { prior: found.prior, prior_predictive: found.predictive };
 }
 
-/** What follows from the draws. */
+/** Predictions and cross-validation from the draws. */
 export async function predictionsOf(
   model: PosteriorModel,
   posterior: Posterior,
@@ -84,7 +87,7 @@ export async function predictionsOf(
   try {
     return { groups, loo: loo(groups.log_likelihood) };
   } catch (error) {
-    // The draws are not lost for it.
+    // A failed cross-validation must not lose the draws.
     if (error instanceof DiffeoError) return { groups, warning: error.message };
     throw error;
   }

@@ -1,6 +1,6 @@
 /**
- * What a run leaves: one file of draws per chain, all of them for ArviZ, the summary, and pictures; and
- * what is printed of it.
+ * The results of a run: one file of draws per chain, all draws in a file for ArviZ, the summary,
+ * and pictures; and the text that is printed.
  */
 import { join } from "node:path";
 import {
@@ -40,9 +40,9 @@ export const resultFiles = (
   ).flatMap((name) => pictureFiles(join(out, name))),
 ];
 
-/** The most rows that are printed; all are in the file. */
+/** Maximum number of printed rows; the file contains all. */
 const ROWS = 60;
-/** How many numbers pictures show: those that chains know least of come first. */
+/** How many quantities the pictures show, those with the fewest effective draws first. */
 const TRACED = 12;
 const PAIRED = 5;
 
@@ -66,7 +66,7 @@ const columns: readonly (readonly [string, (row: Summary) => string])[] = [
   ["R̂", ({ rhat }) => rhat.toFixed(3)],
 ];
 
-/** What cross-validation found, in words. */
+/** The result of cross-validation as text. */
 export function looLines({
   elpd,
   elpdError,
@@ -82,20 +82,20 @@ export function looLines({
     const worst = pointwise.toSorted((a, b) => b.shape - a.shape).slice(0, 3);
     const named = worst.map(({ name, shape }) => `${name} ${shape.toFixed(2)}`).join(", ");
     lines.push(
-      `warning: k̂ is above 0.7 for ${unreliable} of ${pointwise.length} observations (${named}): their estimates are not reliable. Look at these observations, or leave groups of them out.`,
+      `warning: k̂ is above 0.7 for ${unreliable} of ${pointwise.length} observations (${named}): their estimates are not reliable. Inspect these observations, or leave out groups of observations instead.`,
     );
   }
   return `${lines.join("\n")}\n`;
 }
 
-/** A row a number. */
+/** One row per quantity. */
 export function summaryTable(summary: Readonly<Record<string, Summary>>, file: string): string {
   const rows = Object.entries(summary);
   const shown = rows
     .slice(0, ROWS)
     .map(([name, row]) => [name, ...columns.map(([, text]) => text(row))]);
   const cells = [["", ...columns.map(([name]) => name)], ...shown];
-  // R̂ is one letter with a mark above.
+  // R̂ is a letter and a combining mark, which take one column together.
   const width = (text: string): number =>
     [...text.normalize("NFD").replaceAll(/\p{M}/gu, "")].length;
   const widths = cells[0].map((_, k) => Math.max(...cells.map((row) => width(row[k]))));
@@ -110,7 +110,7 @@ export function summaryTable(summary: Readonly<Record<string, Summary>>, file: s
   return `${[...lines, ...more].join("\n")}\n`;
 }
 
-/** Numbers of a posterior, those with the fewest effective draws first. */
+/** Quantities of a posterior, those with the fewest effective draws first. */
 function quantitiesOf({ draws, summary }: Posterior): Quantity[] {
   const rows = summary();
   const ess = (name: string): number => Math.min(rows[name].bulkEss, rows[name].tailEss);
@@ -125,10 +125,10 @@ function quantitiesOf({ draws, summary }: Posterior): Quantity[] {
     .toSorted((a, b) => ess(a.name) - ess(b.name));
 }
 
-/** Sets of predictions that a picture shows. */
+/** Number of predicted sets that a picture shows. */
 const SETS = 50;
 
-/** What was observed, and some predicted sets of as many numbers. */
+/** The observations, and some predicted sets of the same size. */
 function predictedOf(
   name: string,
   { shape, data }: PosteriorDraws,
@@ -162,7 +162,7 @@ async function writePictures(
   });
   const pictures: Partial<Record<(typeof PICTURES)[number] | "predictive", string>> = {
     trace: tracePicture(quantities.slice(0, TRACED)),
-    // Of one chain alone every rank is its own.
+    // With one chain, there is nothing to compare ranks with.
     ...(posterior.chains.length > 1 && { ranks: rankPicture(quantities.slice(0, TRACED)) }),
     ...(quantities.length > 1 && {
       pairs: pairsPicture(
@@ -181,7 +181,8 @@ async function writePictures(
 }
 
 /**
- * Writes everything; the summary last, so that where it is all is. Returns the names of the files.
+ * Writes all files, the summary last: where it exists, the results are complete. Returns the names
+ * of the files.
  */
 export async function writePosterior(
   io: Io,

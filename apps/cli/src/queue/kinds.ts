@@ -1,4 +1,4 @@
-/** The kinds of jobs that a worker does, each loaded at its first use. */
+/** The kinds of jobs that a worker runs, each loaded at its first use. */
 import type { Kinds } from "diffeo/job";
 
 export const kinds: Kinds = {

@@ -1,4 +1,7 @@
-/** diffeo queue: what is on a server; --clear takes away what waits and what failed. */
+/**
+ * diffeo queue: lists the jobs, workers and failures on a server; --clear removes waiting and
+ * failed jobs.
+ */
 import { clearQueues, type QueueOverview, readQueues } from "diffeo-queue";
 import type { Declare, Io } from "../shell/io.ts";
 import { addressOf, queueOption } from "../shell/job-options.ts";
@@ -10,7 +13,7 @@ interface ListCommand {
   readonly json?: boolean;
 }
 
-/** Rows of cells in columns as wide as they need. */
+/** Lays out rows in columns that are as wide as their cells. */
 function columns(rows: readonly (readonly (string | number)[])[]): string {
   const widths = rows[0].map((_, j) => Math.max(...rows.map((row) => String(row[j]).length)));
   const line = (row: readonly (string | number)[]): string =>
@@ -60,6 +63,6 @@ async function list(io: Io, { queue, clear = false, json = false }: ListCommand)
 export const declare: Declare = (command, io) =>
   void command
     .addOption(queueOption().makeOptionMandatory())
-    .option("--clear", "take away the jobs that wait and those that failed; results stay")
+    .option("--clear", "remove waiting and failed jobs; results stay")
     .option("--json", "print JSON")
     .action((options) => list(io, options));

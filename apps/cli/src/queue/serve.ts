@@ -1,6 +1,6 @@
 /**
- * diffeo worker: does jobs that commands put on a queue, until it is stopped or none is left. It
- * listens on no port.
+ * diffeo worker: runs the jobs that commands put on a queue, until it is stopped or no job is left.
+ * It does not listen on any port.
  */
 import { availableParallelism, homedir, hostname, totalmem } from "node:os";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ interface ServeCommand {
   readonly once?: boolean;
 }
 
-/** Where programs keep what they can fetch again. */
+/** The cache folder of the user. */
 const cacheFolder = (): string =>
   join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "diffeo", "inputs");
 
@@ -72,40 +72,40 @@ export const declare: Declare = (command, io) =>
       .addOption(
         new Option("--name <text>", "name of the worker in lists").default(
           hostname(),
-          "the name of the machine",
+          "name of the machine",
         ),
       )
       .addOption(
-        new Option("--device <name>", "whose jobs to take")
+        new Option("--device <name>", "device whose jobs the worker takes")
           .choices(["cpu", "webgpu", "cuda"])
           .default("cpu"),
       )
-      .option("--threads <n>", "threads of one operation", integer(1, 1024), 1)
+      .option("--threads <n>", "threads per operation", integer(1, 1024), 1)
       .option(
         "--jobs <n>",
-        "jobs at a time (default: as many as have cores; 1 on a GPU)",
+        "jobs at a time (default: as many as the cores allow; 1 on a GPU)",
         integer(1, 1024),
       )
       .option(
         "--memory <gb>",
-        "the most a job may take (default: its share of 90 % of this machine)",
+        "memory limit per job in GB (default: an equal share of 90 % of this machine's memory)",
         positive,
       )
-      .option("--minutes <x>", "the most a job may take", positive, 24 * 60)
+      .option("--minutes <x>", "time limit per job", positive, 24 * 60)
       .option(
         "--lease <seconds>",
-        "how long a job of a lost worker waits until another takes it",
+        "seconds after which another worker takes over the job of a lost worker",
         integer(1, 86_400),
         20,
       )
       .addOption(
-        new Option("--cache <folder>", "where models and tables are kept").default(
+        new Option("--cache <folder>", "folder for the models and tables of jobs").default(
           cacheFolder(),
           "~/.cache/diffeo/inputs",
         ),
       )
-      .option("--cache-size <gb>", "the most that is kept there", positive, 10)
-      .option("--once", "end when no job waits"),
+      .option("--cache-size <gb>", "size limit of that folder", positive, 10)
+      .option("--once", "end when no job is waiting"),
     io,
     "--parts",
     "--jobs",

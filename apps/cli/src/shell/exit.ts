@@ -24,8 +24,7 @@ const inFlags = (text: string, { options }: Command): string =>
   });
 
 /**
- * Says an error the way a person reads it: our own in one sentence, anything else with its stack.
- * Returns the exit code.
+ * Prints an error: diffeo's own in one sentence, any other with its stack. Returns the exit code.
  */
 export function reportError(error: unknown, stderr: Output, command: Command): number {
   if (error instanceof DiffeoError) {

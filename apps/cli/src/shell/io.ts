@@ -1,13 +1,13 @@
 /**
- * What a command sees of the world in addition to files: where it writes, where it reads, and the
- * signal that stops it.
+ * What a command can access in addition to files: its output streams, its input, and the signal
+ * that stops it.
  */
 import type { Readable } from "node:stream";
 import type { Command } from "commander";
 
 /**
- * A stream to write to. What cannot be written is its owner's to notice: no command ends for a line
- * of progress.
+ * An output stream. Its owner handles write errors: a progress line that cannot be written does not
+ * end a command.
  */
 export interface Output {
   write(text: string | Uint8Array): unknown;
@@ -20,8 +20,8 @@ export interface Io {
   readonly stderr: Output;
   readonly stdin: Readable;
   /**
-   * Set when the work should stop at the next safe point. Whoever does not look at it is ended
-   * where it stands.
+   * Aborted when the work should stop at the next safe point. A signal ends a command that never
+   * reads this.
    */
   readonly signal: AbortSignal;
 }

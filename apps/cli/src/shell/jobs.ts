@@ -20,16 +20,16 @@ export function processScript(): ProcessScript {
   return { url: new URL("../queue/worker.ts", import.meta.url), execArgv };
 }
 
-/** How the jobs of a command are done and reported. */
+/** How the jobs of a command run and how they are reported. */
 export interface Work<P extends object> {
   /** "sampling", and what its sizes count: "boards". */
   readonly what: string;
   readonly unit: string;
-  /** How many units a job is. Default 1. */
+  /** Number of units in a job. Default: 1. */
   readonly sizeOf?: (parameters: P) => number;
   readonly device: string;
   readonly threads?: number;
-  /** The folder of shards, unless an option names one. */
+  /** The folder of shards, if no option sets one. */
   readonly folder?: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -49,7 +49,7 @@ function threadsFor(workers: number, threads?: number): number | undefined {
   return Math.max(1, Math.floor(availableParallelism() / workers));
 }
 
-/** Who does the jobs. @param jobs how many there will be */
+/** Chooses the executor of the jobs. @param jobs the number of jobs */
 async function openExecutor<P extends object>(
   io: Io,
   options: JobOptions,
@@ -60,12 +60,12 @@ async function openExecutor<P extends object>(
   const { queue, shard, verify } = options;
   const say = (line: string): void => void io.stderr.write(`${line}\n`);
   if (queue !== undefined && shard)
-    fail("usage", "--queue and --shard both say who does the jobs", "give one of them");
+    fail("usage", "--queue and --shard cannot be combined", "give one of them");
   if (queue !== undefined && options.workers !== undefined)
     fail(
       "usage",
-      "--workers are processes on this machine, and --queue has workers of its own",
-      "leave one out",
+      "--workers starts processes on this machine, but --queue uses the workers of the server",
+      "omit one of them",
     );
   const open = async (): Promise<Executor> => {
     if (queue !== undefined)
@@ -121,9 +121,9 @@ function barOf(io: Io, what: string, unit: string, total: number, workers: () =>
 }
 
 /**
- * Opens who does the jobs, with a bar over all of them, and closes it in the end.
+ * Opens the executor of the jobs with a progress bar over all of them, and closes both at the end.
  *
- * @param total how many jobs there will be, and how many units together
+ * @param total the number of jobs, and of units in all of them
  */
 export async function withExecutor<P extends object, T>(
   io: Io,
@@ -146,7 +146,7 @@ export async function withExecutor<P extends object, T>(
     return await use({ ...executor, run });
   } catch (error) {
     if (options.queue !== undefined && work.signal.aborted)
-      io.stderr.write("jobs stay on the queue; the same command continues\n");
+      io.stderr.write("jobs stay on the queue. Repeat the command to resume\n");
     throw error;
   } finally {
     bar.end();
@@ -155,8 +155,8 @@ export async function withExecutor<P extends object, T>(
 }
 
 /**
- * Opens what gives the results of jobs in their order, each as soon as it and those before it are
- * done. Throws what the first job that failed threw.
+ * Passes the results of jobs to `use` in the order of the jobs, each as soon as it and all before
+ * it are done. Throws the error of the first job that failed.
  */
 export const collectJobs = <P extends object, R, T>(
   io: Io,

@@ -1,4 +1,4 @@
-/** A map out of a module of the user's. */
+/** A map from a module that the user wrote. */
 import { type Bijector, bijector } from "diffeo/bijector";
 import { DiffeoError, fail, type Shape } from "diffeo/graph";
 import { importOwn } from "./own-module.ts";
@@ -11,7 +11,7 @@ export interface MapFile {
 }
 
 /**
- * The default export of a module: three functions at least, or a bijector built from diffeo's own.
+ * The default export of a module: at least three functions, or a bijector built from diffeo's own.
  */
 export async function mapFromFile(
   path: string,
@@ -43,7 +43,7 @@ export async function mapFromFile(
     fail(
       "usage",
       `the size of one event of ${path} is not known`,
-      "give --event 3, or export const event = [3]",
+      "set it, as in --event 3, or export const event = [3]",
     );
   return { map: bijector({ ...(map as Bijector), name: map.name ?? path }), event: shape };
 }

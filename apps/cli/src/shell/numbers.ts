@@ -1,4 +1,7 @@
-/** Rows of numbers as text, in pieces: all of them may be longer than a text can be. */
+/**
+ * Rows of numbers as text, in pieces, because all rows together may exceed the maximum length of a
+ * string.
+ */
 import type { TypedArray } from "diffeo/graph";
 
 export interface NumberRows {
@@ -8,7 +11,7 @@ export interface NumberRows {
   readonly values: TypedArray;
 }
 
-/** Numbers of a piece, about. */
+/** Approximate number of values per piece. */
 const PIECE = 4096;
 
 const quoted = (name: string): string =>
@@ -24,7 +27,7 @@ function* pieces({ columns, rows, values }: NumberRows): Generator<readonly Type
     );
 }
 
-/** CSV: a line of names, then one a row. */
+/** CSV: a line of names, then one line per row. */
 export function* numberLines(table: NumberRows): Generator<string> {
   yield `${table.columns.map(quoted).join(",")}\n`;
   for (const rows of pieces(table)) yield rows.map((row) => `${row.join(",")}\n`).join("");

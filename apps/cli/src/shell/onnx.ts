@@ -13,36 +13,30 @@ export interface OnnxExport {
   readonly written: OnnxModel;
   /** What was written, as a function of its inputs in their order. */
   readonly f: (...inputs: Tensor[]) => Tensor;
-  /** What it is tried on, by the names of its inputs: a batch or several. */
+  /** Test inputs by name, in one or several batches. */
   readonly feeds: Readonly<Record<string, NdArray>>;
   /**
-   * Events of them that the plain evaluator computes as well; it is slow, and an event does not
-   * depend on the others.
+   * Number of events that the plain evaluator computes too. It is slow, and events do not depend on
+   * each other.
    */
   readonly checked: number;
   /**
-   * Whether each place of the last axis is held to its own largest value: they have scales of their
-   * own. Default false.
+   * Whether each index of the last axis is compared with its own largest value, because scales
+   * differ. Default: false.
    */
   readonly apart?: boolean;
 }
 
-/** The largest value, and the largest difference, of what differs most. */
+/** The largest value and the largest difference, of the output that differs most. */
 interface Agreement {
   readonly difference: number;
   readonly largest: number;
 }
 
-/**
- * The share of the largest value by which a type may differ from float64: some tens of layers of
- * rounding.
- */
+/** Tolerance per type, as a share of the largest value: the rounding of some tens of layers. */
 const TOLERANCE = { float32: 1e-3, float64: 1e-9 } as const;
 
-/**
- * How far values are from those expected, in the worst of so many columns; not a number is worst of
- * all.
- */
+/** The distance of values from the expected ones, in the worst column. NaN counts as the worst. */
 function agreement(
   found: readonly number[],
   expected: readonly number[],
@@ -95,7 +89,7 @@ async function check(
   );
 }
 
-/** Writes a file, checks it, and says what it is. */
+/** Writes a file, checks it, and prints its description. */
 export async function writeOnnxFile(
   io: Io,
   out: string,

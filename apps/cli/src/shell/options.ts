@@ -1,18 +1,20 @@
 /**
- * Turning words of the command line into values, with errors that name the option, and options that
+ * Parsers of values on the command line, with errors that name the option, and options that
  * commands share.
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { fail } from "diffeo/graph";
 import type { Io } from "./io.ts";
 
-/** An integer between bounds. Sizes above `most` fit into no machine's memory or time. */
+/**
+ * An integer between bounds. Values above `most` would exceed the memory or time of any machine.
+ */
 export function integer(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (text.trim() === "" || !Number.isInteger(value) || value < least || value > most)
       throw new InvalidArgumentError(
-        `give an integer from ${least} to ${most.toLocaleString("en")}.`,
+        `Give an integer from ${least} to ${most.toLocaleString("en")}.`,
       );
     return value;
   };
@@ -28,7 +30,7 @@ export const MOST = {
   rows: 10_000_000,
   steps: 10_000_000,
   chains: 10_000,
-  /** Draws of all chains together, a number at least of each. */
+  /** Draws of all chains together, each of at least one number. */
   draws: 100_000_000,
   seed: Number.MAX_SAFE_INTEGER,
 } as const;
@@ -36,7 +38,7 @@ export const MOST = {
 export function positive(text: string): number {
   const value = Number(text);
   if (!(value > 0 && value < Number.POSITIVE_INFINITY))
-    throw new InvalidArgumentError("give a positive number.");
+    throw new InvalidArgumentError("Give a positive number.");
   return value;
 }
 
@@ -47,7 +49,7 @@ export const nonNegative = (text: string): number =>
 /** A number between 0 and 1. */
 export function share(text: string): number {
   const value = Number(text);
-  if (!(value > 0 && value < 1)) throw new InvalidArgumentError("give a number between 0 and 1.");
+  if (!(value > 0 && value < 1)) throw new InvalidArgumentError("Give a number between 0 and 1.");
   return value;
 }
 
@@ -73,7 +75,7 @@ export interface EngineOptions {
   readonly threads?: number;
 }
 
-/** And one that draws numbers too. */
+/** Options of commands that run graphs and use random numbers. */
 export interface RunOptions extends EngineOptions {
   readonly seed: number;
 }
@@ -88,7 +90,7 @@ export const withEngineOptions = (command: Command): Command =>
     )
     .option(
       "--threads <n>",
-      "threads of one operation (default: as many as there are cores)",
+      "threads per operation (default: the number of cores)",
       integer(1, 1024),
     );
 
@@ -96,7 +98,7 @@ export const withEngineOptions = (command: Command): Command =>
 export const withRunOptions = (
   command: Command,
   seed: number,
-  about = "seed of everything that is drawn",
+  about = "seed of all random numbers",
 ): Command => withEngineOptions(command.option("--seed <n>", about, integer(0, MOST.seed), seed));
 
 /** Where to run, as `compile` takes it. */
@@ -115,16 +117,14 @@ const givenAmong = (command: Command, names: readonly string[]): string =>
     .map(({ long }) => long)
     .join(", ");
 
-/**
- * Raises an error where one of the named options was given: with `what` it requests something
- * that is not done.
- */
+/** Throws if one of the named options was given, because it has no effect with `what`. */
 export function refuseBeside(command: Command, what: string, names: readonly string[]): void {
   const given = givenAmong(command, names);
-  if (given !== "") fail("usage", `${given} would change nothing with ${what}`, "leave it out");
+  const remedy = given.includes(",") ? "omit them" : "omit it";
+  if (given !== "") fail("usage", `${given} cannot be used with ${what}`, remedy);
 }
 
-/** Notes on stderr that options which were given have no effect: they are redundant, not wrong. */
+/** Prints a note if one of the named options was given: they have no effect, but are not wrong. */
 export function noteUnused(
   io: Io,
   command: Command,
@@ -135,6 +135,6 @@ export function noteUnused(
   if (given !== "") io.stderr.write(`${given} has no effect ${without}\n`);
 }
 
-/** --force, for commands whose results a person would mourn. */
+/** --force, for commands whose results are hard to replace. */
 export const forceOption = (): Option =>
-  new Option("--force", "replace files that are there already");
+  new Option("--force", "replace existing files");

@@ -1,7 +1,7 @@
 /**
- * Files that a command will write, looked at before its work: none is one of its inputs, no two are
- * one file, each can be written, and nothing that a person would mourn is replaced unasked. Leaves
- * nothing behind.
+ * Checks the files that a command will write, before its work starts: none is one of its inputs, no
+ * two are the same file, each can be written, and no file of the user's is replaced without
+ * --force. The checks leave nothing behind.
  */
 import { access, constants, open, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
@@ -10,16 +10,14 @@ import { cannotWrite, followLinks, tidyTemporaries } from "diffeo/node";
 
 export interface Planned {
   readonly path: string;
-  /**
-   * What the first bytes of an earlier result look like: such a file is made again without asking.
-   */
+  /** Pattern of the first bytes of an earlier result. Such a file is replaced without --force. */
   readonly like?: RegExp;
 }
 
 export interface Around {
   /** Files that the command reads; `-` is standard input. */
   readonly inputs?: readonly (string | undefined)[];
-  /** Replace whatever is there. */
+  /** Replace existing files. */
   readonly force?: boolean | undefined;
 }
 
@@ -29,17 +27,17 @@ export const PNG = /^\x89PNG/;
 const errno = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 /**
- * A file's place, so that two names of one file give one: its number on the disk, or where it would
- * be made.
+ * The identity of a file, the same for all names of it: its device and inode, or the path where it
+ * would be created.
  */
 async function placeOf(path: string): Promise<string> {
   const there = await stat(path, { bigint: true }).catch(() => undefined);
   if (there) return `${there.dev}:${there.ino}`;
-  // The check of the path as a file to write reports what is wrong with it.
+  // The check that the path can be written reports what is wrong with it.
   return resolve(await followLinks(path).catch(() => path));
 }
 
-/** Raises what creating a file there would raise. */
+/** Throws the error that creating a file there would throw. */
 async function requireRoom(path: string): Promise<void> {
   for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
     const there = await stat(folder).catch((error: unknown) => {
@@ -56,7 +54,7 @@ async function requireWritable(path: string): Promise<boolean> {
     if (errno(error) !== "ENOENT") throw error;
   });
   if (there?.isDirectory()) throw Object.assign(new Error("a folder"), { code: "EISDIR" });
-  // A pipe or a device is written to; a file is replaced by one written next to it.
+  // Pipes and devices are opened for writing; a file is replaced by one written next to it.
   if (there && !there.isFile()) await access(path, constants.W_OK);
   else await requireRoom(await followLinks(path));
   return there?.isFile() === true && there.size > 0;
@@ -84,25 +82,25 @@ export async function outputs(
     if (path === "-")
       fail(
         "usage",
-        "- is not a file to write",
-        "leave the option out where a command prints, or write to /dev/stdout",
+        "- cannot be an output file",
+        "omit the option if the command prints by default, or write to /dev/stdout",
       );
     const place = await placeOf(path);
     const source = read.get(place);
     if (source !== undefined)
       fail(
         "usage",
-        `${path} is ${source === path ? "" : `${source}, `}what is read`,
-        "name another file for the result",
+        `${path} is ${source === path ? "" : `the same file as ${source}, `}an input of the command`,
+        "choose another file for the result",
       );
     if (written.has(place))
-      fail("usage", `two results would go to ${path}`, "name a file for each");
+      fail("usage", `two results would be written to ${path}`, "choose a file for each");
     written.add(place);
     const there = await requireWritable(path).catch((error: unknown) => {
       throw cannotWrite(path, error);
     });
     if (there && !force && !(like && (await beginsLike(path, like))))
-      fail("usage", `${path} is there already`, "name another file, or give --force to replace it");
+      fail("usage", `${path} already exists`, "choose another file, or use --force to replace it");
   }
   for (const folder of new Set(files.map(({ path }) => dirname(path))))
     await tidyTemporaries(folder);

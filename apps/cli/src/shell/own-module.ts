@@ -1,10 +1,10 @@
 /**
  * A module that the user wrote: a map or a model. Its imports of `diffeo/…` resolve to the library
- * of this program, wherever the module lies: tensors of another copy would not fit, and its folder
- * may have none.
+ * of this program, wherever the module is, because tensors of another copy are incompatible and the
+ * module's folder may not have the library.
  *
- * A hook of Node's loader reports which module imports which, and the digest of every source as it
- * is loaded. So a digest covers all code of a model, and the bytes that ran.
+ * A hook of Node's loader reports which module imports which, and the digest of every source when
+ * it is loaded. A digest therefore covers all code of a model, and the bytes that ran.
  */
 import { createHash } from "node:crypto";
 import { readFile, realpath, stat } from "node:fs/promises";
@@ -57,7 +57,7 @@ function watchLoader(): Loaded {
   return { port, digests: new Map(), imports: new Map() };
 }
 
-/** Takes in the reports of modules that are loaded by now. */
+/** Processes the reports of the modules loaded so far. */
 function takeReports({ port, digests, imports }: Loaded): void {
   for (;;) {
     const report = (receiveMessageOnPort(port) as { message: Report } | undefined)?.message;
@@ -67,14 +67,14 @@ function takeReports({ port, digests, imports }: Loaded): void {
   }
 }
 
-/** What a CommonJS module requires: Node's loader does not show these to a hook. */
+/** The modules that a CommonJS module requires, which Node's loader does not report to a hook. */
 const requiredBy = (url: string): readonly string[] => {
   if (!url.startsWith("file:")) return [];
   const children = createRequire(import.meta.url).cache[fileURLToPath(url)]?.children ?? [];
   return children.map(({ filename }) => pathToFileURL(filename).href);
 };
 
-/** A module and all that it imports, without Node's own modules and this library. */
+/** A module and all its imports, without Node's own modules and this library. */
 function modulesOf(root: string, { imports }: Loaded): ReadonlySet<string> {
   const modules = new Set([root]);
   for (const url of modules)
@@ -83,7 +83,7 @@ function modulesOf(root: string, { imports }: Loaded): ReadonlySet<string> {
   return modules;
 }
 
-/** One digest of a module and its imports; their places count from the folder of the module. */
+/** One digest of a module and its imports, whose paths are relative to the folder of the module. */
 async function digestOf(root: string, state: Loaded): Promise<string> {
   const folder = dirname(fileURLToPath(root));
   const lines = [...modulesOf(root, state)].map(async (url) => {
@@ -99,11 +99,11 @@ async function digestOf(root: string, state: Loaded): Promise<string> {
 
 export interface OwnModule {
   readonly exports: Record<string, unknown>;
-  /** Digest of the module's source and of all that it imports. */
+  /** Digest of the module's source and of all its imports. */
   readonly digest: string;
 }
 
-/** Rejects once nothing is left that the process could wait for. */
+/** Rejects when the process has nothing left to wait for. */
 function nothingLeft(path: string): { readonly ended: Promise<never>; forget(): void } {
   let notice = (): void => {};
   const ended = new Promise<never>((_, reject) => {
@@ -111,8 +111,8 @@ function nothingLeft(path: string): { readonly ended: Promise<never>; forget(): 
       reject(
         new DiffeoError(
           "data",
-          `${path} waits for something that never comes`,
-          "look at what it awaits outside of functions",
+          `${path} waits for a promise that never settles`,
+          "check what it awaits outside of functions",
         ),
       );
     process.once("beforeExit", notice);
@@ -120,7 +120,7 @@ function nothingLeft(path: string): { readonly ended: Promise<never>; forget(): 
   return { ended, forget: () => void process.off("beforeExit", notice) };
 }
 
-/** Imports a module of the user's. */
+/** Imports a module that the user wrote. */
 export async function importOwn(path: string): Promise<OwnModule> {
   if (!(await stat(path)).isFile())
     fail("data", `${path} is not a file`, "write the module to a file");

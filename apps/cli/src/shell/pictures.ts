@@ -10,15 +10,15 @@ export const pictureFiles = (name: string): Planned[] => [
 ];
 
 /**
- * An SVG as PNG. A machine without a font cannot write its captions. A warning says so: a
- * figure without words looks finished.
+ * An SVG as PNG. Warns if the machine has no font to write captions with: a figure without captions
+ * looks complete.
  * @param name the picture's name in the warning
  */
 export async function pngOf(io: Io, svg: string, name: string): Promise<Uint8Array> {
   const { hasFont, renderPng } = await import("diffeo-picture/node");
   if (!hasFont())
     io.stderr.write(
-      `${name} has no captions, for this machine has no font: install one (Debian: fonts-dejavu-core), or take the SVG\n`,
+      `${name} has no captions because this machine has no font: install one (Debian: fonts-dejavu-core), or use the SVG\n`,
     );
   return renderPng(svg);
 }

@@ -1,6 +1,6 @@
 /**
- * Progress of long work: a line that is redrawn in place on a terminal; elsewhere, as in a log, a
- * line now and then.
+ * Progress of long work: on a terminal, a line that is redrawn in place; elsewhere, as in a log, an
+ * occasional line.
  */
 import type { Io, Output } from "./io.ts";
 import { engineOf, type RunOptions } from "./options.ts";
@@ -8,7 +8,7 @@ import { steered, visible } from "./visible.ts";
 
 export interface Progress {
   update(done: number, note?: string): void;
-  /** How long the rest will take, at the pace so far. */
+  /** The remaining time at the pace so far. */
   left(done: number): string;
   end(): void;
 }
@@ -56,15 +56,15 @@ export function progress(stderr: Output, total: number, what: string, from = 0):
   };
 }
 
-/** Where to run and what each step does: options of all that samples. */
+/** Where to run, and what each step does: options of all samplers. */
 interface Stepping extends ReturnType<typeof engineOf> {
   readonly signal: AbortSignal;
   readonly onStep: () => void;
 }
 
 /**
- * Work under a line of progress that each step moves on.
- * @param work is given what to pass on, and what to call for a note next to the bar
+ * Runs work with a progress bar that advances at each step.
+ * @param work receives the options to pass on, and a function that sets the note next to the bar
  */
 export async function stepping<T>(
   { stderr, signal }: Io,

@@ -1,9 +1,9 @@
-/** Options that have a new name: the old one works for one release, and says so on stderr. */
+/** Options that were renamed: the old name works for one release, with a notice on stderr. */
 import type { EventEmitter } from "node:events";
 import { type Command, Option } from "commander";
 import type { Io } from "./io.ts";
 
-/** The notice that an old word of the command line gets. */
+/** The notice for an old name on the command line. */
 export const renamedNotice = (old: string, now: string): string =>
   `${old} is now called ${now}; the old name will be removed in the next release\n`;
 
@@ -30,7 +30,7 @@ export function acceptOldOption(
   });
 }
 
-/** Lets old names of an option's values stand for the new ones. Call it after `choices`. */
+/** Accepts old names of an option's values. Call it after `choices`. */
 export function acceptOldValue(
   option: Option,
   io: Io,
@@ -44,7 +44,7 @@ export function acceptOldValue(
   });
 }
 
-/** `--method` of the commands whose solver is chosen, and the old names of two solvers. */
+/** `--method` as the old name of `--solver`, and the old names of two solvers. */
 export const acceptMethod = (command: Command, io: Io): Command =>
   acceptOldOption(command, io, "--method", "--solver", {
     exponential: "dpmSolver2M",

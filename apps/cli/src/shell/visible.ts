@@ -1,14 +1,15 @@
 /**
- * Text from outside, such as the name of a column or a job of a queue, as a terminal may show it:
- * characters that steer a terminal, or that reorder what is read, become visible ones.
+ * Makes text from outside, such as the name of a column or of a job on a queue, safe for a
+ * terminal: characters that control a terminal, or that change the order of text, become visible
+ * ones.
  */
 import type { Io, Output } from "./io.ts";
 
-/** C0 but tab and line feed, DEL, C1, and the marks that change the direction of text. */
+/** C0 except tab and line feed, DEL, C1, and the marks that change the direction of text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const steering = /\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
 
-/** ESC as ␛, and so on; what Unicode has no picture for as �. */
+/** ESC as ␛, and so on; � for characters of which Unicode has no picture. */
 export const visible = (text: string): string =>
   text.replaceAll(steering, (character) => {
     const code = character.charCodeAt(0);
@@ -17,12 +18,12 @@ export const visible = (text: string): string =>
   });
 
 /**
- * A command's own escape sequences. Outputs show text and pass bytes on, so these are bytes; what
- * they contain from outside must have gone through `visible`.
+ * A command's own escape sequences. Outputs filter text and pass bytes on, so these are bytes; text
+ * from outside in them must have gone through `visible`.
  */
 export const steered = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** @param always Also where no terminal reads: a log, which one may show later. */
+/** @param always also if the output is not a terminal, such as a log that is shown on one later */
 const guarded = (output: Output, always: boolean): Output => ({
   write: (text) =>
     output.write(typeof text === "string" && (always || output.isTTY) ? visible(text) : text),
@@ -36,7 +37,7 @@ const guarded = (output: Output, always: boolean): Output => ({
 
 /**
  * Streams that show text from outside instead of obeying it. Standard output that is not a terminal
- * gets every character as it is: it may be data.
+ * receives every character unchanged, because it may be data.
  */
 export const guardedIo = (io: Io): Io => ({
   stdout: guarded(io.stdout, false),

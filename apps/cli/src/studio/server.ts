@@ -1,8 +1,8 @@
 /**
  * A server of static files for this machine. It listens on 127.0.0.1 and answers requests for that
- * name and localhost: a foreign name that resolves to this address is refused (DNS rebinding). It
- * also refuses what pages of other origins request, and no page may frame it. It serves the files
- * that its folder held at the start, by their names, so that no path leads out of the folder.
+ * name and localhost: it refuses other names that resolve to this address (DNS rebinding). It also
+ * refuses requests from pages of other origins, and no page may frame it. It serves the files that
+ * the folder contained at the start, by their names, so that no path leads out of the folder.
  */
 
 import { type FileHandle, open, readdir, stat } from "node:fs/promises";
@@ -43,8 +43,8 @@ const POLICY = [
 ];
 
 /**
- * The file of the studio's worker: it alone may run code that a reader has typed, the model of a
- * posterior. A worker has no page to change, and reads from this server only.
+ * The file of the studio's worker: only it may run code that the user typed, the model of a
+ * posterior. A worker cannot change the page, and reads only from this server.
  */
 const WORKER = /^\/assets\/worker-[\w-]+\.js$/;
 
@@ -53,7 +53,7 @@ const policyOf = (path: string): string =>
     rule.startsWith("script-src") && WORKER.test(path) ? `${rule} 'unsafe-eval'` : rule,
   ).join("; ");
 
-/** The first three isolate the page, which threads of WebAssembly need. */
+/** The first three isolate the page, which WebAssembly threads need. */
 const HEADERS: Readonly<Record<string, string>> = {
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-embedder-policy": "require-corp",
@@ -88,7 +88,7 @@ function say(response: ServerResponse, status: number, text: string): void {
     .end(`${text}\n`);
 }
 
-const NOT_FOUND = "There is no such file. Open /";
+const NOT_FOUND = "File not found. Open /";
 
 /** The body of a response: a stream that is closed with its file, also when the reader leaves. */
 async function stream(file: FileHandle, size: number, response: ServerResponse): Promise<void> {
@@ -135,8 +135,8 @@ const isLocal = ({ headersDistinct: { host: hosts = [] } }: IncomingMessage): bo
   hosts.length === 1 && /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(hosts[0]);
 
 /**
- * Whether a page of another origin made a request. Browsers say so in Sec-Fetch-Site; a link that
- * a reader follows is not meant.
+ * Whether a page of another origin made a request. Browsers state this in Sec-Fetch-Site. A link
+ * that the user follows is allowed.
  */
 const isForeign = ({ headers }: IncomingMessage): boolean => {
   const site = headers["sec-fetch-site"];
@@ -161,7 +161,7 @@ async function answer(
   else if (isForeign(request))
     say(response, 403, "This server does not answer to pages of other origins.");
   else if (method !== "GET" && method !== "HEAD")
-    say(response, 405, "This server has files to read. Send GET or HEAD.");
+    say(response, 405, "This server only serves files. Send GET or HEAD.");
   else if (path === undefined || file === undefined) say(response, 404, NOT_FOUND);
   else await send(response, path, file, method === "HEAD");
 }
@@ -202,7 +202,8 @@ export async function serveFolder(folder: string, port: number): Promise<Serving
   const inTurn = oneAtATime();
   const server = createServer((request, response) => {
     inTurn(request.socket, () =>
-      // A reader that leaves, or a file that cannot be read to its end, ends this response alone.
+      // A client that disconnects, or a file that cannot be read to its end, ends only this
+      // response.
       answer(files, request, response).catch(() => void response.destroy()),
     );
   });
@@ -211,7 +212,7 @@ export async function serveFolder(folder: string, port: number): Promise<Serving
       error.code === "EADDRINUSE"
         ? `port ${port} is in use, perhaps by another studio`
         : `port ${port} cannot be opened (${error.code})`;
-    fail("usage", cause, "give another `port`, or 0 for a free one");
+    fail("usage", cause, "choose another `port`, or 0 for a free one");
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,

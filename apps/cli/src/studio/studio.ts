@@ -1,6 +1,6 @@
 /**
- * diffeo studio: the web app, served to this machine until it is stopped. All of its computing
- * happens in the browser.
+ * diffeo studio: serves the web app to this machine until it is stopped. All computing happens in
+ * the browser.
  */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -16,7 +16,7 @@ interface StudioOptions {
   readonly open?: boolean;
 }
 
-/** Where the built files are. */
+/** The folder of the built files. */
 function studioFolder(): string {
   const folder = join(
     dirname(createRequire(import.meta.url).resolve("diffeo-studio/package.json")),
@@ -25,7 +25,7 @@ function studioFolder(): string {
   if (!existsSync(join(folder, "index.html")))
     fail(
       "data",
-      `the studio is not built: ${folder} is empty`,
+      `the studio has not been built: ${folder} is empty`,
       "run npm run build in the repository first",
     );
   return folder;
@@ -36,7 +36,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   win32: ["cmd", "/c", "start", ""],
 };
 
-/** Shows it in the reader's browser, if there is a way to. */
+/** Opens the address in the user's browser, if possible. */
 function openBrowser(url: string): void {
   const [command, ...words] = OPENERS[process.platform] ?? ["xdg-open"];
   spawn(command, [...words, url], { stdio: "ignore", detached: true })
@@ -46,7 +46,7 @@ function openBrowser(url: string): void {
 
 async function serve({ stdout, signal }: Io, { port, open }: StudioOptions): Promise<void> {
   const { url, close } = await serveFolder(studioFolder(), port);
-  stdout.write(`diffeo studio: ${url}\nCtrl-C ends it.\n`);
+  stdout.write(`diffeo studio: ${url}\nPress Ctrl-C to stop it.\n`);
   if (open) openBrowser(url);
   if (!signal.aborted)
     await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));

@@ -135,7 +135,7 @@ async function study(io: Io, name: StudyName, options: StudyCommand): Promise<vo
     await writeReport(io, chosen, out, records, options);
     const there = await namesOf();
     const left = tasks.filter((task) => !there.has(chosen.nameOf(task))).length;
-    if (left > 0) io.stderr.write(`${left} tasks are open. Repeat the command to resume\n`);
+    if (left > 0) io.stderr.write(`${left} tasks are not done. Repeat the command to resume\n`);
     requireNone(io, failed ?? []);
   });
 }

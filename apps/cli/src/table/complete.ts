@@ -1,6 +1,6 @@
 /**
- * diffeo table complete: the empty cells of a CSV file, drawn given the others of their row,
- * several times.
+ * diffeo table complete: fills the empty cells of a table, once or several times, with samples
+ * given the other cells of their row.
  */
 import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
@@ -29,19 +29,19 @@ interface CompleteCommand extends RowsOptions {
   readonly point?: boolean;
 }
 
-/** Completed rows that are drawn at once. */
+/** Completed rows per batch. */
 const AT_ONCE = 10_000;
 
-/** A cell that the file gives, with the digits that the file has. */
+/** A cell that the file gives, with the digits of the file. */
 function givenCell(text: string, { domain }: ProductPart): WrittenCell {
   if (domain.spec?.kind === "category" || domain.spec?.kind === "date") return text;
-  // A comma before the fraction would not be read back from a file with commas between cells.
+  // A decimal comma could not be read back from a file with commas between cells.
   return { text: text.replace(",", ".") };
 }
 
 /**
- * Completed rows of a file: its own columns stay, and those of the model that it lacks come after
- * them. Cells that are given pass as the file writes them.
+ * Completed rows of a file. Its own columns stay, followed by the columns of the model that it
+ * lacks. Given cells are written as in the file.
  */
 async function* completed(
   io: Io,
@@ -59,7 +59,7 @@ async function* completed(
   for await (const { table, rows: open, first } of file.batches(io, "completing")) {
     const how = { draws, point, evaluations, seed, first, signal: io.signal };
     const { rows } = await model.complete(open, how);
-    // Cells that follow from others are not in the file.
+    // Cells that follow from others may be missing in the file.
     const read = model.related ? rowsIn(table, model.related.domain, { lacking: true }) : open;
     yield rows.flatMap((drawn, i) => {
       const some = allCells(model, drawn);
@@ -82,11 +82,11 @@ async function* completed(
   }
 }
 
-/** What the number of a draw is called, where the file or the model has a column of that name. */
+/** Name of the column with the number of a draw; avoids the names in use. */
 const numberName = (taken: readonly string[], name = "draw"): string =>
   taken.includes(name) ? numberName(taken, `${name} number`) : name;
 
-/** Names of columns in an error, the first of them where they are many. */
+/** Names of columns for an error, at most ten. */
 const named = (names: readonly string[]): string =>
   `${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""}`;
 

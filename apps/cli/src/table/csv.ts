@@ -1,7 +1,7 @@
 /**
- * Rows of cells as they come: to standard output as CSV or JSON, or to a file in the form that its
- * name ends with: CSV, JSON lines (.jsonl, .ndjson) or Parquet (.parquet), compressed where .gz
- * follows.
+ * Writes rows of cells as they arrive: to standard output as CSV or JSON, or to a file in the
+ * format of its extension: CSV, JSON lines (.jsonl, .ndjson) or Parquet (.parquet), compressed if
+ * .gz follows.
  */
 import type { Cell } from "diffeo/domain";
 import { writeFileAtomic } from "diffeo/node";
@@ -16,10 +16,10 @@ type Rows = readonly (readonly WrittenCell[])[];
 const jsonOf = (row: Rows[number]): string =>
   `[${row.map((cell) => (isLiteral(cell) ? jsonLiteral(cell) : JSON.stringify(cell))).join(",")}]`;
 
-/** What a spreadsheet takes for the beginning of a formula, also in its wide forms. */
+/** Characters that begin a formula in a spreadsheet, also in their full-width forms. */
 const FORMULA = /^[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]/;
 
-/** A text that a spreadsheet does not run: an apostrophe before it makes it a text there too. */
+/** A text that a spreadsheet does not run: an apostrophe at the beginning makes the cell a text. */
 const guarded = (cell: Cell): Cell =>
   typeof cell === "string" && FORMULA.test(cell) && Number.isNaN(Number(cell)) ? `'${cell}` : cell;
 
@@ -31,7 +31,7 @@ const textOf = (row: Rows[number], guard: boolean): Cell[] =>
 
 export interface Columns {
   readonly columns: readonly string[];
-  /** What JSON says next to them. */
+  /** Further fields of the JSON. */
   readonly beside?: Readonly<Record<string, unknown>>;
 }
 
@@ -39,7 +39,7 @@ const isLines = (out: string): boolean => /\.(jsonl|ndjson)(\.gz)?$/i.test(out);
 const isParquet = (out: string): boolean => /\.parquet(\.gz)?$/i.test(out);
 const isPacked = (out: string): boolean => /\.gz$/i.test(out);
 
-/** The file in the form of its name, from rows as they come. */
+/** Writes the file in the format of its name, from rows as they arrive. */
 async function* written(
   out: string | undefined,
   columns: readonly string[],
@@ -47,7 +47,7 @@ async function* written(
   guardFormulas: boolean,
 ): AsyncGenerator<string | Uint8Array> {
   if (out !== undefined && isParquet(out)) {
-    // The file says at its end where columns are: its rows are held until then.
+    // A Parquet file ends with the positions of its columns, so all rows are kept until then.
     const all: Rows[number][] = [];
     for await (const rows of batches) for (const row of rows) all.push(row);
     yield await parquetBytes(columns, all);
@@ -68,7 +68,7 @@ export async function writeCells(
   { out, json, guardFormulas = false }: NumbersOptions & GuardOptions,
 ): Promise<void> {
   let count = 0;
-  // Columns and what is next to them, then rows as they come.
+  // Columns and further fields, then rows as they arrive.
   const head = `${JSON.stringify({ columns, ...beside, rows: [] }).slice(0, -2)}`;
   async function* counted(): AsyncGenerator<Rows> {
     if (json) io.stdout.write(head);

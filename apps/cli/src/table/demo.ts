@@ -1,6 +1,6 @@
 /**
- * diffeo table demo: the whole round on a small table that comes with the command, from a CSV file
- * to a report, with the commands that do the same.
+ * diffeo table demo: a complete example from a CSV file to a report, on a small table that comes
+ * with the command. Prints the commands that do the same.
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ interface DemoCommand extends RunOptions {
   readonly force?: boolean;
 }
 
-/** Minutes of the fit and its evaluation. */
+/** Time for the fit and its evaluation, in minutes. */
 const MINUTES = 0.8;
 const EVALUATIONS = 50;
 
@@ -59,6 +59,6 @@ async function demo(io: Io, { out: folder, force, ...run }: DemoCommand): Promis
 
 export const declare: Declare = (command, io) =>
   void withRunOptions(
-    command.option("--out <folder>", "where the files go", "diffeo-demo").addOption(forceOption()),
+    command.option("--out <folder>", "folder for the files", "diffeo-demo").addOption(forceOption()),
     0,
   ).action((options: DemoCommand) => demo(io, options));

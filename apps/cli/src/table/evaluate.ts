@@ -1,4 +1,4 @@
-/** diffeo table evaluate: the evaluation of a model on rows that it has not seen. */
+/** diffeo table evaluate: evaluates a model on rows that it was not fitted to. */
 
 import type { Command } from "commander";
 import { fail } from "diffeo/graph";
@@ -58,7 +58,7 @@ async function evaluate(io: Io, file: string, options: EvaluateCommand): Promise
   if ((takesGiven(model) ? rows : whole).length < 2)
     fail(
       "data",
-      `${file}: ${whole.length} rows without empty cells are too few to measure on`,
+      `${file} has ${whole.length} rows without empty cells, too few for an evaluation`,
       "give at least 2",
     );
   const training =
@@ -97,7 +97,7 @@ export const declare: Declare = (command, io) =>
       .argument("<file>", "a table of rows that the model was not fitted to")
       .option(
         "--train <file>",
-        "the table that it was fitted to: baselines are fitted to it, and samples are searched for copies of its rows",
+        "the table that the model was fitted to, for fitting baselines and for finding copies of its rows in samples",
       )
       .option(
         "--samples <n>",
@@ -106,15 +106,15 @@ export const declare: Declare = (command, io) =>
       )
       .option(
         "--scored <n>",
-        "most rows whose likelihood is computed",
+        "maximum number of rows whose likelihood is computed",
         integer(10, MOST.rows),
         1000,
       )
       .option(
         "--complete",
-        "hide cells of the rows, complete them, and report how often intervals hold the truth",
+        "hide cells of the rows, complete them, and report how often intervals contain the true value",
       )
-      .option("--hidden <n>", "most rows whose cells --complete hides", integer(2, MOST.rows), 300)
+      .option("--hidden <n>", "maximum number of rows for --complete", integer(2, MOST.rows), 300)
       .option("--draws <n>", "completions of each row by --complete", integer(2, 10_000), 40)
       .option("--report <file>", "write the evaluation, with pictures, as one HTML file")
       .option("--json", "print the numbers as JSON"),

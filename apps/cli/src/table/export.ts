@@ -1,6 +1,6 @@
 /**
- * diffeo table export: the score of a model of a table, or its map from x to rows, as an ONNX file,
- * checked once it is written.
+ * diffeo table export: writes the score of a model of a table, or its map from x to rows, as an
+ * ONNX file, and checks the file.
  */
 import { Option } from "commander";
 import type { NdArray, Tensor } from "diffeo/graph";
@@ -23,8 +23,8 @@ interface ExportCommand {
 }
 
 /**
- * Rows that the plain evaluator computes as well, from data, where the noise is e⁻⁴ of a standard
- * deviation, to noise.
+ * Number of rows that the plain evaluator computes too, from nearly noise-free ones (e⁻⁴ standard
+ * deviations) to noise.
  */
 const CHECKED = 16;
 const LEAST_TIME = 0.0025;
@@ -52,7 +52,7 @@ async function exportModel(io: Io, options: ExportCommand): Promise<void> {
     f: (...[points, t]: Tensor[]) => f(points, t),
     feeds: { x, ...(what !== "rows" && { t: timesOf(tried) }) },
     checked: CHECKED,
-    // Columns have scales of their own, and so have scores: around labels they are larger by 1/σ.
+    // Columns have different scales, and so do scores: around labels they are larger by 1/σ.
     apart: true,
   };
   await writeOnnxFile(io, out, made, json);
@@ -64,12 +64,12 @@ export const declare: Declare = (command, io) =>
     .addOption(
       new Option(
         "--what <what>",
-        "the score of x, the mean of what was noised, or the map from x to rows",
+        "the score of x, the mean of the noise-free x, or the map from x to rows",
       )
         .choices(Object.keys(tableExports))
         .default("score"),
     )
-    .option("--batch <n>", "rows at a time: a file serves one size", integer(1, MOST.batch), 1024)
+    .option("--batch <n>", "batch size, which the file fixes", integer(1, MOST.batch), 1024)
     .option("--json", "print as JSON")
     .addOption(forceOption())
     .action((options) => exportModel(io, options));

@@ -27,10 +27,13 @@ interface SeedsCommand extends RunOptions, JobOptions {
   readonly seeds: number;
 }
 
-/** Where shards leave their fits. */
+/** The folder in which shards store their fits. */
 export const jobsFolder = ({ out }: Pick<SeedsCommand, "out">): string => `${out}.jobs`;
 
-/** The best of several seeds, each fitted as a job. Nothing where there is nothing to collect. */
+/**
+ * The best of several seeds, each fitted as a job. Returns undefined if this process collects
+ * nothing.
+ */
 export async function fitAsJobs(
   io: Io,
   rows: readonly Row[],
@@ -48,7 +51,7 @@ export async function fitAsJobs(
   const { seed, seeds, steps, given, network, choose, device, threads } = options;
   const jobs = tableFitJobs(rows, {
     ...{ seed, seeds, steps, given, network, device, columns, flow },
-    // The usual choice is not named, so that jobs are those that were done before it had a name.
+    // The default is left out, so that jobs keep the digests they had before this option existed.
     choose: choose === "loss" ? undefined : choose,
   });
   const work = {

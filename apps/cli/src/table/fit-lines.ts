@@ -24,7 +24,7 @@ export const networkLine = ({ network, reason }: NetworkChoice): string =>
 /** Rows below which weights chosen by distance give better samples. */
 const FEW_ROWS = 1000;
 
-/** Names the options that give better samples of small tables, with their price. */
+/** Names the options that give better samples of small tables, and what they cost. */
 export const adviceLine = (rows: number, { choose, allRows }: FitCommand): string =>
   rows < FEW_ROWS && choose === "loss" && !allRows
     ? `fewer than ${FEW_ROWS.toLocaleString("en")} rows: --choose distance --all-rows gives samples closer to the table as a whole, but worse likelihoods and samples nearer to single rows\n`
@@ -49,7 +49,7 @@ export function fittedLines(
   ].join("");
 }
 
-/** What a report says of a fit. */
+/** The facts of a fit that a report contains. */
 export interface FitFacts {
   readonly source: string;
   readonly out: string;

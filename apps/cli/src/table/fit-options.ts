@@ -25,7 +25,7 @@ export interface FitCommand extends Omit<FittingCommand, "network"> {
   readonly force?: boolean;
 }
 
-/** Adds the options that say what is fitted. */
+/** Adds the options that specify what is fitted. */
 const withModelChoices = (command: Command): Command =>
   command
     .option(
@@ -51,10 +51,10 @@ const withModelChoices = (command: Command): Command =>
     )
     .option(
       "--no-given",
-      "train no second network: a model of diffusion then cannot be given cells or complete rows",
+      "train no second network; a diffusion model then supports neither --given nor table complete",
     );
 
-/** Adds the options that say how long, and which weights are kept. */
+/** Adds the options that specify how long to train, and which weights are kept. */
 const withTrainingChoices = (command: Command): Command =>
   command
     .option(
@@ -64,28 +64,28 @@ const withTrainingChoices = (command: Command): Command =>
     )
     .option(
       "--steps <n>",
-      "training steps of 512 rows, of masked cells 256 (default: 400 passes over the rows, from 2,000 to 20,000 steps; masked: 150 passes)",
+      "training steps of 512 rows, or 256 for masked cells (default: 400 passes over the rows, from 2,000 to 20,000 steps; masked: 150 passes)",
       integer(1, MOST.steps),
     )
     .option(
       "--seeds <n>",
-      "fit this many models, from --seed on, and keep the best on held-out rows",
+      "fit this many models, with seeds from --seed on, and keep the best on held-out rows",
       integer(1, 1000),
       1,
     )
     .addOption(
       new Option(
         "--choose <by>",
-        "keep the weights with the least loss on held-out rows, or those whose samples are nearest to them (distance)",
+        "keep the weights with the smallest loss on held-out rows, or those whose samples are nearest to these rows (distance)",
       )
         .choices(weightChoices)
         .default("loss"),
     )
     .option(
       "--all-rows",
-      "after the evaluation, fit the model again to all rows, for as many steps as were chosen",
+      "after the evaluation, fit the model again to all rows, for the chosen number of steps",
     )
-    .option("--run <folder>", "keep the run there; the same command continues an interrupted run");
+    .option("--run <folder>", "folder of the run; repeat the command to resume an interrupted run");
 
 /** Adds the options of the evaluation. */
 const withEvaluationChoices = (command: Command): Command =>
@@ -105,7 +105,7 @@ export const withFitOptions = (command: Command, io: Io): Command =>
           withModelChoices(
             command
               .argument("<file>", "a table: CSV, JSON lines or Parquet")
-              .requiredOption("--out <file>", "where the model is written"),
+              .requiredOption("--out <file>", "file for the model"),
           ),
         ),
       ),

@@ -1,4 +1,4 @@
-/** diffeo table fit: a model of the rows of a CSV file. */
+/** diffeo table fit: fits a model to the rows of a table. */
 
 import type { Command } from "commander";
 import { fail } from "diffeo/graph";
@@ -41,10 +41,10 @@ const MEASURED = 0.2;
 
 type Rows = readonly (readonly OpenCell[])[];
 type Say = (text: string) => void;
-/** The options of a fit whose network is settled. */
+/** The options of a fit with its chosen network. */
 type SettledFit = FitCommand & { readonly network: NetworkKind };
 
-const NOT_MEASURED = "diffeo table evaluate measures it on other rows\n";
+const NOT_MEASURED = "diffeo table evaluate evaluates it on other rows\n";
 
 /** Evaluates a model on the rows that its fit held out. */
 async function evaluated(
@@ -55,7 +55,7 @@ async function evaluated(
   say: Say,
 ): Promise<Evaluated | undefined> {
   if (!evaluate) {
-    say(`not measured; ${NOT_MEASURED}`);
+    say(`not evaluated;  ${NOT_MEASURED}`);
     return undefined;
   }
   const limit = minutes === undefined ? {} : { minutes: MEASURED * minutes };
@@ -63,7 +63,7 @@ async function evaluated(
     evaluateHeldOut(model, rows, { seed, ...limit, ...how }),
   );
   say(tornRows(model, rows.length, whole));
-  if (!found) say(`not measured: too few rows; ${NOT_MEASURED}`);
+  if (!found) say(`not evaluated: too few rows;  ${NOT_MEASURED}`);
   return found;
 }
 
@@ -145,8 +145,8 @@ export async function fit(io: Io, file: string, asked: FitCommand): Promise<void
   if (asked.network === "masked" && asked.map !== "usual")
     fail(
       "usage",
-      "--map is for networks of diffusion, and --network is masked",
-      "leave out --map, or set --network residual",
+      "--map applies to diffusion networks, and --network is masked",
+      "omit --map, or set --network residual",
     );
   const say = (text: string): void => void (json || io.stdout.write(text));
   const began = performance.now();

@@ -1,4 +1,4 @@
-/** The fits that one command asks for: maps are chosen first, then come the seeds. */
+/** The fits of one command: maps are chosen first, then each seed is fitted. */
 import type { Domain } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { inFolder } from "diffeo/node";
@@ -35,11 +35,11 @@ export interface FittingCommand extends RunOptions, JobOptions {
   readonly seeds: number;
   readonly map: MapChoice;
   readonly network: NetworkKind;
-  /** What weights are chosen by. */
+  /** The criterion by which weights are chosen. */
   readonly choose: WeightChoice;
-  /** Whether the model is fitted to all rows at last. */
+  /** Whether the model is fitted to all rows at the end. */
   readonly allRows?: boolean;
-  /** Where runs are kept. */
+  /** The folder of the runs. */
   readonly run?: string;
 }
 
@@ -51,7 +51,7 @@ export interface Fitted extends SeedsFit {
 interface Schema {
   readonly columns: Readonly<Record<string, Domain>>;
   readonly layout: TableLayout;
-  /** Other domains of the columns, where maps are to be chosen. */
+  /** Other domains of the columns, if maps are to be chosen. */
   readonly others?: ChooseMapsOptions["others"];
 }
 
@@ -60,10 +60,10 @@ const triedLine = ({ map, gain, error, kept, unit }: TriedMap): string =>
 
 const fitted = { given: "given cells", whole: "rows", flow: "a flow" } as const;
 
-/** Seconds below which nobody needs to know how long training takes. */
+/** Training that takes fewer seconds is not announced. */
 const SHORT = 30;
 
-/** How long training will take, where it is long. */
+/** A notice of how long training will take, if it is long. */
 function estimateLine(network: TableProgress["network"], seconds: number, steps: number): string {
   if (seconds < SHORT) return "";
   const minutes = seconds / 60;
@@ -83,7 +83,7 @@ function progressLines({ stderr }: Io, seeds: number) {
   };
   return {
     end,
-    /** Steps of the network that came last, that of whole rows. */
+    /** Number of steps of the last network, that of whole rows. */
     planned: () => planned,
     onSeed: (one: number) => {
       end();
@@ -110,7 +110,7 @@ function progressLines({ stderr }: Io, seeds: number) {
   };
 }
 
-/** Says that the time was short, where it was. */
+/** A notice if the time did not suffice for the usual steps. */
 function shortTime(
   { minutes, steps, network }: FittingCommand,
   rows: readonly Row[],
@@ -118,7 +118,7 @@ function shortTime(
 ): string {
   const wanted = steps ?? usualSteps(heldOut(rows.length).seen.length, network);
   if (minutes === undefined || planned === 0 || planned >= wanted / 2) return "";
-  return `the time was enough for ${planned} ${planned === 1 ? "step" : "steps"}, and ${wanted} ${steps === undefined ? "are usual for so many rows" : "were specified"}: more --minutes do better\n`;
+  return `the time was enough for ${planned} ${planned === 1 ? "step" : "steps"}, but ${wanted} ${steps === undefined ? "are usual for so many rows" : "were specified"}: use more --minutes for a better model\n`;
 }
 
 async function fitChosen(
@@ -149,7 +149,7 @@ async function fitChosen(
     onProgress: lines.onProgress,
   }).finally(lines.end);
   if (io.signal.aborted && run !== undefined)
-    say(`interrupted; the same command continues it: ${run}\n`);
+    say(`interrupted; repeat the command to resume ${run}\n`);
   io.signal.throwIfAborted();
   say(shortTime(options, rows, lines.planned()));
   return found;
@@ -184,8 +184,8 @@ async function fitting(
 }
 
 /**
- * Fits as the command says; `say` is called with what a person should read. Nothing is returned
- * where there is nothing to collect: a dry run, or one shard of many.
+ * Runs the fits of the command; `say` prints a text for the user. Returns undefined if this process
+ * collects nothing: in a dry run, or as one shard of many.
  */
 export async function runFit(
   io: Io,
@@ -198,8 +198,8 @@ export async function runFit(
   if (asJobs(options, jobsFolder(options)) && (run !== undefined || options.minutes !== undefined))
     fail(
       "usage",
-      `${run === undefined ? "a fit that ends by the clock is not the same twice, and no job" : "--run keeps fits of this process"}`,
-      run === undefined ? "give --steps instead of --minutes" : "leave --run out",
+      `${run === undefined ? "a fit with --minutes is not reproducible, so it cannot be a job" : "--run stores only fits of this process"}`,
+      run === undefined ? "give --steps instead of --minutes" : "omit --run",
     );
   const fit = (): Promise<Fitted | undefined> => fitting(io, rows, schema, options, say);
   return run === undefined ? fit() : inFolder(run, fit);

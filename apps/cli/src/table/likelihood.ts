@@ -22,12 +22,12 @@ interface LikelihoodCommand extends ModelOptions, NumbersOptions {
   readonly spread: number;
 }
 
-/** Rows whose likelihood is computed at once. */
+/** Rows per batch. */
 const AT_ONCE = 10_000;
 
 /**
- * A summary of all rows: their mean, or which have no chance, as a count beyond all that the
- * model knows, and the others' mean.
+ * A summary of all rows: the mean, or the rows of likelihood zero, such as a count beyond all that
+ * the model knows, and the mean of the others.
  */
 function summaryOf(values: Float64Array) {
   const noChance = Array.from(values.keys()).filter((i) => values[i] === -Infinity);
@@ -36,17 +36,17 @@ function summaryOf(values: Float64Array) {
   return { noChance: noChance.map((i) => i + 1), mean };
 }
 
-/** The same in words. */
+/** The summary as text. */
 function summaryText({ noChance, mean }: ReturnType<typeof summaryOf>, rows: number): string {
   const nats = mean === undefined ? "" : `${mean.toFixed(4)} nats`;
   if (noChance.length === 0) return `mean ${nats}\n`;
-  const none = `${noChance.length} of ${rows} rows ${noChance.length === 1 ? "has" : "have"} no chance under the model`;
+  const none = `${noChance.length} of ${rows} rows ${noChance.length === 1 ? "has" : "have"} likelihood zero under the model`;
   return `${none}${nats && `; mean of the others ${nats}`}\n`;
 }
 
 /**
- * The same as JSON, in which there is no −Infinity: it is null, of a row and of the mean, and the
- * rows it is of are listed.
+ * The summary as JSON, which has no −Infinity: it is null, for a row and for the mean, and the rows
+ * are listed.
  */
 const summaryJson = (
   { noChance, mean }: ReturnType<typeof summaryOf>,
@@ -85,7 +85,7 @@ async function likelihood(io: Io, path: string, options: LikelihoodCommand): Pro
   if (!json) await writeCells(io, { columns }, likelihoods(), options);
   else if (out !== undefined)
     await writeCells({ ...io, stdout: io.stderr }, { columns }, likelihoods(), { out });
-  else for await (const _ of likelihoods()); // what it says is in values
+  else for await (const _ of likelihoods()); // results go to values
   const summary = summaryOf(values);
   if (json) io.stdout.write(`${summaryJson(summary, values)}\n`);
   else if (out !== undefined) io.stdout.write(summaryText(summary, values.length));
@@ -101,16 +101,16 @@ export const declare: Declare = (command, io) =>
         )
         .option(
           "--evaluations <n>",
-          "evaluations of the network per row (default: 100, or as many as an error of 0.001 nats takes)",
+          "evaluations of the network per row (default: 100, or as many as an error of 0.001 nats needs)",
           integer(13, 100_000),
         )
         .option(
           "--spread <n>",
-          "points of an integer's interval over which its density is averaged",
+          "number of points in an integer's interval over which the density is averaged",
           integer(1, 1000),
           8,
         ),
-      "where the CSV goes; a row that has no chance under the model is -Infinity in it",
-      "print the numbers as JSON; a row that has no chance is null in it, and its number, from 1, is in noChance",
+      "file for the CSV; rows of likelihood zero have -Infinity",
+      "print the numbers as JSON; rows of likelihood zero have null, and noChance lists their numbers from 1",
     ),
   ).action((file, options) => likelihood(io, file, options));

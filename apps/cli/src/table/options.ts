@@ -1,4 +1,4 @@
-/** Options that commands which use a model of a table share. */
+/** Options that commands with a model of a table share. */
 import type { Command } from "commander";
 import { fail } from "diffeo/graph";
 import { type FittedTable, takesGiven } from "diffeo-tables";
@@ -16,12 +16,12 @@ export interface ModelOptions extends EngineOptions {
   readonly force?: boolean;
 }
 
-/** And one that draws. */
+/** Options of commands that sample. */
 export interface DrawOptions extends ModelOptions {
   readonly seed: number;
 }
 
-/** Where a command's numbers go. */
+/** Options for the output of a command. */
 export interface NumbersOptions {
   readonly out?: string;
   readonly json?: boolean;
@@ -40,8 +40,8 @@ export const withDrawOptions = (command: Command): Command =>
   withModelOptions(command.option("--seed <n>", "seed of all samples", integer(0, MOST.seed), 0));
 
 /**
- * Raises an error where a model cannot be given cells since its fit omitted the second network; the
- * library says of all others why they cannot.
+ * Throws if the model's fit omitted the second network, so that it cannot be given cells. In all
+ * other cases the library states the reason.
  */
 export function requireSecondNetwork(model: FittedTable): void {
   if (!takesGiven(model) && model.domain.parts.length > 1)
@@ -55,7 +55,7 @@ export function requireSecondNetwork(model: FittedTable): void {
 /** Adds --out and --json. */
 export const withNumbersOptions = (
   command: Command,
-  out = "where the CSV goes",
+  out = "file for the CSV",
   json = "print the numbers as JSON",
 ): Command =>
   command.option("--out <file>", `${out} (default: standard output)`).option("--json", json);

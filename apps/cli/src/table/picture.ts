@@ -34,7 +34,7 @@ async function picture(io: Io, options: PictureCommand): Promise<void> {
   const { model: path, data, out, columns, samples, ranks, seed, force } = options;
   const isPng = out.endsWith(".png");
   if (!isPng && !out.endsWith(".svg"))
-    fail("usage", `${out} ends neither in .svg nor in .png`, "name one of the two");
+    fail("usage", `${out} ends neither in .svg nor in .png`, "use one of these extensions");
   await outputs([{ path: out, like: isPng ? PNG : SVG }], { inputs: [path, data], force });
   const model = await loadTableModel(path, engineOf(options));
   const rows = wholeRows(rowsIn(await readCells(data), model.domain, { related: model.related }));
@@ -64,7 +64,7 @@ export const declare: Declare = (command, io) =>
   void withDrawOptions(
     withModel(command)
       .requiredOption("--data <file>", "a table with the columns of the model")
-      .requiredOption("--out <file>", "where the picture goes, .svg or .png")
+      .requiredOption("--out <file>", "file for the picture, .svg or .png")
       .option(
         "--columns <names>",
         "columns to draw, at most twelve, as a,b,c (default: the first twelve)",

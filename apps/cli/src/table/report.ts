@@ -1,4 +1,4 @@
-/** What commands do with an evaluation of a table: the HTML report, and what fails a model. */
+/** The HTML report of an evaluation, and the faults for which a model fails. */
 import { basename } from "node:path";
 import { fail } from "diffeo/graph";
 import { writeFileAtomic } from "diffeo/node";
@@ -20,26 +20,26 @@ import {
 import type { Io } from "../shell/io.ts";
 import { progress } from "../shell/progress.ts";
 
-/** What the first bytes of an earlier report look like. */
+/** Pattern of the first bytes of an earlier report. */
 export const REPORT =
   /^<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport"/;
 
-/** Raises an error where a baseline is better or clusters have the wrong mass. */
+/** Throws if a baseline is better or clusters have the wrong mass. */
 export function requireFaultless(evaluation: TableEvaluation, remedy: string): void {
   const faults = faultsOf(evaluation);
   if (faults.length > 0) fail("numerical", faults.join("; "), remedy);
 }
 
-/** Says how rows with empty cells are measured, where there are some. */
+/** A note on how rows with empty cells are evaluated, if there are some. */
 export function tornRows(model: TableModel, all: number, whole: number): string {
   if (whole === all) return "";
   const some = `${(all - whole).toLocaleString("en")} of ${all.toLocaleString("en")} rows have empty cells`;
   return takesGiven(model)
-    ? `${some}: likelihoods are of the other cells, and the model fills them in where rows are compared with samples\n`
+    ? `${some}: their likelihoods use the other cells, and the model fills in the empty ones for comparisons with samples\n`
     : `${some} and are left out: the model has no network of given cells\n`;
 }
 
-/** Measuring under a line of progress. */
+/** Runs an evaluation with a progress bar. */
 export async function measuring<T>(
   { stderr, signal }: Io,
   work: (how: Pick<EvaluateOptions, "onStage" | "signal">) => Promise<T>,
@@ -57,15 +57,15 @@ export async function measuring<T>(
 
 export interface ReportFile {
   readonly path: string;
-  /** The CSV file that the rows come from, and the model's. */
+  /** The files of the rows and of the model. */
   readonly source: string;
   readonly model: string;
-  /** What columns were taken to be, and why, where that is known. */
+  /** The kinds of the columns with reasons, if known. */
   readonly columns?: readonly ReportColumn[];
   readonly seconds?: number;
-  /** Maps that were tried in place of the usual ones. */
+  /** Maps that were tried instead of the usual ones. */
   readonly maps?: readonly TriedMap[];
-  /** The rows of pictures. */
+  /** The rows that pictures show. */
   readonly rows: readonly Cells[];
 }
 

@@ -1,7 +1,4 @@
-/**
- * Rows of a CSV file on their way through a model, a batch at a time: memory does not grow with the
- * file.
- */
+/** Reads the rows of a table file in batches, so that memory does not grow with the file. */
 import { stat } from "node:fs/promises";
 import type { Product } from "diffeo/domain";
 import { type CellTable, type OpenCell, type RowsOptions, rowsIn } from "diffeo-tables";
@@ -25,7 +22,7 @@ export interface FileRows {
 }
 
 /**
- * Looks at all rows of a file, so that a wrong one is an error before any work, and gives them in
+ * Checks all rows of a file, so that a wrong row is an error before any work, and returns them in
  * batches.
  */
 export async function openRows(
@@ -38,7 +35,7 @@ export async function openRows(
     (there) => there.isFile(),
     () => true,
   );
-  // What is not a file, a pipe, can be read once.
+  // A pipe can be read only once.
   const held = isFile ? undefined : await readCells(path);
   const tables = (): AsyncIterable<CellTable> | Iterable<CellTable> =>
     held ? slices(held, size) : cellBatches(path, size);

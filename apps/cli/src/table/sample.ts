@@ -1,4 +1,4 @@
-/** diffeo table sample: rows sampled from a model of a table, of which some cells may be given. */
+/** diffeo table sample: samples rows from a model of a table; some cells may be given. */
 import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { inputOf } from "diffeo/job";
@@ -34,7 +34,7 @@ interface GivenWord {
   readonly text: string;
 }
 
-/** The cell that a word gives: the number, the date or the label that it says. */
+/** The cell of an argument: a number, a date or a label. */
 function cellOf({ part: { domain }, text }: GivenWord): Cell {
   const format = dateFormatOf(domain);
   if (format !== undefined) return parseDate(text, format) ?? text;
@@ -43,7 +43,7 @@ function cellOf({ part: { domain }, text }: GivenWord): Cell {
   return Number.isFinite(value) ? value : text;
 }
 
-/** Whether a column can hold what a word says, as far as one cell shows. */
+/** Whether a column can hold the value of an argument, as far as one cell shows. */
 function isPossible(word: GivenWord): boolean {
   const { domain } = word.part;
   const cell = cellOf(word);
@@ -51,7 +51,9 @@ function isPossible(word: GivenWord): boolean {
   return typeof cell === "number";
 }
 
-/** The columns that a word may name: with a column "a=b" next to "a", "a=b=3" has two readings. */
+/**
+ * The columns that an argument may name: if "a" and "a=b" are columns, "a=b=3" has two readings.
+ */
 const readings = ({ domain, related }: TableModel, word: string): GivenWord[] =>
   (related?.domain ?? domain).parts.flatMap((part) =>
     part.columns
@@ -59,20 +61,20 @@ const readings = ({ domain, related }: TableModel, word: string): GivenWord[] =>
       .map((name) => ({ part, name, text: word.slice(name.length + 1) })),
   );
 
-/** The column and the value that name=value says. */
+/** The column and the value of an argument name=value. */
 function readGiven(model: TableModel, word: string): GivenWord {
   const found = readings(model, word);
   if (found.length === 0)
     fail(
       "usage",
-      `--given ${word}: no column of the model is named so`,
+      `--given ${word}: the model has no such column`,
       `use ${(model.related?.domain ?? model.domain).columns.join(", ")}`,
     );
   const possible = found.filter(isPossible);
   if (possible.length > 1)
     fail(
       "usage",
-      `--given ${word} is a value of ${possible.map(({ name }) => `"${name}"`).join(" and of ")}`,
+      `--given ${word} is ambiguous: it may set ${possible.map(({ name }) => `"${name}"`).join(" or ")}`,
       "rename one of the columns in the table and fit again",
     );
   const [first] = possible.length > 0 ? possible : found;
@@ -80,7 +82,7 @@ function readGiven(model: TableModel, word: string): GivenWord {
     fail(
       "usage",
       `--given ${word}: the value is empty`,
-      `give a value, or leave the option out to sample ${first.name}`,
+      `give a value, or omit the option to sample ${first.name}`,
     );
   const format = dateFormatOf(first.part.domain);
   if (format !== undefined && typeof cellOf(first) !== "number")

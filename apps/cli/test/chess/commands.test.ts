@@ -99,13 +99,13 @@ describe("diffeo chess data", () => {
   });
 
   it("refuses options that make no sense", async () => {
-    await expect(run("data", "--held-out", "0.1")).rejects.toThrow("there is no file to write");
-    await expect(run("data", "--limit", "none")).rejects.toThrow("give an integer");
+    await expect(run("data", "--held-out", "0.1")).rejects.toThrow("--held-out needs an output file");
+    await expect(run("data", "--limit", "none")).rejects.toThrow("Give an integer");
     await expect(run("data", "--skip-bad", "--per-game", "2")).rejects.toThrow(
       "--skip-bad, --per-game would change",
     );
     await expect(run("data", "a.fen", "--playouts", "2")).rejects.toThrow(
-      "--playouts would change nothing with files",
+      "--playouts cannot be used with files",
     );
     await expect(run("data", "--format", "doc")).rejects.toThrow(
       "Allowed choices are csv, fen, pgn, positions",
@@ -241,7 +241,7 @@ describe("diffeo chess evaluate", () => {
       "positions",
     );
     await expect(run("evaluate", real, "--w", "1.1", "--steps", "3")).rejects.toThrow(
-      "--w, --steps would change nothing with a file of positions",
+      "--w, --steps cannot be used with a file of positions",
     );
   });
 });

@@ -48,7 +48,7 @@ describe("diffeo chess sample", () => {
     const placements = (fens: readonly string[]): string[] => fens.map(placementOf);
     const stronger = placements(strong.boards.map(({ fen }: { fen: string }) => fen));
     expect(stronger).not.toEqual(placements(out.trim().split("\n")));
-    await expect(sampled("--pieces", "65")).rejects.toThrow("give an integer from 1 to 64");
+    await expect(sampled("--pieces", "65")).rejects.toThrow("Give an integer from 1 to 64");
   });
 
   it("takes 50 evaluations of the network, on a grid that is fitted where the model was measured", async () => {
@@ -99,12 +99,12 @@ describe("diffeo chess sample", () => {
     };
     const fitted = ["sample", "--model", at("a.safetensors"), "--grid", "fitted"];
     const unmeasured = [
-      "a model whose errors were not measured. Measure them with diffeo chess calibrate",
+      "does not contain. Measure them with diffeo chess calibrate",
     ];
     await refused(fitted, ...unmeasured);
     await refused([...fitted, "--trace", at("none.json")], ...unmeasured);
     await expect(run("sample", "--model", "smal")).rejects.toThrow(
-      "smal: there is no such file, nor a shipped model of that name. Check the path, or name one of transformer, small",
+      "smal is neither a file nor the name of a shipped model. Check the path, or name one of transformer, small",
     );
     await saveModel(at("noise.safetensors"), tinyModel("noise"));
     await refused(
@@ -139,7 +139,7 @@ describe("diffeo chess sample", () => {
   it("gives what it found and fails where the limit is reached", async () => {
     const none = sampled("--steps", "4", "--require", "Q=64", "--tries", "7");
     await expect(none).rejects.toThrow(
-      /rejected is 1\.000\n.*only 0 boards of 3 requested met Q=64 in 7 samples/,
+      /rejected is 1\.000\n.*only 0 of 3 requested boards met Q=64, of 7 sampled/,
     );
   });
 
@@ -221,7 +221,7 @@ describe("diffeo chess sample", () => {
     await refusal("--out", folder).toThrow(`cannot write ${folder} (EISDIR)`);
     await refusal("--trace", join(at("a.safetensors"), "trace.json")).toThrow("cannot write");
     await refusal("--out", at("t.json"), "--trace", join(folder, ".", "x", "..", "t.json")).toThrow(
-      /two results would go to .*t\.json\. Name a file for each/,
+      /two results would be written to .*t\.json\. Choose a file for each/,
     );
     const many = Array.from({ length: 21 }, (_, i) => ["--guide", `pieces>=${i}`]);
     await refusal(...many.flat()).toThrow(
@@ -364,7 +364,7 @@ describe("diffeo chess complete", () => {
   it("refuses options that would have no effect", async () => {
     const refusal = (...words: string[]) => expect(complete(...words)).rejects;
     await refusal(given, "--json", "--hide", "0.3").toThrow(
-      "--hide, --json would change nothing with a FEN",
+      "--hide, --json cannot be used with a FEN",
     );
     await refusal(given, "--method", "replacement", "--resample", "2").toThrow(
       "with the method replacement",
@@ -373,7 +373,7 @@ describe("diffeo chess complete", () => {
       "with the method resample",
     );
     await refusal("--evaluate", "none.fen", "--format", "json", "--pieces", "9").toThrow(
-      "--pieces, --format would change nothing with --evaluate",
+      "--pieces, --format cannot be used with --evaluate",
     );
   });
 
@@ -400,7 +400,7 @@ describe("diffeo chess complete", () => {
     expect(out).toContain(json.guided.squaresRecovered.toFixed(3));
     expect(out).toMatch(/score evaluations per board +– +4, each with a gradient +4\n/);
     await expect(complete(...words, "--require", "Q")).rejects.toThrow(
-      "--require would change nothing with --evaluate",
+      "--require cannot be used with --evaluate",
     );
   });
 });

@@ -195,7 +195,7 @@ describe("other data", () => {
     );
     expect(code).toBe(2);
     expect((await from(data, "--resume", "--width", "8")).stderr).toContain(
-      "--width would change nothing with --init",
+      "--width cannot be used with --init",
     );
   });
 });
@@ -212,7 +212,7 @@ describe("a folder that holds a run", () => {
     );
     expect([code, stderr]).toEqual([
       2,
-      expect.stringMatching(/already holds a run\. Continue it with --resume/),
+      expect.stringMatching(/already contains a run\. Continue it with --resume/),
     ]);
   });
 });

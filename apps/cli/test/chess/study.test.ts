@@ -168,7 +168,7 @@ describe("a study", () => {
     const report = await diffeo("report", at("study"));
     expect(report.out).toBe(page);
     expect(report.err).toMatch(
-      hasFont() ? /^$/ : /drift-scale\.png has no captions, for this machine has no font/,
+      hasFont() ? /^$/ : /drift-scale\.png has no captions because this machine has no font/,
     );
     expect((await readdir(at("study"))).sort()).toEqual([
       "README.md",
@@ -192,7 +192,7 @@ describe("a study", () => {
       /holds no records.*chess study first/,
     );
     await expect(diffeo("study", "--model", at("none"), "--out", at("x"))).rejects.toThrow(
-      /none: there is no such file, nor a shipped model/,
+      /none is neither a file nor the name of a shipped model/,
     );
     await expect(diffeo("study", "--steps", "250")).rejects.toThrow(/two numbers/);
     await expect(diffeo("study", "--w", "0.9,-1")).rejects.toThrow(/positive number/);
@@ -208,7 +208,7 @@ describe("a study", () => {
     };
     const { code } = await diffeoWith({ signal: controller.signal, onStderr }, ...words);
     expect(code).toBe(130);
-    expect(said).toMatch(/2 runs are still open; the same command continues/);
+    expect(said).toMatch(/2 runs are not done\. Repeat the command to resume/);
     expect(await readdir(at("stopped/runs"))).toHaveLength(2);
     expect(await readdir(at("stopped"))).toEqual(["runs"]);
   });

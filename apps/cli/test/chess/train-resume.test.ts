@@ -110,7 +110,7 @@ describe("diffeo chess train", () => {
     const { code, stderr } = await diffeo(...words("odd", "--blocks", "3"));
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining("--blocks would change nothing with --network transformer"),
+      expect.stringContaining("--blocks cannot be used with --network transformer"),
     ]);
   });
 
@@ -200,10 +200,10 @@ describe("diffeo chess train", () => {
       "attention at level 5 of a network of 2. Give --attention levels",
     );
     expect(await refusal("--bound", "5")).toContain(
-      "--bound would change nothing with --weight none",
+      "--bound cannot be used with --weight none",
     );
     expect(await refusal("--warmup", "60")).toContain(
-      "rises for 60 steps of 60 never falls to zero. Give a --warmup below",
+      "--warmup 60 leaves no step of --steps 60 in which the rate falls. Set --warmup below",
     );
     expect(await refusal("--fall", "56")).toContain("rises for 5 steps and falls for 56 within 60");
     expect(await refusal("--device", "tpu")).toContain("Allowed choices are cpu, webgpu, cuda");

@@ -233,7 +233,7 @@ describe("diffeo density", () => {
     expect(result.code).toBe(3);
     expect(result.stdout).toBe(readFileSync(at("lost/report.json"), "utf8"));
     expect(JSON.parse(result.stdout).failure).toMatch(/NaN/);
-    expect(result.stderr).toMatch(/became NaN at step \d+.*the best before it/s);
+    expect(result.stderr).toMatch(/became NaN at step \d+.*the best before the failure/s);
     const model = at("lost/model.safetensors");
     const scored = await diffeo(
       "density",
@@ -304,7 +304,7 @@ describe("diffeo density", () => {
     // Long enough for the fit to have begun, too short for it to end. The one that is open is done
     // in this process.
     const stopped = await study("--seeds", "1", "--minutes", "0.005");
-    expect(stopped.stdout).toMatch(/1 runs are open. Repeat the command to resume/);
+    expect(stopped.stdout).toMatch(/1 runs are not done. Repeat the command to resume/);
     expect([stopped.code, stopped.stderr]).toEqual([0, ""]);
     mkdirSync(at("study/runs"), { recursive: true });
     writeFileSync(at("study/runs/two-moons-gssm-0.json"), JSON.stringify(two("gssm", -15, 400)));

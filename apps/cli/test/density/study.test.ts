@@ -125,8 +125,8 @@ describe("a study", () => {
     expect(stderr).toMatch(/ is not used: it is of red-wine-ssm-0, the job is red-wine-gssm-0/);
     expect(stderr).toMatch(/^red-wine-ssm-0: /m);
     expect(stdout).toMatch(/\| score matching \| -15.00 \|/);
-    expect(stdout).toMatch(/\n2 runs are open. Repeat the command to resume\n$/);
-    expect(stderr).toMatch(/2 of the jobs failed\. The same command tries them again/);
+    expect(stdout).toMatch(/\n2 runs are not done. Repeat the command to resume\n$/);
+    expect(stderr).toMatch(/2 jobs failed\. Repeat the command to try again/);
     expect(code).toBe(2);
   });
 

@@ -72,7 +72,7 @@ describe("diffeo grid", () => {
   });
 
   it.each([
-    ["a short line", "abc\n", "line 1: 3 sites where a grid [3, 3] has 9"],
+    ["a short line", "abc\n", "line 1: 3 sites, but a grid [3, 3] has 9"],
     ["a site that is not known", "abcbca.ab\nabcbcacab\n", 'has unknown sites (".")'],
     ["no grids", "# none\n", "holds no grid"],
   ])("refuses %s", async (_, text, message) => {
@@ -85,7 +85,7 @@ describe("diffeo grid", () => {
   it("refuses a class and groups that are not there", async () => {
     writeFileSync(at("other.txt"), "abcd.....\n");
     const other = ["grid", "sample", "--model", at("a.model"), "--known", at("other.txt")];
-    expect((await diffeo(...other)).stderr).toContain('line 1: there is no class "d". Use a, b, c');
+    expect((await diffeo(...other)).stderr).toContain('line 1: unknown class "d". Use a, b, c');
     const boxes = fit("--out", at("c.model")).map((word) =>
       word === "rows,columns" ? "rows,diagonals" : word,
     );

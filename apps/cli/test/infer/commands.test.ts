@@ -88,7 +88,7 @@ describe("infer", () => {
     expect(JSON.parse(readFileSync(at("whole/draws.json"), "utf8")).posterior.mu.length).toBe(4);
   });
 
-  it("writes over neither its data nor what is there already, and draws no more than can be kept", async () => {
+  it("writes over neither its data nor what already exists, and draws no more than can be kept", async () => {
     const files = {
       "summary.json": '{"y": [1.2, 0.7]}',
       "chain-2.csv": "years of work\n",
@@ -114,11 +114,11 @@ describe("infer", () => {
         expect(readFileSync(at(`mine/${name}`), "utf8")).toBe(text);
       expect(readdirSync(at("mine"))).toHaveLength(3);
     };
-    await refused(/summary\.json is what is read/, "--data", at("mine/summary.json"), "--force");
-    await refused(/chains\.json is what is read/, "--data", at("mine/chains.json"), "--force");
-    await refused(/chains\.json is there already.*--force/, "--data", at("data.json"));
+    await refused(/summary\.json is an input of the command/, "--data", at("mine/summary.json"), "--force");
+    await refused(/chains\.json is an input of the command/, "--data", at("mine/chains.json"), "--force");
+    await refused(/chains\.json already exists.*--force/, "--data", at("data.json"));
     await refused(
-      /10000 chains of 10000000 draws are more than 100,000,000/,
+      /10000 chains of 10000000 draws exceed the limit of 100,000,000/,
       "--chains",
       "1e4",
       "--draws",
@@ -176,7 +176,7 @@ describe("infer", () => {
       expect([changed.code, changed.stderr]).toEqual([
         2,
         expect.stringMatching(
-          /model\.mjs has changed since the run in .* Begin again with --force/,
+          /model\.mjs has changed since the run in .* Start again with --force/,
         ),
       ]);
       writeFileSync(at(name), text);
@@ -224,13 +224,13 @@ describe("infer", () => {
     const again = await diffeo(...words("whole"));
     expect(again.code).toBe(2);
     expect(again.stderr).toContain(
-      "already holds a run. Give --resume to continue it, --force to begin it again, or another --out",
+      "already contains a run. Use --resume to continue it, --force to start it again, or another --out",
     );
     const done = await diffeo(...words("whole", "--resume"));
     expect(done.code).toBe(2);
     expect(done.stderr).toMatch(/the run in .*whole is done/);
     const nothing = await diffeo(...words("nothing", "--resume"));
-    expect(nothing.stderr).toMatch(/nothing holds no run to continue/);
+    expect(nothing.stderr).toMatch(/nothing contains no run to continue/);
   });
 
   it("says where a model is wrong", async () => {
@@ -286,7 +286,7 @@ describe("a model's own code", () => {
     const { ended } = startDiffeo("infer", at("waits.mjs"), "--out", at("waits"));
     expect(await ended).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("waits.mjs waits for something that never comes"),
+      stderr: expect.stringContaining("waits.mjs waits for a promise that never settles"),
     });
   });
 

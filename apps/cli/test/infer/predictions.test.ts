@@ -73,7 +73,7 @@ describe("infer", () => {
     writeFileSync(at("pooled.mjs"), pooled.replace("halfNormal(5)", "halfNormal(6)"));
     const { stderr } = await infer("pooled", "again", "--resume");
     expect(stderr).toContain("pooled.mjs has changed since the run");
-    expect(stderr).toContain("Begin again with --force");
+    expect(stderr).toContain("Start again with --force");
   });
 
   it("says what is wrong with a table, and with a model that cannot predict", async () => {
@@ -94,7 +94,7 @@ export default model(({ parameter, observe }) => observe("y", normal(parameter("
     expect(flat.stderr).toContain('parameter("mu") has a flat density, which cannot be sampled');
     const none = await diffeo("compare", at("pooled"), at("nowhere"));
     expect(none.stderr).toContain(
-      "nowhere holds no cross-validation. Run diffeo infer with --loo.",
+      "nowhere contains no cross-validation. Run diffeo infer with --loo.",
     );
   });
 

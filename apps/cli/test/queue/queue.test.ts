@@ -190,11 +190,11 @@ describe("work as jobs", () => {
   it.each([
     [["--shard", "4/3"], /is not a shard/],
     [["--shard", "1/2"], /--shard needs a folder.*--jobs FOLDER/],
-    [["--queue", "redis://h", "--shard", "1/2"], /both say who does the jobs/],
+    [["--queue", "redis://h", "--shard", "1/2"], /--queue and --shard cannot be combined/],
     [["--queue", "http://me:hush@h"], /names no server/],
     [["--queue", "redis://h", "--workers", "2"], /--workers are processes on this machine/],
     [["--shard", "1/2", "--require", "legal", "--jobs", "x"], /known only at the end/],
-    [["--verify", "2"], /give a number between 0 and 1/],
+    [["--verify", "2"], /Give a number between 0 and 1/],
     [["--queue", "unix:///nowhere/s"], /cannot use unix:\/\/\/nowhere\/s \(ENOENT\)/],
   ])("says what is wrong with %j", async (words, message) => {
     const { code, stderr } = await diffeo(...boards(...words));

@@ -100,7 +100,7 @@ describe("a folder that is served", () => {
   ])("has nothing at %s", async (path) => {
     expect(await ask(path)).toMatchObject({
       status: 404,
-      body: "There is no such file. Open /\n",
+      body: "File not found. Open /\n",
     });
   });
 
@@ -236,6 +236,6 @@ describe("diffeo studio", () => {
   it("refuses what is no port", async () => {
     const { code, stderr } = await diffeoWith({}, "studio", "--port", "70000");
     expect(code).toBe(2);
-    expect(stderr).toContain("give an integer from 0 to 65,535");
+    expect(stderr).toContain("Give an integer from 0 to 65,535");
   });
 });

@@ -109,12 +109,12 @@ describe("diffeo table export", () => {
     const before = readFileSync(model);
     expect(await diffeo(...words("--out", model, "--force"))).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("what is read. Name another file"),
+      stderr: expect.stringContaining("an input of the command. Choose another file"),
     });
     writeFileSync(at("mine.onnx"), "mine");
     expect(await diffeo(...words("--out", at("mine.onnx")))).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/mine\.onnx is there already\. .*--force/),
+      stderr: expect.stringMatching(/mine\.onnx already exists\. .*--force/),
     });
     expect(readFileSync(at("mine.onnx"), "utf8")).toBe("mine");
     expect((await diffeo(...words("--out", at("mine.onnx"), "--force", "--batch", "1"))).code).toBe(
@@ -126,7 +126,7 @@ describe("diffeo table export", () => {
   it("refuses what it cannot write, in a sentence", async () => {
     for (const [more, message] of [
       [["--what", "given"], "Allowed choices are score, denoise, rows"],
-      [["--batch", "0"], "give an integer from 1"],
+      [["--batch", "0"], "Give an integer from 1"],
     ] as const)
       expect(await diffeo(...words("--out", at("none.onnx"), ...more))).toMatchObject({
         code: 2,

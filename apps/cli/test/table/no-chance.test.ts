@@ -82,7 +82,7 @@ describe("a count that has no chance under a model, of 0 to 3 and what is as far
     expect(report).toEqual({ rows: 3, mean: null, noChance: [3], logLikelihood: [...found, null] });
     expect(meanOfOthers).toBeCloseTo(mean, 12);
     expect(await printed(...score, "--out", at("far scores.csv"))).toBe(
-      `3 rows: ${at("far scores.csv")}\n1 of 3 rows has no chance under the model; mean of the others ${mean.toFixed(4)} nats\n`,
+      `3 rows: ${at("far scores.csv")}\n1 of 3 rows has likelihood zero under the model; mean of the others ${mean.toFixed(4)} nats\n`,
     );
     expect(readFileSync(at("far scores.csv"), "utf8").trimEnd().split("\n")).toEqual(lines);
     const none = [
@@ -100,7 +100,7 @@ describe("a count that has no chance under a model, of 0 to 3 and what is as far
       ...{ rows: 2, mean: null, noChance: [1, 2], meanOfOthers: null, logLikelihood: [null, null] },
     });
     expect(await printed(...none, "--out", at("none scores.csv"))).toMatch(
-      /\n2 of 2 rows have no chance under the model\n$/,
+      /\n2 of 2 rows have likelihood zero under the model\n$/,
     );
   });
 

@@ -122,7 +122,7 @@ describe("a fit that ends by the clock", () => {
     expect(step).toBeLessThan(20);
     const { stdout } = await diffeo(...fit("said.model", "--minutes", "0.0001", "--no-given"));
     expect(stdout).toMatch(
-      /the time was enough for (1 step|\d\d? steps), and 2000 are usual for so many rows: more --minutes/,
+      /the time was enough for (1 step|\d\d? steps), but 2000 are usual for so many rows: use more --minutes/,
     );
     // Half of what was asked for is not little, whatever is usual.
     const two = await diffeo(
@@ -224,7 +224,7 @@ describe("a network of masked cells", () => {
       "Fit the table by diffusion: --network residual of table fit",
     );
     const mapped = await diffeo(...fit("no.model", "--network", "masked", "--map", "auto"));
-    expect(mapped.stderr).toContain("--map is for networks of diffusion, and --network is masked");
+    expect(mapped.stderr).toContain("--map applies to diffusion networks, and --network is masked");
   });
 
   it("is fitted to 1,000 rows with labels unless an option asks for diffusion", async () => {
