@@ -302,11 +302,11 @@ describe("a report", () => {
       "Pictures",
       "Columns and pairs",
       "Copies and privacy",
-      "Drawing more",
+      "Sampling more rows",
     ]);
     // Independence loses to what knows that sizes go with wards.
     expect(contents(html, "header")[0]).toMatch(
-      /worse than it should be:.*A Gaussian copula has a log-likelihood of/,
+      /problems with the model:.*A Gaussian copula has a log-likelihood of/,
     );
     expect(html).toContain(evaluation.likelihood.mean.toFixed(3));
     // Ids of clips are each figure's own.

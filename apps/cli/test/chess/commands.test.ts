@@ -69,7 +69,7 @@ describe("diffeo chess data", () => {
   it("refuses names that do not tell what to write, and those that cannot be written", async () => {
     for (const name of ["x.csv", "x.fen.gz", "x"])
       await expect(run("data", "--out", join(folder, name))).rejects.toThrow(
-        "End it in .bin to pack, or in .fen",
+        "Use .bin for packed positions, or .fen",
       );
     await mkdir(join(folder, "y.held-out.bin"));
     const split = run("data", "--out", join(folder, "y.bin"), "--held-out", "0.2");
@@ -94,7 +94,7 @@ describe("diffeo chess data", () => {
   it("writes no file without positions", async () => {
     const out = join(folder, "none.bin");
     const split = run("data", "--playouts", "5", "--out", out, "--held-out", "0.001");
-    await expect(split).rejects.toThrow("one of the two parts of 5 positions is empty");
+    await expect(split).rejects.toThrow("of 5 positions leaves one of the two parts empty");
     expect(existsSync(out)).toBe(false);
   });
 

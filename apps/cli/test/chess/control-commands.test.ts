@@ -225,11 +225,11 @@ describe("diffeo chess sample", () => {
     );
     const many = Array.from({ length: 21 }, (_, i) => ["--guide", `pieces>=${i}`]);
     await refusal(...many.flat()).toThrow(
-      "21 guidance conditions, the longest of 10 letters. Give at most 20",
+      "--guide has 21 conditions, the longest of 10 characters. Give at most 20",
     );
     await refusal(...many.slice(1).flat(), "--pieces", "30").toThrow("21 guidance conditions");
     await refusal("--guide", `pieces=${"0".repeat(100)}9`).toThrow(
-      "of 108 letters. Give at most 20 of 100 letters",
+      "of 108 characters. Give at most 20 conditions of at most 100 characters",
     );
     await refusal("--pieces", "12", "--require", "pieces>20").toThrow(
       "no board has pieces=12 and pieces>20",
@@ -357,7 +357,7 @@ describe("diffeo chess complete", () => {
     const { out } = await complete(nearly, "--pieces", "32", ...words);
     expect(piecesOf(out)).toBe(32);
     await expect(complete(nearly, "--pieces", "33")).rejects.toThrow(
-      "33 pieces: 31 are known and 1 squares are unknown. Give --pieces a number from 31 to 32",
+      "--pieces 33 is impossible: 31 pieces are known and 1 squares are unknown. Set --pieces to a number from 31 to 32",
     );
   });
 
@@ -367,10 +367,10 @@ describe("diffeo chess complete", () => {
       "--hide, --json cannot be used with a FEN",
     );
     await refusal(given, "--method", "replacement", "--resample", "2").toThrow(
-      "with the method replacement",
+      "with --method replacement",
     );
     await refusal(given, "--method", "resample", "--guidance", "2").toThrow(
-      "with the method resample",
+      "with --method resample",
     );
     await refusal("--evaluate", "none.fen", "--format", "json", "--pieces", "9").toThrow(
       "--pieces, --format cannot be used with --evaluate",

@@ -195,9 +195,9 @@ describe("diffeo chess train", () => {
     expect(await refusal("--network", "residual")).toContain(
       "Allowed choices are unet, transformer.",
     );
-    expect(await refusal("--width", "12")).toContain("a level of 12 × 1 channels");
+    expect(await refusal("--width", "12")).toContain("a level of the network has 12 × 1 channels");
     expect(await refusal("--attention", "0,5")).toContain(
-      "attention at level 5 of a network of 2. Give --attention levels",
+      "--attention 5: the network has 2 levels. Give levels",
     );
     expect(await refusal("--bound", "5")).toContain(
       "--bound cannot be used with --weight none",

@@ -174,7 +174,7 @@ describe("diffeo density", () => {
     );
     expect(code).toBe(3);
     expect(stderr).toMatch(
-      /^diffeo: .*samples put \d+(\.\d)? % into the cluster that holds \d+(\.\d)? % of the rows.* the model is written; fit several seeds with --seeds 5/i,
+      /^diffeo: .*\d+(\.\d)? % of the samples are in a cluster with \d+(\.\d)? % of the rows.* the model is written; fit several seeds with --seeds 5/i,
     );
     expect(stdout).toMatch(
       /^a fitted Gaussian +-\d\.\d{3} {3}\(the model has \d\.\d{3} ± \d\.\d{3} (more|less)\)$/m,

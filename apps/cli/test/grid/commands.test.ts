@@ -74,7 +74,7 @@ describe("diffeo grid", () => {
   it.each([
     ["a short line", "abc\n", "line 1: 3 sites, but a grid [3, 3] has 9"],
     ["a site that is not known", "abcbca.ab\nabcbcacab\n", 'has unknown sites (".")'],
-    ["no grids", "# none\n", "holds no grid"],
+    ["no grids", "# none\n", "contains no grid"],
   ])("refuses %s", async (_, text, message) => {
     writeFileSync(at("odd.txt"), text);
     const words = ["grid", "fit", at("odd.txt"), "--grid", "3,3", "--out", at("odd.model")];

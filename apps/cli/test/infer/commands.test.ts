@@ -295,7 +295,7 @@ describe("a model's own code", () => {
     const { ended } = startDiffeo("infer", at("exits.mjs"), "--out", at("exits"));
     expect(await ended).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("ended the process before the command did"),
+      stderr: expect.stringContaining("ended the process before the command was done"),
     });
   });
 });

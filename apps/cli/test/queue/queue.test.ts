@@ -192,8 +192,8 @@ describe("work as jobs", () => {
     [["--shard", "1/2"], /--shard needs a folder.*--jobs FOLDER/],
     [["--queue", "redis://h", "--shard", "1/2"], /--queue and --shard cannot be combined/],
     [["--queue", "http://me:hush@h"], /names no server/],
-    [["--queue", "redis://h", "--workers", "2"], /--workers are processes on this machine/],
-    [["--shard", "1/2", "--require", "legal", "--jobs", "x"], /known only at the end/],
+    [["--queue", "redis://h", "--workers", "2"], /--workers starts processes on this machine/],
+    [["--shard", "1/2", "--require", "legal", "--jobs", "x"], /the number of jobs is unknown/],
     [["--verify", "2"], /Give a number between 0 and 1/],
     [["--queue", "unix:///nowhere/s"], /cannot use unix:\/\/\/nowhere\/s \(ENOENT\)/],
   ])("says what is wrong with %j", async (words, message) => {

@@ -112,7 +112,7 @@ describe("a count that has no chance under a model, of 0 to 3 and what is as far
       /^log-likelihood +-\d+\.\d{3} ± \d\.\d{3} nats per row \(20 rows; 1 more without a chance\)$/m,
     );
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(
-      /^worse than it should be: 1 of 21 rows has no chance under the model: an integer is beyond all that it knows/,
+      /^problems found: 1 of 21 rows has likelihood zero under the model: an integer is outside of the range that it knows/,
     );
     expect(stdout).not.toMatch(/NaN|Infinity/);
     // Of 21 rows three columns are hidden alone, two of them in 20: nothing is drawn given the

@@ -1,20 +1,20 @@
-/** What is wrong with a model, by its evaluation: sentences, none where nothing is. */
+/** The faults of a model according to its evaluation, as sentences; none if nothing is wrong. */
 import type { Clusters } from "./clusters.ts";
 import type { ColumnCompletion } from "./completion.ts";
 import type { ColumnDistance } from "./distances.ts";
 import type { BaselineLikelihood, TableEvaluation } from "./evaluation.ts";
 
 /**
- * A difference counts beyond so many standard errors: of a few comparisons, and of several clusters
- * at once.
+ * A difference counts as a fault beyond this many standard errors: for a few comparisons, and for
+ * several clusters at once.
  */
 const CLEAR = 3;
 const CLEAR_OF_SEVERAL = 4;
-/** Rows below which errors are not known well enough to say anything. */
+/** With fewer rows, errors are not known well enough to report a fault. */
 const LEAST_ROWS = 10;
-/** A mass is wrong if it is off by this, or by half of what it should be. */
+/** A mass is wrong if it deviates by this, or by half of the true mass. */
 const WRONG_MASS = 0.05;
-/** A share of intervals, or of labels, is wrong if it is off by this. */
+/** A share of intervals or labels is wrong if it deviates by this. */
 const WRONG_SHARE = 0.05;
 
 const percent = (share: number): string => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
@@ -23,7 +23,7 @@ const percent = (share: number): string => `${(100 * share).toFixed(share < 0.1 
 export const isBetter = ({ gain }: BaselineLikelihood, rows: number): boolean =>
   rows >= LEAST_ROWS && !(gain.mean >= -CLEAR * gain.error);
 
-/** Clusters whose mass samples have wrong, in words. */
+/** Clusters in which samples have the wrong mass, as text. */
 export function massFaults({ masses }: Clusters): string[] {
   return masses
     .filter(({ data, samples, error }) => {
@@ -34,15 +34,15 @@ export function massFaults({ masses }: Clusters): string[] {
     })
     .map(
       ({ data, samples }) =>
-        `samples put ${percent(samples)} into the cluster that holds ${percent(data)} of the rows`,
+        `${percent(samples)} of the samples are in a cluster with ${percent(data)} of the rows`,
     );
 }
 
-/** Rows that the model says cannot be. */
+/** Rows to which the model gives likelihood zero. */
 export function chanceFaults({ likelihood: { rows, noChance } }: TableEvaluation): string[] {
   if (noChance === 0) return [];
   return [
-    `${noChance} of ${rows + noChance} rows ${noChance === 1 ? "has" : "have"} no chance under the model: an integer is beyond all that it knows`,
+    `${noChance} of ${rows + noChance} rows ${noChance === 1 ? "has" : "have"} likelihood zero under the model: an integer is outside of the range that it knows`,
   ];
 }
 
@@ -61,16 +61,16 @@ export function baselineFaults({ likelihood, model, baselines }: TableEvaluation
         .filter((own) => own.auc && auc.value - own.auc.value > CLEAR_OF_SEVERAL * auc.error)
         .map(
           ({ name, auc: own }) =>
-            `rows sampled from ${article(name)} are harder to tell from data than the model's, AUC ${own?.value.toFixed(3)} against ${auc.value.toFixed(3)}`,
+            `rows sampled from ${article(name)} are harder to distinguish from data than the model's, AUC ${own?.value.toFixed(3)} compared with ${auc.value.toFixed(3)}`,
         )
     : [];
   return [...likelier, ...closer];
 }
 
-/** Columns that are named where several are wrong. */
+/** Maximum number of columns named in a fault. */
 const NAMED = 3;
 
-/** Columns whose distribution in samples is not that of the rows, beyond chance. */
+/** Columns whose distribution in samples differs from that of the rows beyond chance. */
 export function columnFaults({ model }: TableEvaluation): string[] {
   const wrong = model.columns.filter(isMisshapen);
   if (wrong.length === 0) return [];
@@ -79,22 +79,22 @@ export function columnFaults({ model }: TableEvaluation): string[] {
     .map(({ column, distance, clear }) => `${column} ${distance.toFixed(3)} (${clear.toFixed(3)})`);
   const more = wrong.length > NAMED ? `, and ${wrong.length - NAMED} more` : "";
   return [
-    `${wrong.length === 1 ? "one column" : `${wrong.length} columns`} of the samples ${wrong.length === 1 ? "has" : "have"} another distribution than the rows, by KS (by chance at most): ${named.join(", ")}${more}`,
+    `${wrong.length === 1 ? "one column" : `${wrong.length} columns`} of the samples ${wrong.length === 1 ? "has" : "have"} a different distribution from the rows, by KS (limit by chance): ${named.join(", ")}${more}`,
   ];
 }
 
 /**
- * Whether a column's distance is beyond chance. Where cells are missing it must also be so with
- * these filled in, if less clearly: what is missing need not be like what is there.
+ * Whether a column's distance is beyond chance. If cells are missing, it must also be so with these
+ * filled in, though less clearly: missing cells need not be distributed like the others.
  */
 export const isMisshapen = ({ distance, clear, filled }: ColumnDistance): boolean =>
   distance > clear && (!filled || filled.distance > filled.clear);
 
-/** Whether a classifier tells samples from rows. */
+/** Whether a classifier distinguishes samples from rows. */
 export function classifierFaults({ model: { auc } }: TableEvaluation): string[] {
   if (!auc || auc.value - 0.5 <= CLEAR_OF_SEVERAL * auc.error) return [];
   return [
-    `a classifier tells samples from rows, AUC ${auc.value.toFixed(3)} ± ${auc.error.toFixed(3)}`,
+    `a classifier distinguishes samples from rows, AUC ${auc.value.toFixed(3)} ± ${auc.error.toFixed(3)}`,
   ];
 }
 
@@ -103,7 +103,7 @@ const article = (name: string): string => (name.startsWith("Gaussian") ? `a ${na
 const subject = (name: string): string =>
   name.startsWith("Gaussian") ? `a ${name} has` : `${name} have`;
 
-/** Whether rows are not as likely, among samples, as samples are. */
+/** Whether the likelihoods of rows and of samples have different distributions. */
 export function rankFaults({ calibration }: TableEvaluation): string[] {
   const { distance, clear, worst } = calibration;
   if (distance <= Math.max(clear, WRONG_SHARE)) return [];
@@ -113,8 +113,8 @@ export function rankFaults({ calibration }: TableEvaluation): string[] {
 }
 
 /**
- * The share of the rows measured on that are rows of training, where it is most of them and not in
- * the nature of the table.
+ * The share of the evaluated rows that are training rows, if it is most of them and not a property
+ * of the table itself.
  */
 export function seenShare({ privacy }: TableEvaluation): number | undefined {
   if (!privacy) return undefined;
@@ -129,22 +129,22 @@ export function copyFaults({ privacy }: TableEvaluation): string[] {
   const found: string[] = [];
   if (membership > 0.6 && membership - 0.5 > CLEAR_OF_SEVERAL * membershipError)
     found.push(
-      `samples tell which rows were trained on: a row of training is nearer to them than a held-out row ${percent(membership)} of the time, where half would be fair`,
+      `samples reveal the training rows: a training row is nearer to them than a held-out row in ${percent(membership)} of pairs instead of 50 %`,
     );
   if (samples.copies > fresh.copies + 0.01)
     found.push(
-      `${percent(samples.copies)} of the samples are rows of training, cell by cell; of held-out rows ${percent(fresh.copies)} are`,
+      `${percent(samples.copies)} of the samples equal a training row, cell by cell; of held-out rows ${percent(fresh.copies)} do`,
     );
   if (nearer > 0.6 && nearer - 0.5 > CLEAR_OF_SEVERAL * error)
     found.push(
-      `a sample is nearer to the rows of training than a held-out row is ${percent(nearer)} of the time, where half would be fair`,
+      `a sample is nearer to the training rows than a held-out row is in ${percent(nearer)} of pairs instead of 50 %`,
     );
   return found;
 }
 
 /**
- * Whether the truth of hidden cells is clearly not as often where it should be; the error is that
- * of a right model at least.
+ * Whether the true values of hidden cells are clearly miscalibrated; the error is at least that of
+ * a right model.
  */
 export function isMiscovered({ cells, numbers, labels }: ColumnCompletion): boolean {
   const isOff = (gap: number, error: number): boolean =>
@@ -159,7 +159,7 @@ export function isMiscovered({ cells, numbers, labels }: ColumnCompletion): bool
   );
 }
 
-/** Columns whose hidden cells are clearly not known as well as their draws say. */
+/** Columns whose hidden cells are clearly not distributed like their draws. */
 export function completionFaults({ completion }: TableEvaluation): string[] {
   if (!completion) return [];
   const worst = (found: readonly ColumnCompletion[], how: string): string[] =>
@@ -167,8 +167,8 @@ export function completionFaults({ completion }: TableEvaluation): string[] {
       .filter(isMiscovered)
       .map(({ column, numbers, labels }) =>
         numbers
-          ? `of the truth of ${column}, hidden ${how}, ${percent(numbers.half.mean)} and ${percent(numbers.ninety.mean)} lie within 50 % and 90 % intervals`
-          : `the true ${column}, hidden ${how}, has ${percent(labels?.truth.mean ?? 0)} of the draws, where two draws agree in ${percent(labels?.agreement.mean ?? 0)}`,
+          ? `the 50 % and 90 % intervals of ${column}, hidden ${how}, contain ${percent(numbers.half.mean)} and ${percent(numbers.ninety.mean)} of the true values`
+          : `${percent(labels?.truth.mean ?? 0)} of the draws of ${column}, hidden ${how}, have the true label, but ${percent(labels?.agreement.mean ?? 0)} of pairs of draws agree`,
       );
   return [
     ...worst(completion.alone.columns, "alone"),

@@ -1,4 +1,4 @@
-/** What was found of hidden cells: one line per column, and a part of the HTML report. */
+/** The results for hidden cells: one line per column, and a section of the HTML report. */
 import type {
   ColumnCompletion,
   Coverage,
@@ -12,7 +12,7 @@ import { line, whole } from "./words.ts";
 
 const coverage = ({ half, ninety }: Coverage): string => `${plusMinus(half)}, ${plusMinus(ninety)}`;
 const label = ({ truth, agreement }: LabelCompletion): string =>
-  `the truth has ${plusMinus(truth)} of the draws, two draws agree in ${agreement.mean.toFixed(3)}`;
+  `share of draws with the true label ${plusMinus(truth)}, of pairs of draws that agree ${agreement.mean.toFixed(3)}`;
 
 const columnText = ({ numbers, labels }: ColumnCompletion): string =>
   numbers ? coverage(numbers) : labels ? label(labels) : "";
@@ -20,7 +20,7 @@ const columnText = ({ numbers, labels }: ColumnCompletion): string =>
 const numbersLine = (name: string, { numbers }: HiddenCells): string[] =>
   numbers ? [line(`  ${name}`, `${coverage(numbers)}   (${whole(numbers.cells)} numbers)`)] : [];
 
-/** A table's columns as they were found hidden alone, and among several. */
+/** The columns of a table, hidden alone and among several. */
 function pairs({
   alone,
   several,
@@ -35,7 +35,7 @@ export function completionLines(completion: TableCompletion): string[] {
   return [
     line(
       "completion",
-      `${whole(rows)} rows, ${draws} draws of each hidden cell; share within 50 %, within 90 % of them`,
+      `${whole(rows)} rows, ${draws} draws per hidden cell; share of true values within the 50 % and 90 % intervals of the draws`,
     ),
     ...numbersLine("hidden alone", alone),
     ...numbersLine("hidden among several", several),
@@ -48,7 +48,10 @@ export function completionLines(completion: TableCompletion): string[] {
   ];
 }
 
-/** Columns of one kind of cell as rows of a table, marked where they are off. */
+/**
+ * Columns of one kind of cell as rows of a table; a row is marked if the completion is
+ * miscalibrated.
+ */
 function columnsTable(
   heading: readonly string[],
   found: readonly (readonly [ColumnCompletion, ColumnCompletion | undefined])[],
@@ -76,18 +79,18 @@ export function completionSection(completion: TableCompletion): Html {
   return section(
     "Completion",
     ...columnsTable(
-      ["within 50 %", "within 90 %"],
+      ["within 50 % interval", "within 90 % interval"],
       [...(sum ? [[sum, all(several)[0]] as const] : []), ...found.filter(([one]) => one.numbers)],
       ({ numbers }) => (numbers ? [plusMinus(numbers.half), plusMinus(numbers.ninety)] : []),
     ),
     ...columnsTable(
-      ["draws that have the true label", "two draws agree in", "difference"],
+      ["draws with the true label", "pairs of draws that agree", "difference"],
       found.filter(([one]) => one.labels),
       ({ labels }) =>
         labels ? [plusMinus(labels.truth), plusMinus(labels.agreement), plusMinus(labels.gap)] : [],
     ),
     paragraph(
-      `Cells of ${whole(rows)} held-out rows were hidden, one column or group of columns at a time and several at once, and drawn ${draws} times given the rest of their row. If the model is right, the truth is within the middle half of its draws half of the time and within the middle nine tenths nine times of ten; a true label is drawn as often as two draws agree.`,
+      `Cells of ${whole(rows)} held-out rows were hidden, one column or group of columns at a time and several at once, and sampled ${draws} times given the rest of their row. If the model is right, 50 % of the true values lie within the 50 % intervals of their draws and 90 % within the 90 % intervals, and a draw has the true label as often as two draws agree.`,
     ),
   );
 }

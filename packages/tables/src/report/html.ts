@@ -1,7 +1,7 @@
 /**
- * A report on a model of a table as one HTML file: figures inside, no script, nothing loaded,
- * readable in light and dark and on paper. Everything that stands in it comes from the options, so
- * that the same options give the same file.
+ * A report on a model of a table as one HTML file: with its figures, without scripts or external
+ * resources, readable in light and dark and on paper. Its content depends only on the options, so
+ * the same options give the same file.
  */
 import { escapeText } from "diffeo-picture";
 import type { Attributes } from "../measure/attributes.ts";
@@ -13,26 +13,26 @@ import { style } from "./style.ts";
 import { allFaultsOf, estimateNote, novelty, verdictOf } from "./text.ts";
 import { fixed, percent } from "./words.ts";
 
-/** A column as the report lists it. */
+/** A column in the list of the report. */
 export interface ReportColumn {
   readonly columns: readonly string[];
   readonly kind: string;
-  /** Why it was taken to be that, where it is known. */
+  /** The reason for the domain, if known. */
   readonly reason?: string;
 }
 
-/** What a report says besides the evaluation. */
+/** The content of a report besides the evaluation. */
 export interface ReportOptions {
-  /** What the table is called, and where the model is. */
+  /** The name of the table, and the path of the model. */
   readonly source: string;
   readonly model: string;
   readonly columns: readonly ReportColumn[];
-  /** What is known of the training: names and values. */
+  /** Facts about the training: names and values. */
   readonly training: readonly (readonly [name: string, value: string])[];
   readonly evaluation: TableEvaluation;
   /** SVGs. */
   readonly figures: readonly string[];
-  /** Lines that draw more rows. */
+  /** Commands that sample more rows. */
   readonly commands: readonly string[];
 }
 
@@ -57,7 +57,7 @@ function likelihoodSection(
       (i) => i > 0 && isBetter(likelihood.baselines[i - 1], likelihood.rows),
     ),
     paragraph(
-      `Mean log-likelihood of ${likelihood.rows.toLocaleString("en")} held-out rows in the units of the table${likelihood.noChance > 0 ? `, but for ${likelihood.noChance.toLocaleString("en")} that have no chance under the model` : ""}, with standard errors: a density in numbers, a probability in labels and integers. The baselines have the same domains: a Gaussian in the domains' coordinates, a Gaussian copula with smoothed marginals, and these marginals as independent columns. They were fitted to ${training > 0 ? `the ${training.toLocaleString("en")} training rows` : "nine tenths of the held-out rows at a time"}.`,
+      `Mean log-likelihood of ${likelihood.rows.toLocaleString("en")} held-out rows in the units of the table${likelihood.noChance > 0 ? `, without the ${likelihood.noChance.toLocaleString("en")} of likelihood zero` : ""}, with standard errors. Numbers contribute a density, labels and integers a probability. The baselines have the same domains: a Gaussian in the domains' coordinates, a Gaussian copula with smoothed marginals, and these marginals as independent columns. They were fitted to ${training > 0 ? `the ${training.toLocaleString("en")} training rows` : "nine tenths of the held-out rows at a time"}.`,
     ),
     ...(likelihood.probes === undefined
       ? []
@@ -70,7 +70,7 @@ function samplesSection(evaluation: TableEvaluation): Html {
   const entries = [{ name: "model", ...model }, ...baselines];
   const distances = table(
     [
-      "sampled from",
+      "samples of",
       "AUC",
       "sliced Wasserstein (floor)",
       "energy distance (floor)",
@@ -95,14 +95,14 @@ function samplesSection(evaluation: TableEvaluation): Html {
     "Can samples be distinguished from data?",
     distances,
     paragraph(
-      `${samples.toLocaleString("en")} sampled rows were compared with ${rows.toLocaleString("en")} ${novelty(evaluation)}. AUC is the area under the ROC curve of a classifier trained to separate the two: 0.5 is chance, 1 separates all rows. A floor is the distance that chance alone gives.`,
+      `${samples.toLocaleString("en")} sampled rows were compared with ${rows.toLocaleString("en")} rows ${novelty(evaluation)}. AUC is the area under the ROC curve of a classifier trained to separate the two: 0.5 is chance, 1 separates all rows. A floor is the distance that chance alone gives.`,
     ),
     ...(masses.length > 0
       ? [
           "<h3>Mass by cluster</h3>",
           `<div class="wide"><table><thead><tr><th>cluster</th><th>data</th><th>samples</th><th></th></tr></thead><tbody>${masses.join("")}</tbody></table></div>`,
           ...(clusters.silhouette < 0.5
-            ? [paragraph("The clusters are not separated: they divide one cloud.")]
+            ? [paragraph("The clusters are not separated: they are parts of one cloud.")]
             : []),
         ]
       : []),
@@ -115,7 +115,7 @@ function columnsSection({ model }: TableEvaluation): Html {
     "Columns and pairs",
     '<div class="two">',
     table(
-      ["column", "KS", "by chance up to"],
+      ["column", "KS", "limit by chance"],
       columns
         .slice(0, 30)
         .map(({ column, distance, chance }) => [column, distance.toFixed(3), chance.toFixed(3)]),
@@ -131,18 +131,18 @@ function columnsSection({ model }: TableEvaluation): Html {
     ),
     "</div>",
     paragraph(
-      "Left: the largest gap between the distribution functions of a column in samples and in data, for labels the total variation. Right: the pairs whose rank correlations differ most.",
+      "Left: the largest difference between the distribution functions of a column in samples and in data (for labels, the total variation distance), and the value that chance alone rarely exceeds. Right: the pairs whose rank correlations differ most.",
     ),
   );
 }
 
-/** Columns of which the report says how often they are guessed. */
+/** Number of columns for which the report shows how often they are guessed. */
 const GUESSED = 10;
 
 function attributeParts({ training, fresh, advantage, columns }: Attributes): Html[] {
   return [
     paragraph(
-      `Attributes: an attacker who knows all columns of a row except one takes the sample that is nearest in these, and guesses its cell. On average over the columns the guess is right for ${percent(training)} of the training rows and ${percent(fresh)} of held-out rows, a difference of ${percent(advantage.mean)} ± ${percent(advantage.error)}. The rate for held-out rows is what the table reveals of rows like them; only the difference is what samples reveal of the training rows. A label is right if it is the label, a number if at most a twentieth of the rows lie between it and the guess. The columns with the largest difference:`,
+      `Attributes: an attacker who knows all columns of a row except one finds the nearest sample in these columns, and guesses the cell of that sample. On average over the columns the guess is right for ${percent(training)} of the training rows and ${percent(fresh)} of held-out rows, a difference of ${percent(advantage.mean)} ± ${percent(advantage.error)}. The rate for held-out rows measures what the distribution of the table reveals; only the difference measures what the samples reveal about the training rows. A guess of a label is right if it is the same label; a guess of a number is right if at most 5 % of the rows lie between it and the true value. The columns with the largest difference:`,
     ),
     table(
       ["column", "training rows", "held-out rows"],
@@ -158,14 +158,14 @@ function privacySection(evaluation: TableEvaluation): Html {
   if (!privacy)
     return section(
       "Copies and privacy",
-      paragraph("Not measured: no training rows were given to compare samples with."),
+      paragraph("Not measured: no training rows were given for the comparison."),
     );
   const { samples, fresh, nearer, error, membership, membershipError, among } = privacy;
   const faults = copyFaults(evaluation);
   return section(
     "Copies and privacy",
     table(
-      ["distance to the nearest training row", "median", "nearest twentieth", "copies"],
+      ["distance to the nearest training row", "median", "5th percentile", "copies"],
       [
         ["samples", samples.median.toFixed(3), samples.low.toFixed(3), percent(samples.copies)],
         ["held-out rows", fresh.median.toFixed(3), fresh.low.toFixed(3), percent(fresh.copies)],
@@ -173,14 +173,14 @@ function privacySection(evaluation: TableEvaluation): Html {
       (i) => i === 0 && faults.length > 0,
     ),
     paragraph(
-      `A sample is nearer to the training rows than a held-out row ${percent(nearer)} ± ${percent(error)} of the time; the value is one half if the model learned the distribution and not the rows. Distances are in standard deviations, to the nearest of ${among.toLocaleString("en")} rows.`,
+      `A sample is nearer to the training rows than a held-out row is in ${percent(nearer)} ± ${percent(error)} of pairs; 50 % is expected if the model learned the distribution and not the rows. Distances are in standard deviations, to the nearest of ${among.toLocaleString("en")} rows.`,
     ),
     paragraph(
-      `Membership: a training row is nearer to the samples than a held-out row ${percent(membership)} ± ${percent(membershipError)} of the time. Above one half, nearest neighbours among the samples reveal which rows the model was trained on.`,
+      `Membership: a training row is nearer to the samples than a held-out row is in ${percent(membership)} ± ${percent(membershipError)} of pairs. Above 50 %, nearest neighbours among the samples reveal which rows the model was trained on.`,
     ),
     ...(attributes ? attributeParts(attributes) : []),
     paragraph(
-      "These measures do not cover attacks with access to the model or to most of the other rows, single rows that are unlike all others (a mean hides them), what a good model reveals of a row that it did not copy, and guesses from several samples or by a trained classifier. They are checks for copies, not a proof of privacy: a proof needs training with differential privacy, which this is not.",
+      "These measures do not cover: attacks with access to the model or to most of the other rows; single unusual rows, which a mean hides; what a good model reveals about a row that it did not copy; and guesses from several samples or by a trained classifier. They are checks for copies, not a proof of privacy. A proof needs training with differential privacy, and this model was not trained in that way.",
     ),
   );
 }
@@ -192,7 +192,7 @@ function verdict(evaluation: TableEvaluation): Html {
   if (faults.length === 0)
     return `<p class="verdict good">${escapeText(capital(verdictOf(evaluation)))}.</p>`;
   const items = faults.map((fault) => `<li>${escapeText(capital(fault))}.</li>`);
-  return `<div class="verdict bad"><p>The model is worse than it should be:</p><ul>${items.join("")}</ul></div>`;
+  return `<div class="verdict bad"><p>The evaluation found problems with the model:</p><ul>${items.join("")}</ul></div>`;
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -215,7 +215,7 @@ export function htmlReport(options: ReportOptions): string {
         ]),
       )}</div>`,
       paragraph(
-        "Every sampled row is inside these domains by construction: the model works in an unbounded space, and smooth invertible maps lead from it to the domains.",
+        "Every sampled row lies in these domains by construction: the model works in an unbounded space, and smooth invertible maps take it to the domains.",
       ),
       table(
         ["training", ""],
@@ -228,11 +228,11 @@ export function htmlReport(options: ReportOptions): string {
     columnsSection(evaluation),
     ...(evaluation.completion ? [completionSection(evaluation.completion)] : []),
     privacySection(evaluation),
-    section("Drawing more", `<pre>${commands.map(escapeText).join("\n")}</pre>`),
-    `<footer>${escapeText(model)}, measured by diffeo</footer>`,
+    section("Sampling more rows", `<pre>${commands.map(escapeText).join("\n")}</pre>`),
+    `<footer>${escapeText(model)}, evaluated by diffeo</footer>`,
   ];
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeText(source)}: a model and its worth</title><style>${style}</style></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeText(source)}: a model and its evaluation</title><style>${style}</style></head>
 <body><main>${content.join("\n")}</main></body></html>
 `;
 }

@@ -1,4 +1,4 @@
-/** Pieces of HTML that reports are made of. */
+/** Parts of the HTML of reports. */
 import { escapeText, inPage } from "diffeo-picture";
 import type { Mean } from "../measure/mean.ts";
 import { fixed } from "./words.ts";

@@ -1,5 +1,5 @@
 /**
- * The style of reports: one column of text, figures as wide as they need, colours by custom
+ * The style of reports: one column of text, figures as wide as they need, colours as custom
  * properties.
  */
 export const style = `

@@ -1,6 +1,4 @@
-/**
- * An evaluation as a few lines of text, the last of which says what is wrong, or that nothing is.
- */
+/** An evaluation as a few lines of text. The last line states what is wrong, or that nothing is. */
 import type { TableEvaluation } from "../measure/evaluation.ts";
 import {
   baselineFaults,
@@ -20,7 +18,7 @@ function likelihoodLines({ likelihood }: TableEvaluation): string[] {
   return [
     line(
       "log-likelihood",
-      `${fixed(likelihood.mean, 3)} ± ${fixed(likelihood.error, 3)} nats per row (${whole(likelihood.rows)} rows${likelihood.noChance > 0 ? `; ${whole(likelihood.noChance)} more without a chance` : ""})`,
+      `${fixed(likelihood.mean, 3)} ± ${fixed(likelihood.error, 3)} nats per row (${whole(likelihood.rows)} rows${likelihood.noChance > 0 ? `; ${whole(likelihood.noChance)} more of likelihood zero` : ""})`,
     ),
     ...(likelihood.probes === undefined ? [] : [line("", estimateNote(likelihood.probes))]),
     ...likelihood.baselines.map(({ name, mean, gain }) =>
@@ -32,11 +30,11 @@ function likelihoodLines({ likelihood }: TableEvaluation): string[] {
   ];
 }
 
-/** How likelihoods of wide rows are estimated, in words. */
+/** How likelihoods of wide rows are estimated. */
 export const estimateNote = (probes: number): string =>
-  `estimated: the divergence of each row by ${probes} random directions, without bias; the errors include this noise`;
+  `estimated without bias: the divergence of each row with ${probes} random directions; the errors include this noise`;
 
-/** A gain in words: what the model has more or less. */
+/** A gain as text: how much more or less the model has. */
 const gainText = (gain: number): string =>
   `${fixed(Math.abs(gain), 3)} ${gain < 0 ? "less" : "more"}`;
 
@@ -53,7 +51,7 @@ function sampleLines({ model, baselines, clusters, calibration }: TableEvaluatio
       ? [
           line(
             "two-sample AUC",
-            `${auc.value.toFixed(3)} ± ${auc.error.toFixed(3)}, 0.5 is a coin   (${others})`,
+            `${auc.value.toFixed(3)} ± ${auc.error.toFixed(3)}, 0.5 is chance   (${others})`,
           ),
         ]
       : []),
@@ -61,13 +59,13 @@ function sampleLines({ model, baselines, clusters, calibration }: TableEvaluatio
       ? [
           line(
             "mass by cluster",
-            `${clusters.masses.map(({ data, samples }) => `${percent(data)} (${(100 * samples).toFixed(1)})`).join(", ")}   data (samples)${clusters.silhouette < 0.5 ? "; cuts through one cloud" : ""}`,
+            `${clusters.masses.map(({ data, samples }) => `${percent(data)} (${(100 * samples).toFixed(1)})`).join(", ")}   data (samples)${clusters.silhouette < 0.5 ? "; the clusters are parts of one cloud" : ""}`,
           ),
         ]
       : []),
     line(
       "columns",
-      `largest KS ${far.distance.toFixed(3)} (${far.column}), by chance up to ${far.chance.toFixed(3)}`,
+      `largest KS ${far.distance.toFixed(3)} (${far.column}), limit by chance ${far.chance.toFixed(3)}`,
     ),
     ...(pair
       ? [
@@ -83,7 +81,7 @@ function sampleLines({ model, baselines, clusters, calibration }: TableEvaluatio
     ),
     line(
       "likelihood ranks",
-      `off by ${calibration.distance.toFixed(3)} at most, by chance up to ${calibration.chance.toFixed(3)}`,
+      `largest deviation ${calibration.distance.toFixed(3)}, limit by chance ${calibration.chance.toFixed(3)}`,
     ),
   ];
 }
@@ -94,39 +92,39 @@ function privacyLines({ privacy, attributes, training }: TableEvaluation): strin
       line(
         "nearest training row",
         training > 0
-          ? "not known: too few rows have all their cells"
-          : "not known: the rows of training were not given",
+          ? "unknown: too few rows have all their cells"
+          : "unknown: the training rows were not given",
       ),
     ];
   const { samples, fresh, nearer, error, membership, membershipError } = privacy;
   return [
     line(
       "nearest training row",
-      `${samples.median.toFixed(3)} from samples, ${fresh.median.toFixed(3)} from held-out rows (medians); samples are nearer ${percent(nearer)} ± ${percent(error)} of the time; copies ${percent(samples.copies)}`,
+      `${samples.median.toFixed(3)} from samples, ${fresh.median.toFixed(3)} from held-out rows (medians); samples are nearer in ${percent(nearer)} ± ${percent(error)} of pairs; copies ${percent(samples.copies)}`,
     ),
     line(
       "membership",
-      `rows of training are nearer to the samples than held-out rows ${percent(membership)} ± ${percent(membershipError)} of the time, 50 % tells nothing`,
+      `training rows are nearer to the samples than held-out rows in ${percent(membership)} ± ${percent(membershipError)} of pairs; 50 % reveals nothing`,
     ),
     ...(attributes
       ? [
           line(
             "attributes",
-            `guessed from the nearest sample, a cell of a row of training is right ${percent(attributes.training)} of the time, of a held-out row ${percent(attributes.fresh)}; difference ${percent(attributes.advantage.mean)} ± ${percent(attributes.advantage.error)}, 0 % tells nothing`,
+            `guesses from the nearest sample are right for ${percent(attributes.training)} of cells of training rows and ${percent(attributes.fresh)} of held-out rows; difference ${percent(attributes.advantage.mean)} ± ${percent(attributes.advantage.error)}; 0 % reveals nothing`,
           ),
         ]
       : []),
   ];
 }
 
-/** What fails a model. */
+/** The faults for which a model fails. */
 export const faultsOf = (evaluation: TableEvaluation): string[] => [
   ...chanceFaults(evaluation),
   ...baselineFaults(evaluation),
   ...massFaults(evaluation.clusters),
 ];
 
-/** All that is wrong. */
+/** All faults. */
 export const allFaultsOf = (evaluation: TableEvaluation): string[] => [
   ...faultsOf(evaluation),
   ...columnFaults(evaluation),
@@ -136,32 +134,32 @@ export const allFaultsOf = (evaluation: TableEvaluation): string[] => [
   ...completionFaults(evaluation),
 ];
 
-/** One line on what is wrong, or that nothing is. */
+/** One line that states what is wrong, or that nothing is. */
 export function verdictOf(evaluation: TableEvaluation): string {
   const seen = seenShare(evaluation);
   if (seen !== undefined)
-    return `says little of other rows: ${percent(seen)} of these are rows of training, cell by cell. Measure on rows that the model was not fitted to`;
+    return `not a test on new rows: ${percent(seen)} of these are training rows, cell by cell. Evaluate on rows that the model was not fitted to`;
   const faults = allFaultsOf(evaluation);
-  if (faults.length > 0) return `worse than it should be: ${faults.join("; ")}`;
+  if (faults.length > 0) return `problems found: ${faults.join("; ")}`;
   const { likelihood } = evaluation;
   const untold = likelihood.baselines
     .filter(({ gain }) => !(gain.mean > 2 * gain.error))
     .map(({ name }) => name);
   return untold.length > 0
-    ? `nothing is clearly wrong; in likelihood it cannot be distinguished from: ${untold.join(", ")}`
-    : "better than every baseline, and nothing is clearly wrong";
+    ? `no problem found; in likelihood the model cannot be distinguished from: ${untold.join(", ")}`
+    : "no problem found; the model is better than every baseline";
 }
 
-/** Of rows that were measured on, whether training saw them. */
+/** Whether training saw the evaluated rows, as text. */
 export const novelty = (evaluation: TableEvaluation): string =>
-  seenShare(evaluation) === undefined ? "that training did not see" : "most of which training saw";
+  seenShare(evaluation) === undefined ? "not used in training" : "mostly used in training";
 
-/** The whole, a line each. */
+/** The whole evaluation, one line per measure. */
 export const evaluationText = (evaluation: TableEvaluation): string =>
   `${[
-    `${whole(evaluation.rows)} rows ${novelty(evaluation)}${evaluation.torn > 0 ? `, ${whole(evaluation.torn)} of them with missing cells` : ""}, ${whole(evaluation.samples)} drawn; baselines fitted to ${
+    `${whole(evaluation.rows)} rows ${novelty(evaluation)}${evaluation.torn > 0 ? `, ${whole(evaluation.torn)} of them with missing cells` : ""}, ${whole(evaluation.samples)} sampled; baselines fitted to ${
       evaluation.training > 0
-        ? `${whole(evaluation.training)} rows of training`
+        ? `${whole(evaluation.training)} training rows`
         : "nine tenths of these rows at a time"
     }`,
     ...likelihoodLines(evaluation),

@@ -116,8 +116,8 @@ describe("a report on completion", () => {
 
   it("names columns that are clearly off, and no others", () => {
     expect(completionFaults({ completion } as TableEvaluation)).toEqual([
-      "the true ward, hidden alone, has 50 % of the draws, where two draws agree in 70 %",
-      "of the truth of size, hidden among several, 50 % and 70 % lie within 50 % and 90 % intervals",
+      "50 % of the draws of ward, hidden alone, have the true label, but 70 % of pairs of draws agree",
+      "the 50 % and 90 % intervals of size, hidden among several, contain 50 % and 70 % of the true values",
     ]);
     expect(completionFaults({} as TableEvaluation)).toEqual([]);
   });
@@ -127,7 +127,7 @@ describe("a report on completion", () => {
       "  size                  0.510 ± 0.010, 0.900 ± 0.005   among several 0.500 ± 0.010, 0.700 ± 0.005",
     );
     expect(completionLines(completion)[4]).toContain(
-      "the truth has 0.500 ± 0.010 of the draws, two draws agree in 0.700",
+      "share of draws with the true label 0.500 ± 0.010, of pairs of draws that agree 0.700",
     );
     const html = completionSection(completion);
     expect(html).toContain('<tr class="bad"><td>size</td><td>0.510 ± 0.010</td>');

@@ -48,7 +48,7 @@ describe("an evaluation of a table's model", () => {
     expect([...faultsOf(evaluation), ...rankFaults(evaluation), ...copyFaults(evaluation)]).toEqual(
       [],
     );
-    expect(verdictOf(evaluation)).toBe("better than every baseline, and nothing is clearly wrong");
+    expect(verdictOf(evaluation)).toBe("no problem found; the model is better than every baseline");
     const { likelihood, calibration, model, clusters, privacy } = evaluation;
     expect(likelihood.baselines.map(({ name }) => name)).toEqual([
       "Gaussian",
@@ -68,27 +68,27 @@ describe("an evaluation of a table's model", () => {
     expect(clusters.masses).toHaveLength(2);
     expect(privacy?.among).toBe(1200);
     expect(evaluationText(evaluation)).toMatch(
-      /^250 rows that training did not see, 1,250 drawn; .* 1,200 rows of training\n/,
+      /^250 rows not used in training, 1,250 sampled; .* 1,200 training rows\n/,
     );
     expect(evaluationText(evaluation)).not.toContain("random directions");
     const estimated = { ...evaluation, likelihood: { ...likelihood, probes: 16 } };
-    expect(evaluationText(estimated)).toContain("each row by 16 random directions, without bias");
+    expect(evaluationText(estimated)).toContain("without bias: the divergence of each row with 16 random directions");
   });
 
   it("says that modes have the wrong mass: 97 % where 60 % is", async () => {
     const { evaluation } = await evaluateTable(modes(0.97), plane, { rows, training });
     const faults = faultsOf(evaluation);
     expect(faults.join("; ")).toMatch(
-      /samples put 97 % into the cluster that holds (59|60|61) % of the rows/,
+      /97 % of the samples are in a cluster with (59|60|61) % of the rows/,
     );
     expect(faults[0]).toMatch(
       /^a Gaussian copula has a log-likelihood of -\d\.\d+, 0\.\d+ ± 0\.\d+ nats per row more than the model/,
     );
     expect(faults.join("; ")).toMatch(
-      /harder to tell from data than the model's, AUC 0\.\d+ against 0\.\d+/,
+      /harder to distinguish from data than the model's, AUC 0\.\d+ compared with 0\.\d+/,
     );
     expect(evaluationText(evaluation).trimEnd().split("\n").at(-1)).toBe(
-      `worse than it should be: ${allFaultsOf(evaluation).join("; ")}`,
+      `problems found: ${allFaultsOf(evaluation).join("; ")}`,
     );
     // The model is too sure of the left mode: rows of the right one rank too low.
     expect(rankFaults(evaluation)).toEqual([
@@ -107,7 +107,7 @@ describe("an evaluation of a table's model", () => {
     const { evaluation } = await evaluateTable(copies, plane, { rows, training });
     expect(faultsOf(evaluation)).toEqual([]);
     expect(copyFaults(evaluation).join("; ")).toMatch(
-      /100 % of the samples are rows of training.*nearer.*100 % of the time/,
+      /100 % of the samples equal a training row.*nearer.*100 % of pairs/,
     );
   });
 
@@ -117,9 +117,9 @@ describe("an evaluation of a table's model", () => {
       training: training.slice(0, 200),
     });
     const lines = evaluationText(evaluation).trimEnd().split("\n");
-    expect(lines[0]).toMatch(/^60 rows most of which training saw, /);
+    expect(lines[0]).toMatch(/^60 rows mostly used in training, /);
     expect(lines.at(-1)).toMatch(
-      /^says little of other rows: 100\.0 % of these are rows of training, cell by cell\. Measure on/,
+      /^not a test on new rows: 100\.0 % of these are training rows, cell by cell\. Evaluate on/,
     );
   });
 
@@ -131,7 +131,7 @@ describe("an evaluation of a table's model", () => {
     const scores = await distributions[0].logLikelihood(rows);
     const mean = scores.reduce((s, v) => s + v, 0) / rows.length;
     expect(evaluation.likelihood.baselines[0].mean).toBeCloseTo(mean, 1);
-    expect(evaluationText(evaluation)).toContain("not known: the rows of training were not given");
+    expect(evaluationText(evaluation)).toContain("unknown: the training rows were not given");
     await expect(evaluateTable(modes(0.6), plane, { rows: rows.slice(0, 12) })).rejects.toThrow(
       "12 rows are too few to fit",
     );
