@@ -193,7 +193,8 @@ const grid: Group = {
       load: () => import("./grid/fit.ts"),
     },
     sample: {
-      about: "sample grids, guided by rules if some are given, or complete grids with unknown sites",
+      about:
+        "sample grids, guided by rules if some are given, or complete grids with unknown sites",
       examples: [
         "diffeo grid sample --model sudoku.model --count 8",
         'diffeo grid sample --model sudoku.model --rules "sum (1, *) = 45" --count 4',

@@ -57,7 +57,9 @@ const io: Io = {
 /** Code of a model or a map may end the process, or leave the command waiting forever. */
 const onEarlyExit = (code: number): void => {
   if (code !== 0 && code !== UNSETTLED) return;
-  stderr.write("diffeo: code outside of diffeo, such as a model, ended the process before the command was done\n");
+  stderr.write(
+    "diffeo: code outside of diffeo, such as a model, ended the process before the command was done\n",
+  );
   process.exitCode = 1;
 };
 process.on("exit", onEarlyExit);

@@ -109,7 +109,9 @@ function sdeSpec(text: string): SdeSpec {
     .map((part) => {
       const [, name, value] = /^(\w+)=(\S+)$/.exec(part) ?? [];
       if (name === undefined || Number.isNaN(Number(value)))
-        throw new InvalidArgumentError("Give a name, or a name with options as in vp:min=0.1,max=20.");
+        throw new InvalidArgumentError(
+          "Give a name, or a name with options as in vp:min=0.1,max=20.",
+        );
       return [name, Number(value)];
     });
   const spec = { ...Object.fromEntries(options), kind } as SdeSpec;
@@ -279,7 +281,11 @@ export const declare: Declare = (command, io) =>
         )
         .option("--steps <n>", "number of steps", integer(1, MOST.steps), 250)
         .addOption(new Option("--grid <name>", "spacing of times").choices(grids))
-        .option("--t-end <t>", "time at which to stop (default: a thousandth of the SDE's end time)", positive)
+        .option(
+          "--t-end <t>",
+          "time at which to stop (default: a thousandth of the SDE's end time)",
+          positive,
+        )
         .option("--w <w>", "drift scale", real, 1)
         .option("--denoise", "end with the mean of the data given the last point")
         .option("--count <n>", "number of samples", integer(1, MOST.rows), 1000)

@@ -125,7 +125,7 @@ describe("a page of all packages", () => {
     expect(files).toContain(join(house, "packages/chess/src/diffusion/sample.ts"));
     expect(files.filter((path) => /packages\/\w+\/dist\//.test(path))).toEqual([]);
     expect(scriptsWith(site, /onnxruntime[-_](node|binding)|from ?"node:/)).toEqual([]);
-    expect(scriptsWith(site, /is not a density of diffeo/)).toHaveLength(1);
+    expect(scriptsWith(site, /is not a density written by diffeo/)).toHaveLength(1);
   });
 
   it("loads models from bytes, samples chess positions, draws rows, fits a table and draws from a posterior", async () => {

@@ -42,9 +42,9 @@ describe("density report", () => {
     ["an absolute name", { ...good, dataset: "/tmp/evil" }, /is not a record of a run/],
     ["no name", { ...good, dataset: undefined }, /is not a record of a run/],
     ["a loss that every object has", { ...good, loss: "toString" }, /is not a record of a run/],
-    ["no points", { ...good, points: null }, /"points" is not an object, it is "null"/],
+    ["no points", { ...good, points: null }, /"points" is not an object: "null"/],
     ["no curve", { ...good, curve: undefined }, /"curve" is missing/],
-    ["a list that has every", { ...good, curve: [] }, /"curve" is not an object, it is "\[\]"/],
+    ["a list that has every", { ...good, curve: [] }, /"curve" is not an object: "\[\]"/],
     ["a field of no record", { ...good, more: 1 }, /"more" belongs to no record/],
     [
       "a curve without steps",

@@ -152,7 +152,7 @@ else
       await page.getByRole("button", { name: "Use this table" }).click();
       await page
         .getByText(
-          "pasted.csv, line 3: 1 cell where 2 columns are. Give every row the same number of cells.",
+          "pasted.csv, line 3 has 1 cell, but there are 2 columns. Give every row the same number of cells.",
         )
         .waitFor(SOON);
       await page.getByRole("button", { name: "Correct it here" }).click();

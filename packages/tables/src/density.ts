@@ -1,6 +1,6 @@
 /**
- * diffeo-tables/density: densities of tables of numbers by score matching: preparing a table,
- * fitting, measures, samples and pictures. All of it runs in a page too.
+ * diffeo-tables/density: densities of tables of numbers by score matching: preparation of a table,
+ * fits, measures, samples and pictures. All of it also runs in a page.
  */
 
 export type { Annealed } from "./dkef/annealed.ts";

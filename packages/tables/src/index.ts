@@ -1,6 +1,6 @@
 /**
- * diffeo-tables: generative models of tables, fitted, sampled, completed and measured; all of it
- * runs in a page too. Densities of tables of numbers are in diffeo-tables/density.
+ * diffeo-tables: generative models of tables: fits, samples, completion and evaluation. All of it
+ * also runs in a page. Densities of tables of numbers are in diffeo-tables/density.
  */
 
 export {

@@ -99,7 +99,7 @@ describe("reading CSV", () => {
   it.each([
     ["x,y\n1,2\n3,oops\n", /t\.csv, line 3, column 2 \("y"\): "oops" is not a number/],
     ["x,y\n1,\n", /line 2, column 2 \("y"\): the cell is empty/],
-    ["x,y\n1,2\n3\n", /line 3: 1 cell where 2 columns are/],
+    ["x,y\n1,2\n3\n", /line 3 has 1 cell, but there are 2 columns/],
     ["x,y\n1,2\n\n1,NaN\n", /line 4, column 2/],
     ["x,y\n1,0x10\n", /line 2, column 2 \("y"\): "0x10" is not a number/],
     [
@@ -107,7 +107,7 @@ describe("reading CSV", () => {
       /t\.csv, line 1, column 2: "oops" is not a number, though others .* a line of names/,
     ],
     ["x,y,x\n1,2,3\n", /t\.csv, line 1: two columns are named "x"/],
-    ["x,y\n", /a header and no rows/],
+    ["x,y\n", /a header but no rows/],
     ["", /is empty/],
     ['x,y\n1,"2\n', /t\.csv: /],
   ])("says where %j is wrong", (text, message) => {
@@ -140,14 +140,16 @@ describe("preparing", () => {
   it("says which column is constant, and when columns depend on each other", () => {
     const rows = Array.from({ length: 50 }, (_, i) => [i, Math.sin(i), 3]);
     expect(() => prepare(table(["a", "b", "c"], rows), key(1))).toThrow(
-      /column 3 \("c"\) is 3 in every row.*Leave the column out/,
+      /column 3 \("c"\) is 3 in every row.*Omit the column/,
     );
     const twice = rows.map(([a, b]) => [a, b, 2 * a - b]);
     expect(() => prepare(table(["a", "b", "c"], twice), key(1))).toThrow(/linear combination/);
     expect(() => prepare(table(["a"], [[1], [2], [3]]), key(1))).toThrow(
-      /3 rows do not make three sets/,
+      /3 rows cannot be divided into three sets/,
     );
-    expect(() => prepare(table(["a"], [[1]]), key(1))).toThrow(/1 rows do not make three sets/);
+    expect(() => prepare(table(["a"], [[1]]), key(1))).toThrow(
+      /1 rows cannot be divided into three sets/,
+    );
   });
 
   it("takes columns of any units for what they are", () => {
@@ -287,7 +289,7 @@ describe("a table that is not in the folder", () => {
   it("is not used, and not kept, if it is not the known one", async () => {
     answer("a,b\n1,2\n");
     await expect(uciTable("red-wine", own)).rejects.toThrow(
-      /has checksum \w{64}, not the known \w{64}.* by hand/s,
+      /has checksum \w{64} instead of \w{64}.* yourself/s,
     );
     answer(null, 404);
     await expect(uciTable("red-wine", own)).rejects.toThrow(/answered 404/);

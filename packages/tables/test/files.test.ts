@@ -144,9 +144,9 @@ describe("JSON", () => {
   });
 
   it.each([
-    ['{"a":1}\n{"a":\n', "t, line 2: this is not JSON. Give one object per line."],
+    ['{"a":1}\n{"a":\n', "t, line 2 is not JSON. Give one object per line."],
     ['{"a":[1]}\n', 't, line 1, "a": a list or an object'],
-    ['{"a":1}\n[2]\n', "t, line 2: this is not an object"],
+    ['{"a":1}\n[2]\n', "t, line 2 is not an object"],
   ])("that is not a table is refused: %s", (text, message) => {
     expect(() => parseCells(text, "t")).toThrow(message);
   });
@@ -266,16 +266,16 @@ describe("a compressed file", () => {
       bytes.subarray(0, bytes.length / 2),
       Buffer.concat([bytes, bytes]).fill(7, 900, 990),
     ])
-      await expect(readCells(await fileOf("bad.csv.gz", bad))).rejects.toThrow(/is not whole/);
+      await expect(readCells(await fileOf("bad.csv.gz", bad))).rejects.toThrow(/is incomplete or damaged/);
     const odd = await fileOf("odd.csv.gz", gzipSync(`a,b\n1\n${text}`));
-    await expect(readCells(odd)).rejects.toThrow(/1 cell where 2 columns/);
+    await expect(readCells(odd)).rejects.toThrow(/1 cell, but there are 2 columns/);
   });
 
   it("are refused where memory does not hold their rows", async () => {
     const path = await fileOf("long.csv.gz", gzipSync(`a,b\n${"1,2\n".repeat(100)}`));
     expect((await readCells(path, 2 * 100 * (64 + 2 * 48))).rows).toHaveLength(100);
     await expect(readCells(path, 2 * 99 * (64 + 2 * 48))).rejects.toThrow(
-      /long\.csv\.gz has more than 99 rows, the most of 2 columns that memory holds/,
+      /long\.csv\.gz has more than 99 rows of 2 columns, more than fit into memory/,
     );
   });
 

@@ -74,20 +74,20 @@ describe("a density's file", () => {
     [
       "a first layer of [0, 0, 3e7]",
       made({ w1: empty(0, 0, 3e7) }),
-      /w1 has shape \[0, 0, 30000000\], all else says/,
+      /w1 has shape \[0, 0, 30000000\], but the rest of the file needs/,
     ],
-    ["no kernels", made({ logScales: empty(0) }), /a density of no points, kernels or features/],
-    ["no inducing points", made({ inducing: empty(0, 2) }), /a density of no points/],
+    ["no kernels", made({ logScales: empty(0) }), /it has no points, kernels or features/],
+    ["no inducing points", made({ inducing: empty(0, 2) }), /it has no points/],
+    ["a width of nothing", made({ w1: empty(3, 2, 0) }), /it has no points, kernels or features/],
     [
-      "a width of nothing",
-      made({ w1: empty(3, 2, 0) }),
-      /a density of no points, kernels or features/,
+      "kernels without end",
+      made({ logScales: empty(1e9, 0) }),
+      /has shape .*, but the rest of the file needs/,
     ],
-    ["kernels without end", made({ logScales: empty(1e9, 0) }), /has shape .*, all else says/],
     [
       "three columns",
       made({}, { ...spec, columns: ["a", "b", "c"] }),
-      /the settings of the model are missing or not whole/,
+      /the settings of the model are missing or incomplete/,
     ],
     ["columns that are numbers", made({}, { ...spec, columns: [1, 2] }), /settings of the model/],
     [
@@ -111,7 +111,7 @@ describe("a record", () => {
     [
       "a dataset of ../../evil",
       { ...own, dataset: "../../evil" },
-      /"dataset" is not a dataset of a study, it is "..\/..\/evil"/,
+      /"dataset" is not a dataset of a study: "..\/..\/evil"/,
     ],
     ["a dataset of toString", { ...own, dataset: "toString" }, /"dataset" is not a dataset/],
     ["a loss of its own", { ...own, loss: "mine" }, /"loss" is not a loss of a study/],
@@ -122,7 +122,7 @@ describe("a record", () => {
       { ...own, chosen: { ...own.chosen, annealed: { logZ: 1 } } },
       /"chosen.annealed.effectiveSamples" is missing/,
     ],
-    ["a seed of 0.5", { ...own, seed: 0.5 }, /"seed" is not an integer, it is "0.5"/],
+    ["a seed of 0.5", { ...own, seed: 0.5 }, /"seed" is not an integer: "0.5"/],
     [
       "points of −1",
       { ...own, points: { ...own.points, train: -1 } },
@@ -144,8 +144,8 @@ describe("a record", () => {
 describe("a table", () => {
   const LONG = 2e6;
   it.each<[string, string, RegExp]>([
-    ["digits without end", "1".repeat(LONG), /header and no rows/],
-    ["digits, then none", `${"1".repeat(LONG)}x`, /header and no rows/],
+    ["digits without end", "1".repeat(LONG), /header but no rows/],
+    ["digits, then none", `${"1".repeat(LONG)}x`, /header but no rows/],
     [
       "a cell without end",
       `a,b\n${"1".repeat(LONG)},2`,
@@ -153,12 +153,8 @@ describe("a table", () => {
     ],
     ["a name without end", `${"a".repeat(LONG)},b\n1,2\n3,x`, /line 3, column 2/],
     ["cells without end", ",".repeat(LONG), /more than 100,000 cells/],
-    [
-      "a quote without end",
-      `"${"x".repeat(LONG)}`,
-      /the quote that opens in line 1 does not close/,
-    ],
-    ["quotes without end", '""'.repeat(LONG / 2), /header and no rows/],
+    ["a quote without end", `"${"x".repeat(LONG)}`, /the quote that opens in line 1 is not closed/],
+    ["quotes without end", '""'.repeat(LONG / 2), /header but no rows/],
     [
       "names without end",
       Array.from({ length: 100_001 }, (_, i) => `n${i}`).join(),
@@ -238,9 +234,9 @@ describe("cells", () => {
   });
 
   it.each([
-    ['a,b\n1,"2\n3,4', /the quote that opens in line 2 does not close/],
+    ['a,b\n1,"2\n3,4', /the quote that opens in line 2 is not closed/],
     ['a,b\n1,"2"3\n', /t, line 2, column 2: text after a closing quote/],
-    ['a,b\n1,2"3\n', /t, line 2, column 2: a quote after "2"/],
+    ['a,b\n1,2"3\n', /t, line 2, column 2: a quote follows "2"/],
     ['a,"b\n\nc"\n1,x\n', /t, line 4, column 2/],
   ])("of %j say where they are wrong", (text, message) => {
     expect(() => parseTable(text, "t")).toThrow(message);

@@ -30,16 +30,16 @@ describe("jobs of rows", () => {
     expect(rowsKind.parse(rowsKind.serialize(whole), "a result")).toEqual(whole);
     for (const text of ["", "{}", '{"columns":["a"],"rows":[[null]],"evaluations":50}'])
       expect(() => rowsKind.parse(new TextEncoder().encode(text), "a result")).toThrow(
-        "a result is not rows",
+        "a result does not contain rows",
       );
   });
 
   it.each([
     [whole, undefined],
-    [{ ...whole, rows: rows.slice(1) }, "it has 2 rows, the job has 3"],
-    [{ ...whole, rows: [rows[0], [1], rows[2]] }, "row 2 has 1 cells, the model has 2 columns"],
-    [{ ...whole, columns: ["b", "a"] }, "its columns are not those of the model"],
-    [{ ...whole, evaluations: 2 }, "it has 2 evaluations, the job has 50"],
+    [{ ...whole, rows: rows.slice(1) }, "it has 2 rows, but the job has 3"],
+    [{ ...whole, rows: [rows[0], [1], rows[2]] }, "row 2 has 1 cells, but the model has 2 columns"],
+    [{ ...whole, columns: ["b", "a"] }, "its columns differ from those of the model"],
+    [{ ...whole, evaluations: 2 }, "it has 2 evaluations, but the job has 50"],
   ])("hold their results to the job: %#", (result, misfit) => {
     expect(rowsKind.misfit(result, job, { model })).toBe(misfit);
   });

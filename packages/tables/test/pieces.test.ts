@@ -82,11 +82,11 @@ describe("pieces of CSV", () => {
   it("that are wrong are errors with their line, also those that are nothing", async () => {
     const reader = cellReader("t.csv");
     expect(reader.add("a,b\n1,2\n3,")).toMatchObject({ rows: [["1", "2"]] });
-    expect(() => reader.add("4,5\n6")).toThrow("t.csv, line 3: 3 cells where 2 columns are");
-    expect(() => parseCells("a,b", "t.csv")).toThrow("t.csv has names and no rows");
+    expect(() => reader.add("4,5\n6")).toThrow("t.csv, line 3 has 3 cells, but there are 2 columns");
+    expect(() => parseCells("a,b", "t.csv")).toThrow("t.csv has names but no rows");
     expect(() => parseCells("\n\n", "t.csv")).toThrow("t.csv is empty");
     expect(() => parseCells('a,b\n1,"2\n', "t.csv")).toThrow(
-      "the quote that opens in line 2 does not close",
+      "the quote that opens in line 2 is not closed",
     );
     await expect(readCells(join(folder, "none.csv"))).rejects.toThrow("cannot read");
     await expect(readCells(folder)).rejects.toThrow("EISDIR");

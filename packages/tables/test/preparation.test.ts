@@ -73,10 +73,10 @@ describe("the three sets", () => {
 
   it("take no negative noise and no share that is not a number", () => {
     expect(() => prepare(table(rows), key(1), { noise: -1 })).toThrow(
-      /a noise of -1\. Give a standard deviation ≥ 0/,
+      /the noise is -1\. Give a standard deviation ≥ 0/,
     );
     expect(() => prepare(table(rows), key(1), { test: Number.NaN })).toThrow(
-      /do not make three sets/,
+      /cannot be divided into three sets/,
     );
   });
 });
@@ -124,7 +124,7 @@ describe("whitening", () => {
       );
     for (const rows of [5, 6])
       expect(() => whiteningOf(wide(rows))).toThrow(
-        `t.csv: ${rows} rows are no more than the 6 columns`,
+        `t.csv: ${rows} rows are too few for 6 columns`,
       );
     expect(whiteningOf(wide(7)).logDet).toBeGreaterThan(0);
   });

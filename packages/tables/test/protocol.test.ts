@@ -415,8 +415,8 @@ it("gives the state of the protocol where exact score matching was never looked 
 });
 
 it.each<[Partial<FitOptions>, RegExp]>([
-  [{ loss: "gsm" as "gssm" }, /there is no loss "gsm"\. Use one of sm, ssm, ssm-vr, gssm, gssm-vr/],
-  [{ loss: "toString" as "gssm" }, /there is no loss "toString"/],
+  [{ loss: "gsm" as "gssm" }, /unknown loss "gsm"\. Use one of sm, ssm, ssm-vr, gssm, gssm-vr/],
+  [{ loss: "toString" as "gssm" }, /unknown loss "toString"/],
   [{ inducing: 0 }, /inducing is 0\. Give at least 1/],
   [{ batch: 0 }, /batch is 0\. Give at least 2/],
   [{ batch: 1 }, /batch is 1\. Give at least 2/],

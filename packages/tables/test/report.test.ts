@@ -133,9 +133,9 @@ describe("the table of a study", () => {
 
 ssm-vr, seed 1: the training loss became NaN at step 611
 
-gssm-vr, seed 0: the annealed normaliser rests on 900 effective samples
+gssm-vr, seed 0: the annealed normaliser has only 900 effective samples
 
-gssm-vr, seed 2: the annealed normaliser rests on 400 effective samples`;
+gssm-vr, seed 2: the annealed normaliser has only 400 effective samples`;
 
   it("has means, spreads, pairs and warnings as found by hand", () => {
     expect(studyTable(records)).toBe(`${expected}\n`);

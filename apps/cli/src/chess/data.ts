@@ -104,14 +104,10 @@ async function data(
   command: Command,
 ): Promise<void> {
   const { out, heldOut, limit = Number.POSITIVE_INFINITY, seed, force } = options;
-  if (heldOut !== undefined && !out)
-    fail(
-      "usage",
-      "--held-out needs an output file",
-      "set --out",
-    );
+  if (heldOut !== undefined && !out) fail("usage", "--held-out needs an output file", "set --out");
   if (files.length > 0) refuseBeside(command, "files", ["playouts"]);
-  else refuseBeside(command, "positions of random games", ["format", "skipBad", "fromPly", "perGame"]);
+  else
+    refuseBeside(command, "positions of random games", ["format", "skipBad", "fromPly", "perGame"]);
   const paths = out === undefined ? [] : heldOut === undefined ? [out] : [out, besides(out)];
   const writers = paths.map(writerOf);
   await outputs(

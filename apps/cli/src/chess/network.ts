@@ -54,7 +54,11 @@ export function checkNetwork(options: NetworkOptions): void {
   const { network, width, heads } = options;
   if (network === "unet") checkLevels(options);
   else if (width % heads !== 0)
-    fail("usage", `--width ${width} is not a multiple of --heads ${heads}`, "choose --heads that divide --width");
+    fail(
+      "usage",
+      `--width ${width} is not a multiple of --heads ${heads}`,
+      "choose --heads that divide --width",
+    );
   const least = leastOf(options);
   if (least > MOST_PARAMETERS)
     fail(

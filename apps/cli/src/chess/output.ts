@@ -120,7 +120,8 @@ export async function checkOutput(
   inputs: readonly (string | undefined)[],
 ): Promise<void> {
   const { format, out, trace, frames, force } = options;
-  if (format === "png" && !out) fail("usage", "a PNG cannot be printed to the terminal", "give --out FILE.png");
+  if (format === "png" && !out)
+    fail("usage", "a PNG cannot be printed to the terminal", "give --out FILE.png");
   if (!trace) noteUnused(io, command, "without --trace", ["frames"]);
   else if ((4 / 3) * frames * count * SQUARES * CLASSES > LONGEST_TEXT)
     fail(

@@ -40,8 +40,7 @@ function focusOf(range: readonly number[] | undefined, horizon: number): Focus |
     fail(
       "usage",
       `--focus ${range.join(",")} is not a range of times`,
-      `give two times in (0, ${horizon}], the smaller first, and optionally a share ` +
-        "below 1",
+      `give two times in (0, ${horizon}], the smaller first, and optionally a share below 1`,
     );
   return { from, to, share };
 }

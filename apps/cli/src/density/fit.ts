@@ -246,7 +246,12 @@ export const declare: Declare = (command, io) =>
     .option("--validation <share>", "share of the other rows used for validation", share, 0.1)
     .option("--inducing <n>", "inducing points", integer(1, 100_000), protocol.inducing)
     .option("--batch <n>", "points per step, an even number", integer(2, 1_000_000), protocol.batch)
-    .option("--epochs <n>", "maximum number of passes over the data", integer(1, 1e9), protocol.epochs)
+    .option(
+      "--epochs <n>",
+      "maximum number of passes over the data",
+      integer(1, 1e9),
+      protocol.epochs,
+    )
     .option(
       "--patience <n>",
       "stop after this many steps without a better validation loss",

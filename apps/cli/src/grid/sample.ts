@@ -68,7 +68,11 @@ async function rulesOf(
 /** Rules with known sites and a file of known sites cannot be combined. */
 function requireOneKnown({ known }: SampleCommand, rules: GridRules | undefined, classes: number) {
   if (known !== undefined && rules?.known.some((k) => k < classes))
-    fail("usage", "--rules with known sites cannot be combined with --known", "put the known sites into the file");
+    fail(
+      "usage",
+      "--rules with known sites cannot be combined with --known",
+      "put the known sites into the file",
+    );
 }
 
 /** The grids that meet all rules of --check, known sites included. */

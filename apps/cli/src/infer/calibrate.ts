@@ -98,12 +98,7 @@ export const declare: Declare = (command, io) =>
       repeated,
     )
     .option("--out <folder>", "folder for calibration.json and a picture of the ranks")
-    .option(
-      "--datasets <n>",
-      "number of simulated datasets, in rounds of 64",
-      integer(1, 1e6),
-      256,
-    )
+    .option("--datasets <n>", "number of simulated datasets, in rounds of 64", integer(1, 1e6), 256)
     .option("--thin <n>", "transitions per recorded draw", integer(1, 1000), 5)
     .option("--warmup <n>", "warm-up transitions", integer(0, MOST.steps), 300)
     .option(

@@ -77,8 +77,7 @@ export const declare: Declare = (command, io) =>
     .option("--json", "print the comparison as JSON")
     .addHelpText("after", "\nExample:\n  diffeo compare pooled/ hierarchy/\n")
     .action(async (folders: readonly string[], { json }: { readonly json?: boolean }) => {
-      if (folders.length < 2)
-        fail("usage", "there is only one run", "give at least two");
+      if (folders.length < 2) fail("usage", "there is only one run", "give at least two");
       const names = folders.map((folder) => basename(folder));
       const own = new Set(names).size === names.length ? names : folders;
       const models: Record<string, Loo> = {};

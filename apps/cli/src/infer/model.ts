@@ -25,7 +25,11 @@ export interface Digested<T> {
 
 export async function loadPosteriorModel(path: string): Promise<Digested<PosteriorModel>> {
   if (!existsSync(path))
-    fail("data", `${path} does not exist`, "give a JavaScript file whose default export is a model");
+    fail(
+      "data",
+      `${path} does not exist`,
+      "give a JavaScript file whose default export is a model",
+    );
   const { exports, digest } = await importOwn(path).catch((error: unknown) => {
     if (error instanceof DiffeoError) throw error;
     const typed = /\.[cm]?ts$/.test(path);

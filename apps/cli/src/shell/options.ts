@@ -136,5 +136,4 @@ export function noteUnused(
 }
 
 /** --force, for commands whose results are hard to replace. */
-export const forceOption = (): Option =>
-  new Option("--force", "replace existing files");
+export const forceOption = (): Option => new Option("--force", "replace existing files");

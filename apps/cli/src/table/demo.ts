@@ -59,6 +59,8 @@ async function demo(io: Io, { out: folder, force, ...run }: DemoCommand): Promis
 
 export const declare: Declare = (command, io) =>
   void withRunOptions(
-    command.option("--out <folder>", "folder for the files", "diffeo-demo").addOption(forceOption()),
+    command
+      .option("--out <folder>", "folder for the files", "diffeo-demo")
+      .addOption(forceOption()),
     0,
   ).action((options: DemoCommand) => demo(io, options));

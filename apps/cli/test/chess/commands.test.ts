@@ -99,7 +99,9 @@ describe("diffeo chess data", () => {
   });
 
   it("refuses options that make no sense", async () => {
-    await expect(run("data", "--held-out", "0.1")).rejects.toThrow("--held-out needs an output file");
+    await expect(run("data", "--held-out", "0.1")).rejects.toThrow(
+      "--held-out needs an output file",
+    );
     await expect(run("data", "--limit", "none")).rejects.toThrow("Give an integer");
     await expect(run("data", "--skip-bad", "--per-game", "2")).rejects.toThrow(
       "--skip-bad, --per-game would change",

@@ -98,9 +98,7 @@ describe("diffeo chess sample", () => {
       expect(stderr.trimEnd().split("\n")).toHaveLength(1);
     };
     const fitted = ["sample", "--model", at("a.safetensors"), "--grid", "fitted"];
-    const unmeasured = [
-      "does not contain. Measure them with diffeo chess calibrate",
-    ];
+    const unmeasured = ["does not contain. Measure them with diffeo chess calibrate"];
     await refused(fitted, ...unmeasured);
     await refused([...fitted, "--trace", at("none.json")], ...unmeasured);
     await expect(run("sample", "--model", "smal")).rejects.toThrow(

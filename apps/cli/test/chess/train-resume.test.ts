@@ -199,9 +199,7 @@ describe("diffeo chess train", () => {
     expect(await refusal("--attention", "0,5")).toContain(
       "--attention 5: the network has 2 levels. Give levels",
     );
-    expect(await refusal("--bound", "5")).toContain(
-      "--bound cannot be used with --weight none",
-    );
+    expect(await refusal("--bound", "5")).toContain("--bound cannot be used with --weight none");
     expect(await refusal("--warmup", "60")).toContain(
       "--warmup 60 leaves no step of --steps 60 in which the rate falls. Set --warmup below",
     );

@@ -316,7 +316,7 @@ describe("diffeo density", () => {
     );
     expect(done.stdout).toMatch(/effective samples, plain \(of 2,000\)/);
     expect(done.stdout).toMatch(
-      /\ngssm, seed 0: the annealed normaliser rests on 400 effective samples\n/,
+      /\ngssm, seed 0: the annealed normaliser has only 400 effective samples\n/,
     );
     expect(done.stdout).not.toMatch(/\nssm, seed 0/);
     const report = await diffeo("density", "report", at("study"));

@@ -122,7 +122,9 @@ describe("a study", () => {
     );
     expect(stderr).toMatch(/^1\/4 two-moons-g?ssm-0: /m);
     expect(stderr).toMatch(/ is not used: .* is not a record of a run: .*evil/);
-    expect(stderr).toMatch(/ is not used: it is of red-wine-ssm-0, the job is red-wine-gssm-0/);
+    expect(stderr).toMatch(
+      / is not used: it is a record of red-wine-ssm-0, but the job is red-wine-gssm-0/,
+    );
     expect(stderr).toMatch(/^red-wine-ssm-0: /m);
     expect(stdout).toMatch(/\| score matching \| -15.00 \|/);
     expect(stdout).toMatch(/\n2 runs are not done. Repeat the command to resume\n$/);

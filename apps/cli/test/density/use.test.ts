@@ -96,12 +96,12 @@ describe("the file of a model", () => {
     ...file,
     arrays: { ...file.arrays, [name]: normal(key(4), shape) },
   });
-  const settings = /the settings of the model are missing or not whole.*fit again/;
+  const settings = /the settings of the model are missing or incomplete.*fit again/;
   it.each<[string, (file: Tensors) => Tensors, RegExp]>([
     [
       "another format",
       (file) => ({ ...file, metadata: { format: "x" } }),
-      /is not a density of diffeo/,
+      /is not a density written by diffeo/,
     ],
     ["no settings", (file) => ({ ...file, metadata: { format: file.metadata.format } }), settings],
     [
@@ -114,16 +114,20 @@ describe("the file of a model", () => {
     ["a short matrix", withSpec({ whitening: { ...whitening, matrix: [1, 0, 1] } }), settings],
     ["a normaliser that is not a number", withSpec({ logZ: null }), settings],
     ["a name that is none", withSpec({ columns: ["a", 2] }), settings],
-    ["a short α", withArray("alpha", [5]), /alpha has shape \[5\], all else says \[6\].*fit again/],
+    [
+      "a short α",
+      withArray("alpha", [5]),
+      /alpha has shape \[5\], but the rest of the file needs \[6\].*fit again/,
+    ],
     [
       "points of three columns",
       withArray("inducing", [6, 3]),
-      /inducing has shape \[6, 3\], all else says \[6, 2\]/,
+      /inducing has shape \[6, 3\], but the rest of the file needs \[6, 2\]/,
     ],
     [
       "a layer too wide",
       withArray("w2", [2, 5, 6]),
-      /w2 has shape \[2, 5, 6\], all else says \[2, 5, 5\]/,
+      /w2 has shape \[2, 5, 6\], but the rest of the file needs \[2, 5, 5\]/,
     ],
     [
       "no mixture",

@@ -114,8 +114,18 @@ describe("infer", () => {
         expect(readFileSync(at(`mine/${name}`), "utf8")).toBe(text);
       expect(readdirSync(at("mine"))).toHaveLength(3);
     };
-    await refused(/summary\.json is an input of the command/, "--data", at("mine/summary.json"), "--force");
-    await refused(/chains\.json is an input of the command/, "--data", at("mine/chains.json"), "--force");
+    await refused(
+      /summary\.json is an input of the command/,
+      "--data",
+      at("mine/summary.json"),
+      "--force",
+    );
+    await refused(
+      /chains\.json is an input of the command/,
+      "--data",
+      at("mine/chains.json"),
+      "--force",
+    );
     await refused(/chains\.json already exists.*--force/, "--data", at("data.json"));
     await refused(
       /10000 chains of 10000000 draws exceed the limit of 100,000,000/,

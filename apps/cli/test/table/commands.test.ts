@@ -99,9 +99,7 @@ describe("table", () => {
     );
     expect(fit.stderr).toContain("The model is written; train longer");
     const said = fit.stdout.trimEnd().split("\n").at(-1) ?? "";
-    expect(said.replace("problems found", "diffeo")).toBe(
-      fit.stderr.slice(0, said.length - 17),
-    );
+    expect(said.replace("problems found", "diffeo")).toBe(fit.stderr.slice(0, said.length - 17));
     // The model is kept, whatever it is worth; it is the same for the same seed, and its report
     // comes as JSON and as a page.
     const page = ["--accept", "--json", "--report", at("accepted.html")];

@@ -185,7 +185,7 @@ describe("several seeds", () => {
     );
     expect([flow.code, flow.stderr]).toEqual([
       2,
-      expect.stringContaining("share the flow that the first of them learns"),
+      expect.stringContaining("so the seeds cannot share one flow"),
     ]);
   });
 

@@ -1,5 +1,5 @@
 /**
- * A mixture that follows a fitted density p̃, found in two steps:
+ * A mixture that follows a fitted density p̃, constructed in two steps:
  *
  *   centres   chains on p̃ from the inducing points and from training points find where its mass is; a local Gaussian at
  *             the end of each
@@ -24,28 +24,28 @@ import {
 import { openDensity } from "./path.ts";
 import { parametersOf } from "./steps.ts";
 
-/** Leapfrog steps of a transition, and how its size follows what is accepted. */
+/** Leapfrog steps per transition, and how the step size adapts to the acceptance. */
 export const LEAPFROG = 3;
 export const SIZES = { targetAcceptance: 0.75, gain: 0.4, least: 1e-3, most: 2 } as const;
-/** Particles a call takes. */
+/** Particles per call. */
 export const CHUNK = 512;
 
-/** Training points among the starts of the chains, next to all inducing points. */
+/** Number of training points at which chains start, in addition to all inducing points. */
 const STARTS = 300;
 const CHAIN = 100;
 const ROUNDS = 4;
 const ROUND_SAMPLES = 16_384;
-/** Share of a round's verdict in the new weights; the rest stays as at the start. */
+/** Share of the latest round in the new weights; the rest keeps the initial weights. */
 const TRUST = 0.75;
 
 export const lost = (what: string): never =>
   fail(
     "numerical",
-    `the normaliser cannot be found: ${what}`,
-    "whiten the table, and look for outliers in it",
+    `the normaliser cannot be computed: ${what}`,
+    "whiten the table, and check it for outliers",
   );
 
-/** Ends of chains that leave p̃ as it is, from inducing and training points. */
+/** End points of chains with target p̃, started at inducing and training points. */
 async function centresOf(
   fitted: Fitted,
   train: NdArray,
@@ -95,7 +95,9 @@ async function hessiansAt({ theta, alpha, parameters }: Fitted, points: Float32A
   }
 }
 
-/** log p̃ − log q of points sampled from q, and the share each component has in q there. */
+/**
+ * log p̃ − log q of points sampled from q, and the share of each component in q at these points.
+ */
 type Explain = Compiled<
   [Tensor, Tensor, MixtureInputs<Tensor>, Tensor],
   { readonly logWeight: Tensor; readonly shares: Tensor }
@@ -121,7 +123,7 @@ function openExplain(
 }
 
 /**
- * How much of p̃'s mass each component explains, up to a factor, from points sampled from the
+ * The share of p̃'s mass that each component explains, up to a factor, from points sampled from the
  * mixture.
  */
 async function massOf(
@@ -148,8 +150,8 @@ async function massOf(
 }
 
 /**
- * mass_c ← mass_c + Σ_i e^{w_i − largest} share_ic. Apart, for loops within a function that waits
- * are slow.
+ * mass_c ← mass_c + Σ_i e^{w_i − largest} share_ic. A separate function, because loops within an
+ * async function are slow.
  */
 function addExplained(
   mass: Float64Array,
@@ -164,7 +166,7 @@ function addExplained(
   }
 }
 
-/** Local Gaussians at the ends of chains, under weights that importance sampling has set. */
+/** Local Gaussians at the ends of chains, with weights from importance sampling. */
 export async function adaptedMixture(
   fitted: Fitted,
   train: NdArray,

@@ -1,12 +1,12 @@
 /**
  * The normaliser by annealed importance sampling (R. Neal, 2001). Particles sampled from a
- * normalised q walk through
+ * normalised q move through
  *
  *   log p_β = β log p̃ + (1 − β) log q,   β: 0 → 1,   log w = Σ_k (β_{k+1} − β_k)(log p̃ − log q)(x_k),   E[w] = ∫p̃
  *
- * one transition at each β. E[w] is right whatever q and the transitions are, if they do not depend
- * on the particles that are weighed; all that is adapted here is adapted on particles of its own,
- * before: the mixture q (`adapted-mixture.ts`), and
+ * one transition at each β. E[w] is exact for any q and any transitions that do not depend on the
+ * weighted particles. Everything that is adapted is therefore adapted beforehand, on separate
+ * particles: the mixture q (`adapted-mixture.ts`), and
  *
  *   schedule  a pilot walk measures sd_β(log p̃ − log q) and the step size; β is placed at equal steps of ∫ sd_β dβ, which
  *             gives log w the least variance, (∫ sd_β dβ)²/K, that K steps of fast transitions can have
@@ -21,29 +21,29 @@ import type { Fitted } from "./fitted.ts";
 import { type Mixture, sampleMixture } from "./mixture.ts";
 import { openPath, pathWeights } from "./path.ts";
 
-/** How many particles and temperatures estimate a normaliser. */
+/** The numbers of particles and temperatures that estimate a normaliser. */
 export interface AnnealOptions {
-  /** Default 2,048; doubled, up to six times, while fewer than `enough` are effective. */
+  /** Default 2,048. Doubled, up to six times, while the effective number is below `enough`. */
   readonly particles?: number;
   readonly enough?: number;
-  /** K. Default 10: q is close to p̃ already. */
+  /** K. Default 10, because q is already close to p̃. */
   readonly temperatures?: number;
   readonly key: Key;
   readonly signal?: AbortSignal;
 }
 
-/** A normaliser by annealed importance sampling. */
+/** The estimate of a normaliser by annealed importance sampling. */
 export interface Annealed extends Normaliser {
   /** Share of transitions accepted. */
   readonly acceptance: number;
 }
 
-/** log p̃ − log q of every particle: the logarithm of its weight, were it sampled from q. */
+/** log p̃ − log q of every particle: the logarithm of its weight if it were sampled from q. */
 function logRatios({ values: [logP, logQ] }: Chains<NdArray>): Float64Array {
   return Float64Array.from(logP.data as Float32Array, (p, i) => p - (logQ.data[i] as number));
 }
 
-/** β_0 = 0 … β_K = 1, and the step size of the transition to each. */
+/** β_0 = 0 … β_K = 1, and the step size of the transition at each. */
 interface Schedule {
   readonly betas: readonly number[];
   readonly sizes: readonly number[];
@@ -52,15 +52,15 @@ interface Schedule {
 const deviation = (values: Float64Array): number => Math.sqrt(sumOfSquares(values) / values.length);
 
 const PILOT_PARTICLES = 256;
-/** Δβ·sd of the pilot's own steps. */
+/** Δβ·sd per step of the pilot. */
 const PILOT_STEP = 0.15;
 /**
- * A path so long, ∫ sd_β dβ ≈ 150, would give log w a variance of 150²/K: one particle would
- * outweigh all others.
+ * Maximum path length. With ∫ sd_β dβ ≈ 150, log w would have a variance of 150²/K, so one particle
+ * would outweigh all others.
  */
 const PILOT_STEPS = 1000;
 
-/** Where a pilot walk was: β, ∫ sd_β dβ up to it, and the step size it had come to. */
+/** A point of the pilot walk: β, ∫ sd_β dβ up to it, and the step size there. */
 interface Seen {
   readonly beta: number;
   readonly along: number;
@@ -79,10 +79,10 @@ async function pilot(
   const seen: Seen[] = [{ beta, along: 0, size }];
   for (let i = 0; beta < 1; i++) {
     signal?.throwIfAborted();
-    if (i === PILOT_STEPS) lost(`after ${i} steps of annealing β is ${beta.toPrecision(2)}, not 1`);
+    if (i === PILOT_STEPS)
+      lost(`annealing reached only β = ${beta.toPrecision(2)} after ${i} steps`);
     const sd = Math.max(deviation(logRatios(chains)), 1e-3);
-    if (!Number.isFinite(sd))
-      lost(`the log-density is not finite where β is ${beta.toPrecision(2)}`);
+    if (!Number.isFinite(sd)) lost(`the log-density is not finite at β = ${beta.toPrecision(2)}`);
     const next = Math.min(1, beta + Math.min(PILOT_STEP / sd, 0.05));
     const along = seen[seen.length - 1].along + sd * (next - beta);
     beta = next;
@@ -115,8 +115,8 @@ function placeTemperatures(seen: readonly Seen[], temperatures: number): Schedul
 }
 
 /**
- * One chunk of particles from q to p̃: their log-weights, and the share accepted at every
- * temperature.
+ * Moves one chunk of particles from q to p̃. Returns their log-weights, and the share accepted at
+ * every temperature.
  */
 async function weigh(
   walk: Walk,
@@ -145,7 +145,7 @@ async function weigh(
   return { logWeights, shares };
 }
 
-/** log ∫p̃. `train` gives some of the chains their starts. */
+/** log ∫p̃. `train` provides the starts of some chains. */
 export async function annealedNormaliser(
   fitted: Fitted,
   train: NdArray,
@@ -169,7 +169,7 @@ export async function annealedNormaliser(
         shares.push(...found.shares);
       }
       const found = normaliserOf(logWeights);
-      if (!Number.isFinite(found.logZ)) lost("the log-density is not finite on the way");
+      if (!Number.isFinite(found.logZ)) lost("the log-density is not finite during annealing");
       if (found.effectiveSamples >= enough || goal >= 64 * wanted)
         return { ...found, acceptance: mean(shares) };
     }

@@ -1,12 +1,12 @@
 /**
- * Measures of a fitted density on points it has not seen:
+ * Measures of a fitted density on new points:
  *
  *   exact score matching   ½‖s‖² + tr ∇s                      in float64
  *   log-likelihood         log p̃(x) − log Ẑ
  *   Ẑ                      ∫ e^f q₀ = (8π)^{n/2} E_{x ~ N(0, 4I)}[e^{f(x)}],   since q₀ = e^{−‖x‖²/8} is that Gaussian
  *
- * The mean of e^f is over a few heavy weights: an effective sample size (Σw)²/Σw² goes with it, and
- * a warning when low.
+ * The mean of e^f may depend on a few heavy weights, so an effective sample size (Σw)²/Σw² comes
+ * with it, and a warning if that is low.
  */
 import { type Compiled, compile } from "diffeo/engine";
 import { matvec, type NdArray, reshape, sum, type Tensor } from "diffeo/graph";
@@ -23,7 +23,8 @@ export interface PointMeasures {
 }
 
 /**
- * Measures each point by a fitted state: its unnormalised log-density and its score matching loss.
+ * Evaluates each point with a fitted state: its unnormalised log-density and its score matching
+ * loss.
  */
 export async function measurePoints(
   { theta, alpha, parameters }: Fitted,
@@ -80,7 +81,7 @@ export function normaliserOf(logWeights: ArrayLike<number>, offset = 0): Normali
 /** log ∫ q₀ */
 export const logBaseVolume = (n: number): number => (n / 2) * Math.log(2 * Math.PI * BASE_VARIANCE);
 
-/** Fewer effective samples than this, and an estimate says more about a few draws than about Ẑ. */
+/** With fewer effective samples, an estimate depends more on a few draws than on Ẑ. */
 export const ENOUGH_SAMPLES = 1000;
 
 interface Worth {
@@ -89,8 +90,8 @@ interface Worth {
 }
 
 /**
- * The measures of N(0, I), ½‖x‖² − n and −½‖x‖² − (n/2) log 2π, where ‖x‖² has a mean of `squares`: n
- * if points are whitened.
+ * The measures of N(0, I), ½‖x‖² − n and −½‖x‖² − (n/2) log 2π, where ‖x‖² has the mean `squares`;
+ * n if the points are whitened.
  */
 export const unitGaussianWith = (n: number, squares = n): Worth => ({
   scoreMatching: squares / 2 - n,
@@ -115,7 +116,7 @@ function energyFunction({ theta, parameters }: Fitted): Compiled<[Tensor, Tensor
   );
 }
 
-/** Plain importance sampling from N(0, 4I), as the protocol has it. */
+/** Plain importance sampling from N(0, 4I), as in the protocol. */
 export async function importanceNormaliser(
   fitted: Fitted,
   samples: number,

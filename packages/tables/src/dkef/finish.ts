@@ -1,5 +1,6 @@
 /**
- * The end of a fit: G and b over all training points, then λ alone adjusted on the validation set,
+ * The end of a fit: G and b over all training points, then only λ is adjusted on the validation
+ * set,
  *
  *   G = V diag(e) Vᵀ,   c = Vᵀb,   α(λ) = −V (c/(e + λ))
  *
@@ -10,7 +11,7 @@ import { choice, fold } from "diffeo/random";
 import { parameterArrays } from "./fitted.ts";
 import { type Fitting, freshState, pickRows, stateOf } from "./fitting.ts";
 
-/** How many parts of the points a call takes: few, even if possible, none above 1,000. */
+/** Ranges of points per call: few, of equal size if possible, and of at most 1,000 points. */
 function evenParts(rows: number): (readonly [number, number])[] {
   const least = Math.ceil(rows / 1000);
   const even = Array.from({ length: 8 }, (_, i) => least + i).find((k) => rows % k === 0) ?? least;
@@ -24,7 +25,7 @@ interface System {
   readonly projected: Float64Array;
 }
 
-/** G and b over all training points, decomposed; undefined where they are not finite. */
+/** G and b over all training points, decomposed; undefined if they are not finite. */
 async function systemOf(
   { data: { train }, steps, start, draws }: Fitting,
   theta: Float32Array,
@@ -53,7 +54,7 @@ async function systemOf(
   return { vectors, values, projected };
 }
 
-/** log₁₀ λ after Adam's steps on it, the last that is a number. */
+/** log₁₀ λ after Adam's steps; the last finite value. */
 async function adjusted(
   {
     data: { validation },
@@ -83,7 +84,7 @@ async function adjusted(
   return state.theta[0];
 }
 
-/** α of a step's parameters, if G and b are finite. */
+/** α for the parameters of a step, if G and b are finite. */
 export async function finish(
   fitting: Fitting,
   theta: Float32Array,

@@ -1,13 +1,13 @@
 /**
- * Fitting a deep kernel exponential family: the protocol of Song, Garg, Shi and Ermon (2019) with
+ * Fits a deep kernel exponential family by the protocol of Song, Garg, Shi and Ermon (2019), with
  * any of the losses.
  *
  *   search   steps of training, each followed by a look at the validation set, until patience ends      (`search.ts`)
  *   finish   α of the best step from all training points, λ alone adjusted on the validation set        (`finish.ts`)
  *
- * Every random number is a function of the seed, the purpose and the step, and all but the slices
- * are the same for every loss: two losses of one seed see the same data, start, inducing points and
- * batches, so that they can be compared in pairs.
+ * Every random number is a function of the seed, the purpose and the step. All but the slices are
+ * the same for every loss: two losses with one seed use the same data, initial parameters, inducing
+ * points and batches, and can be compared in pairs.
  */
 import type { Prepared } from "../table/prepare.ts";
 import { finish } from "./finish.ts";
@@ -16,24 +16,24 @@ import { openFitting } from "./fitting.ts";
 import { type Best, search } from "./search.ts";
 import { type FitOptions, settingsOf } from "./settings.ts";
 
-/** A fitted density, the way there, and where it ended. */
+/** A fitted density, the history of the fit, and how it ended. */
 export interface Fit {
   readonly steps: number;
-  /** The step at which patience ended, or the limit was reached. */
+  /** The last step: the patience ran out, or the limit was reached. */
   readonly stopped: number;
   /** Chosen by the loss itself on the validation set, as the protocol does. */
   readonly chosen: Fitted;
   /**
-   * Chosen by exact score matching on the validation set, seen every fifth step; before the fifth
-   * it is `chosen`. Where `both` are requested.
+   * Chosen by exact score matching on the validation set, which is evaluated at every fifth step;
+   * before the fifth step it is `chosen`. Only if `both` are requested.
    */
   readonly chosenByExact?: Fitted;
   /**
-   * By step the validation loss, and by every fifth step exact score matching on the validation
-   * set.
+   * The validation loss by step, and exact score matching on the validation set by every fifth
+   * step.
    */
   readonly curve: { readonly loss: readonly number[]; readonly exact: readonly number[] };
-  /** Why training ended early, if it did. Where not even α can be found it is 0. */
+  /** Why training ended early, if it did. If α cannot be computed, it is 0. */
   readonly failure?: string;
 }
 

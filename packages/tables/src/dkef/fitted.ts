@@ -4,14 +4,14 @@ import type { Dkef } from "diffeo/model";
 
 /** A fitted density: parameters and α. */
 export interface Fitted {
-  /** The step whose state it is. */
+  /** The step of this state. */
   readonly step: number;
   readonly parameters: Dkef<NdArray>;
   readonly theta: Float32Array;
   readonly alpha: Float64Array;
 }
 
-/** The parameters a flat vector holds. */
+/** Reads the parameters from a flat vector. */
 export function parameterArrays(theta: Float32Array, like: Dkef<NdArray>): Dkef<NdArray> {
   let at = 0;
   const cut = ({ shape, data }: NdArray): NdArray => {

@@ -1,5 +1,5 @@
 /**
- * What one fit works with: its data and settings, where it starts, its graphs, and its random
+ * The inputs of one fit: its data and settings, its initial state, its graphs, and its random
  * numbers by purpose.
  */
 import type { NdArray } from "diffeo/graph";
@@ -22,13 +22,13 @@ export interface Fitting {
   readonly steps: FitSteps;
   /** Training points that give α for validation. */
   readonly points: number;
-  /** Validation points a step of the ridge. */
+  /** Validation points per step of the ridge. */
   readonly ridgeBatch: number;
-  /** The numbers that the objective needs for so many points, for a purpose at a step. */
+  /** The random numbers of the objective for this many points, by purpose and step. */
   readonly draws: (purpose: string, step: number, count: number) => ReturnType<typeof drawArrays>;
 }
 
-/** Validation points a step of the ridge, at most. */
+/** Maximum number of validation points per step of the ridge. */
 export const RIDGE_BATCH = 100;
 
 export function openFitting(data: Prepared, settings: Settings): Fitting {

@@ -1,11 +1,11 @@
 /**
- * How much of the gradient of a training step is chance. At parameters θ,
+ * The noise of the gradient of a training step. At parameters θ,
  *
  *   noise = Σᵢ Var[gᵢ]        signal = ‖E g‖²        g = ∇_θ of the loss of a step, through its α
  *
  * over the slices of one batch of points, or over points and slices together. Exact score matching
- * has no slices and no noise of the first kind; what variance reduction takes away is what two
- * losses differ by there.
+ * has no slices and therefore none of the first noise. Losses with and without variance reduction
+ * differ only in this noise.
  */
 
 import { fail } from "diffeo/graph";
@@ -15,27 +15,29 @@ import type { Prepared } from "../table/prepare.ts";
 import { openFitting, pickRows } from "./fitting.ts";
 import { type FitOptions, settingsOf } from "./settings.ts";
 
-/** The noise of a gradient compared with its length. */
+/** The noise of a gradient relative to its length. */
 export interface GradientNoise {
   readonly noise: number;
   /**
-   * Without the share of the noise that the mean of so many draws keeps; 0 where nothing else is
+   * Removes the part of the noise that remains in the mean of this many draws; 0 if nothing else is
    * left.
    */
   readonly signal: number;
 }
 
-/** What is sampled again for each gradient. */
+/** The random numbers that are resampled for each gradient. */
 type NoiseOver = "slices" | "points and slices";
 
-/** What measures the noise of gradients, opened once. */
+/** Measures the noise of gradients; compiled once. */
 export interface OpenGradientNoise extends Closable {
-  /** At the parameters of a step, by so many gradients. Default over 16 draws of the slices. */
+  /**
+   * At the parameters of a step, from this many gradients. Default: over 16 draws of the slices.
+   */
   at(theta: Float32Array, draws?: number, over?: NoiseOver): Promise<GradientNoise>;
   dispose(): Promise<void>;
 }
 
-/** The gradients of the fit that the same data and options give, at a batch of its own. */
+/** Noise of the gradients of a fit with the same data and options, on a separate batch. */
 export function openGradientNoise(data: Prepared, options: FitOptions): OpenGradientNoise {
   const settings = settingsOf(options, data.train.shape[0]);
   const { batch } = settings;
@@ -48,7 +50,11 @@ export function openGradientNoise(data: Prepared, options: FitOptions): OpenGrad
   return {
     at: async (theta, draws = 16, over = "slices") => {
       if (!(Number.isInteger(draws) && draws >= 2))
-        fail("usage", `a variance of ${draws} gradients`, "give an integer, at least 2");
+        fail(
+          "usage",
+          `${draws} gradients are too few for a variance`,
+          "give an integer, at least 2",
+        );
       const sum = new Float64Array(theta.length);
       let squares = 0;
       for (let i = 0; i < draws; i++) {

@@ -1,11 +1,11 @@
 /**
- * A mixture of Gaussians that follows a density p̃ closely enough to start from:
+ * A mixture of Gaussians close enough to a density p̃ for chains and particles to start from:
  *
  *   q(x) = Σ_c π_c N(x; μ_c, P_c⁻¹),   P_c = −∇² log p̃(μ_c), its eigenvalues kept within [1/widest², 1/narrowest²]
  *
- * Each component is the local Gaussian of p̃ about a point μ_c. Densities fitted by score matching
- * have narrow spikes that a broad Gaussian does not find in a million draws; chains that start at
- * the data and at the inducing points do.
+ * Each component is the local Gaussian of p̃ at a point μ_c. Densities fitted by score matching
+ * have narrow spikes that a million draws of a broad Gaussian do not find. Chains that start at the
+ * data and at the inducing points find them.
  */
 import {
   add,
@@ -26,9 +26,9 @@ export interface Mixture {
   readonly n: number;
   /** π, summing to 1. */
   readonly weights: Float64Array;
-  /** μ_c, one a row. */
+  /** μ_c, one per row. */
   readonly centres: Float64Array;
-  /** A_c with A_cA_cᵀ = P_c, n×n row-major, one after another. */
+  /** A_c with A_cA_cᵀ = P_c, n×n row-major, concatenated. */
   readonly whiteners: Float64Array;
   /** B_c with B_cB_cᵀ = P_c⁻¹. */
   readonly roots: Float64Array;
@@ -38,12 +38,12 @@ export interface Mixture {
 
 const WIDEST = 0.8;
 const NARROWEST = 0.01;
-/** Weight of the broad component N(0, variance·I), which keeps p̃/q bounded far out. */
+/** Weight of the broad component N(0, variance·I), which bounds p̃/q far from the data. */
 const BROAD = 0.1;
 
 /**
- * Gaussians at the rows of `centres` from the Hessians of log p̃ there, all of one weight, and a
- * broad one.
+ * Gaussians at the rows of `centres` with the Hessians of log p̃ there, all of the same weight, and
+ * a broad one.
  */
 export function localMixture(
   centres: ArrayLike<number>,
@@ -82,8 +82,8 @@ const broadAxes = (n: number, variance: number) => ({
 });
 
 /**
- * Eigenvectors of −H, and its eigenvalues within bounds. Adding a multiple of I that makes −H
- * positive changes neither.
+ * Eigenvectors of −H, and its eigenvalues clipped to the bounds. H is shifted by a multiple of I to
+ * make −H positive, which changes neither.
  */
 function localAxes(hessians: ArrayLike<number>, at: number, n: number) {
   const shifted = new Float64Array(n * n);
@@ -104,13 +104,15 @@ function localAxes(hessians: ArrayLike<number>, at: number, n: number) {
   };
 }
 
-/** The same components under other weights. */
+/** The same components with other weights. */
 export const reweight = (mixture: Mixture, weights: Float64Array): Mixture => ({
   ...mixture,
   weights,
 });
 
-/** Where numbers that never fall first exceed a bound; their count if none does. */
+/**
+ * The index of the first number above a bound in an ascending list; the length if there is none.
+ */
 function firstAbove(values: Float64Array, bound: number): number {
   let [from, to] = [0, values.length];
   while (from < to) {
@@ -145,9 +147,7 @@ export function sampleMixture(
   return out;
 }
 
-/**
- * What the graph needs of a mixture: P_c^{½}x = x·whitener − offset, and the logarithms of weights.
- */
+/** The inputs of the graph: P_c^{½}x = x·whitener − offset, and the logarithms of weights. */
 export interface MixtureInputs<T> {
   /** [n, C·n] */
   readonly whitener: T;

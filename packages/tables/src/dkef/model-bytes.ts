@@ -1,6 +1,6 @@
 /**
- * A fitted density as the bytes of a file: parameters and α by name, and next to them all that is
- * needed to use them on raw rows.
+ * A fitted density as the bytes of a file: parameters and α by name, and everything that is needed
+ * to use them on raw rows.
  */
 import { fail, mapTree, type NdArray, type Shape } from "diffeo/graph";
 import { type Dkef, dkefShapes } from "diffeo/model";
@@ -11,7 +11,7 @@ import type { Fitted } from "./fitted.ts";
 
 const FORMAT = "diffeo-dkef-1";
 
-/** The settings of a density, as its file has them. */
+/** The settings of a density in its file. */
 export interface DensitySpec {
   /** The name of its objective. */
   readonly loss: string;
@@ -19,19 +19,19 @@ export interface DensitySpec {
   readonly columns: readonly string[];
   readonly whitening: Whitening;
   /**
-   * log ∫p̃ of the whitened points. Absent where numbers were lost: the density is then known up to
-   * a factor.
+   * log ∫p̃ of the whitened points. Absent if numbers were lost: the density is then known up to a
+   * factor.
    */
   readonly logZ?: number | undefined;
 }
 
-/** A fitted density with its settings: what a file holds. */
+/** A fitted density with its settings: the content of a file. */
 export interface DensityModel {
   readonly spec: DensitySpec;
   readonly fitted: Fitted;
 }
 
-/** The bytes of a fitted density, in parts to be written one after another. */
+/** The bytes of a fitted density, in parts that are written one after another. */
 export function serializeDensity(spec: DensitySpec, fitted: Fitted): Uint8Array[] {
   const { inducing, features, mixture, logLambda } = fitted.parameters;
   const alpha: NdArray = {
@@ -61,12 +61,11 @@ const specSchema = v.pipe(
   ),
   v.check(({ columns, whitening: { mean, matrix } }) => {
     return mean.length === columns.length && matrix.length === columns.length ** 2;
-  }, "the whitening is not that of the columns"),
+  }, "the whitening does not fit the columns"),
 );
 
 /**
- * The settings a text holds; undefined where something is missing, or numbers do not fit the
- * columns.
+ * The settings in a text; undefined if something is missing, or if numbers do not fit the columns.
  */
 function specIn(text: unknown): DensitySpec | undefined {
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), specSchema), text);
@@ -76,22 +75,22 @@ function specIn(text: unknown): DensitySpec | undefined {
 const isShape = (value: unknown): value is Shape => Array.isArray(value);
 
 /**
- * A density out of its bytes; `path` is what errors call it. The arrays say how large the density
- * is, each has as many numbers as the file has bytes for, and all must agree: nothing is made that
- * the file does not hold.
+ * Parses a density from its bytes; errors call it `path`. The arrays determine the size of the
+ * density. Each must have as many numbers as the file has bytes for, and all must agree, so no size
+ * in the file allocates more memory than the file has bytes.
  */
 export function parseDensity(bytes: Uint8Array, path = "the model"): DensityModel {
   const { arrays, metadata } = parseSafetensors(bytes, path);
   if (metadata.format !== FORMAT)
     fail(
       "data",
-      `${path} is not a density of diffeo`,
+      `${path} is not a density written by diffeo`,
       "give a model.safetensors that diffeo density fit wrote",
     );
   const damaged = (what: string): never =>
     fail("data", `${path}: ${what}`, "the file is damaged; fit again");
   const spec =
-    specIn(metadata.spec) ?? damaged("the settings of the model are missing or not whole");
+    specIn(metadata.spec) ?? damaged("the settings of the model are missing or incomplete");
   const step = Number(metadata.step);
   if (!(Number.isSafeInteger(step) && step >= 0))
     damaged("the step of the model is not an integer");
@@ -100,14 +99,16 @@ export function parseDensity(bytes: Uint8Array, path = "the model"): DensityMode
   const shaped = (name: string, shape: Shape): NdArray => {
     const array = pick(name);
     if (array.shape.join() !== shape.join())
-      damaged(`${name} has shape [${array.shape.join(", ")}], all else says [${shape.join(", ")}]`);
+      damaged(
+        `${name} has shape [${array.shape.join(", ")}], but the rest of the file needs [${shape.join(", ")}]`,
+      );
     return array;
   };
   const [points = 0] = pick("inducing").shape;
   const [kernels = 0] = pick("logScales").shape;
   const width = pick("w1").shape[2] ?? 0;
   if (points === 0 || kernels === 0 || width === 0)
-    damaged("a density of no points, kernels or features");
+    damaged("it has no points, kernels or features");
   const shapes = dkefShapes({ points, n: spec.columns.length, kernels, width });
   const parameters = mapTree<Shape, NdArray>(
     shapes,

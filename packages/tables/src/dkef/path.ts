@@ -1,6 +1,6 @@
 /**
- * The path from a mixture q to a fitted density p̃ that particles walk along: log p_β = β log p̃ +
- * (1 − β) log q, as a target of two terms; and p̃ alone, for chains that leave it as it is.
+ * The path from a mixture q to a fitted density p̃, along which particles move: log p_β = β log p̃
+ * + (1 − β) log q, as a target of two terms; and p̃ alone, for chains with the target p̃.
  */
 import type { NdArray, Tensor } from "diffeo/graph";
 import { openWalk, type Walk } from "diffeo/mcmc";
@@ -18,8 +18,8 @@ interface Ends<T> {
 const vector = (data: Float32Array): NdArray => ({ shape: [data.length], dtype: "float32", data });
 
 /**
- * Chains on p̃, with so many leapfrog steps a transition. The path's at β = 1 are the same, and
- * would compute q for nothing.
+ * Chains with target p̃ and this many leapfrog steps per transition. The chains of the path at β =
+ * 1 have the same target, but would compute q needlessly.
  */
 export const openDensity = ({ theta, alpha, parameters }: Fitted, leapfrog: number): Walk =>
   openWalk<Omit<Ends<Tensor>, "mixture">>(
@@ -32,7 +32,7 @@ export const openDensity = ({ theta, alpha, parameters }: Fitted, leapfrog: numb
   );
 
 /**
- * Chains on the path, with so many leapfrog steps a transition; at β they have the weights
+ * Chains on the path, with this many leapfrog steps per transition; at β their weights are
  * `pathWeights(β)`.
  */
 export function openPath(
@@ -57,7 +57,7 @@ export function openPath(
   );
 }
 
-/** β and 1 − β as the graph's float32 has them. */
+/** β and 1 − β in the graph's float32. */
 export const pathWeights = (beta: number): readonly number[] => {
   const b = Math.fround(beta);
   return [b, Math.fround(1 - b)];

@@ -1,6 +1,6 @@
 /**
- * Rows sampled from a fitted density by Markov chains that start at draws of its adapted mixture,
- * chosen by their weight.
+ * Samples rows of a fitted density by Markov chains that start at draws of its adapted mixture,
+ * selected by their weight.
  */
 import type { NdArray } from "diffeo/graph";
 import { type Chains, runWalk } from "diffeo/mcmc";
@@ -12,11 +12,11 @@ import { sampleMixture } from "./mixture.ts";
 import type { DensityModel } from "./model-bytes.ts";
 import { openDensity, openPath } from "./path.ts";
 
-/** How rows of a density are sampled. */
+/** Options for sampling rows of a density. */
 export interface RowSampleOptions {
-  /** Hamiltonian Monte Carlo, or MALA, Langevin steps with a Metropolis test. Default hmc. */
+  /** Hamiltonian Monte Carlo, or MALA (Langevin steps with a Metropolis test). Default hmc. */
   readonly method?: "hmc" | "mala";
-  /** Transitions of every chain. Default 200. */
+  /** Transitions per chain. Default 200. */
   readonly steps?: number;
   readonly key: Key;
   readonly signal?: AbortSignal;
@@ -24,7 +24,7 @@ export interface RowSampleOptions {
 
 const LEAPFROG = { hmc: 5, mala: 1 } as const;
 const ACCEPTANCE = { hmc: 0.75, mala: 0.6 } as const;
-/** Draws of the mixture a start is chosen from. */
+/** Draws of the mixture per start. */
 const CANDIDATES = 8;
 
 /** Samples rows of a density, in the units of its table. */
@@ -50,7 +50,7 @@ export async function sampleRows(
     const starts = await walk.start(chosen(candidates, count, fold(key, "resample")));
     const { chains } = await runWalk(walk, starts, {
       steps,
-      // The size settles in the first half and is fixed in the second.
+      // The step size adapts in the first half and is fixed in the second.
       warmup: Math.ceil(steps / 2),
       stepSize: 0.2,
       targetAcceptance: ACCEPTANCE[method],
@@ -70,7 +70,7 @@ export async function sampleRows(
   }
 }
 
-/** `count` of the candidates, each as often as its weight p̃/q says. */
+/** Selects `count` of the candidates in proportion to the weights p̃/q. */
 function chosen(
   { x, values: [logP, logQ] }: Chains<NdArray>,
   count: number,

@@ -1,5 +1,5 @@
 /**
- * A fitted density on rows y, x = ψ(y) = (y − mean) W being what it was fitted on:
+ * A fitted density on rows y, where x = ψ(y) = (y − mean) W is the space of the fit:
  *
  *   log q(y) = log p̃(x) − log Ẑ + log|det W|      ∇_y log q = W ∇_x log p̃      (Theorem 1, pulled back through ψ)
  */
@@ -20,10 +20,10 @@ export interface RowScores {
   readonly score: Float64Array;
 }
 
-/** Rows a call takes, for memory grows with them. */
+/** Rows per call; memory grows with them. */
 const PART = 1000;
 
-/** The columns a model was fitted on, in its order. */
+/** The columns a model was fitted to, in its order. */
 export const modelColumns =
   ({ spec }: DensityModel): Selection =>
   ({ source, columns }) =>
@@ -32,8 +32,8 @@ export const modelColumns =
       if (at < 0)
         fail(
           "data",
-          `${source} has no column "${name}", which the model was fitted on`,
-          "give a table with it",
+          `${source} has no column "${name}", which the model needs`,
+          "give a table with this column",
         );
       return at;
     });
@@ -41,7 +41,7 @@ export const modelColumns =
 /**
  * Log-densities and scores of rows, in the units of the table.
  *
- * @throws DiffeoError of kind `data` where columns of the model are missing, or the model has no
+ * @throws DiffeoError of kind `data` if columns of the model are missing, or if the model has no
  * normaliser
  */
 export async function scoreRows(model: DensityModel, table: Table): Promise<RowScores> {
@@ -50,8 +50,8 @@ export async function scoreRows(model: DensityModel, table: Table): Promise<RowS
   if (logZ === undefined)
     fail(
       "data",
-      "the model has no normaliser, for its fit was lost",
-      "fit again; sample needs none",
+      "the model has no normaliser, because numbers were lost in its fit",
+      "fit again; sampling works without it",
     );
   const n = spec.columns.length;
   const { values } = selectColumns(table, modelColumns(model));

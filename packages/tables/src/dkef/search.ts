@@ -1,6 +1,6 @@
 /**
- * The search of a fit: steps of training, each followed by a look at the validation set, until
- * patience ends.
+ * The search of a fit: training steps, each followed by an evaluation on the validation set, until
+ * the patience runs out.
  */
 import type { NdArray } from "diffeo/graph";
 import { choice, fold, permutation } from "diffeo/random";
@@ -8,10 +8,10 @@ import { type AdamState, flatten } from "diffeo/train";
 import { type Fitted, parameterArrays } from "./fitted.ts";
 import { type Fitting, freshState, pickRows, stateOf } from "./fitting.ts";
 
-/** Steps between looks at exact score matching, which costs as much as a tenth of a step each. */
+/** Steps between evaluations of exact score matching, each of which costs a tenth of a step. */
 export const EXACT_EVERY = 5;
 
-/** The parameters of a step, and what they were chosen for. */
+/** The parameters of a step, and the value they were chosen by. */
 export interface Best {
   readonly step: number;
   readonly value: number;
@@ -22,7 +22,7 @@ export interface Found {
   readonly steps: number;
   readonly stopped: number;
   /**
-   * By the loss on the validation set, and by exact score matching there, if that was looked at.
+   * By the loss on the validation set, and by exact score matching there, if that was evaluated.
    */
   readonly best: Best;
   readonly bestByExact?: Best;
@@ -30,10 +30,10 @@ export interface Found {
   readonly failure?: string;
 }
 
-/** Numbers that are not finite end a search, and what it has found so far remains. */
+/** Numbers that are not finite end a search, which keeps what it has found so far. */
 class Lost extends Error {}
 
-/** Batches of training points, epoch after epoch, each in an order of its own. */
+/** Batches of training points; each epoch has its own order. */
 function* batchesOf({
   data: { train },
   root,
@@ -69,7 +69,7 @@ async function trained(
   return next;
 }
 
-/** The loss on the validation set with α from random training points, and that α. */
+/** The loss on the validation set with α from random training points, and this α. */
 async function validated(
   { data: { train, validation }, steps, draws, points, root }: Fitting,
   theta: Float32Array,

@@ -1,10 +1,10 @@
-/** The options of a fit, their defaults, and what it cannot be. */
+/** The options of a fit, their defaults, and the errors of wrong ones. */
 import { fail } from "diffeo/graph";
 import { type Objective, type ObjectiveName, objectives } from "diffeo/matching";
 import type { DkefOptions } from "diffeo/model";
 import type { Fitted } from "./fitted.ts";
 
-/** How a density is fitted. */
+/** Options for the fit of a density. */
 export interface FitOptions {
   /** One of the five by name, or a custom objective. */
   readonly loss: ObjectiveName | Objective;
@@ -12,42 +12,42 @@ export interface FitOptions {
   /** L. Default 200. */
   readonly inducing?: number;
   readonly model?: DkefOptions;
-  /** Points a step, half of them for α. Default 200. */
+  /** Points per step, half of them for α. Default 200. */
   readonly batch?: number;
   /** Training points that give α for validation. Default 1,000. */
   readonly points?: number;
   /** Default 500 epochs of ⌊N/batch⌋ steps. */
   readonly epochs?: number;
-  /** Stop after so many steps without a better validation loss. Default 200. */
+  /** Stop after this many steps without a better validation loss. Default 200. */
   readonly patience?: number;
-  /** Go on for so many steps even after stopping, for the curves alone. Default 0. */
+  /** Continue for this many steps after stopping, only for the curves. Default 0. */
   readonly leastSteps?: number;
   /** Default 1e-2, with gradients clipped at a norm of 100. */
   readonly rate?: number;
   readonly clip?: number;
-  /** The last adjustment of λ alone: 1,000 steps of 1e-3. */
+  /** The final adjustment of λ alone: 1,000 steps with rate 1e-3. */
   readonly ridgeSteps?: number;
   readonly ridgeRate?: number;
-  /** Finish the state chosen by exact score matching too. Default false. */
+  /** Also finish the state chosen by exact score matching. Default false. */
   readonly both?: boolean;
-  /** Called after every step, which waits for it. */
+  /** Called after every step; the fit waits for it. */
   readonly onStep?: (progress: DensityFitProgress) => Promise<void> | void;
   readonly signal?: AbortSignal;
 }
 
-/** How far the fit of a density is. */
+/** The progress of a fit. */
 export interface DensityFitProgress {
   readonly step: number;
   readonly most: number;
   readonly validation: number;
   readonly best: number;
-  /** Exact score matching on the validation set, where it was looked at. */
+  /** Exact score matching on the validation set, at the steps that evaluate it. */
   readonly exact?: number;
-  /** The density as it is by then, with the α of the validation. */
+  /** The density at this step, with the α of the validation. */
   readonly fitted: () => Fitted;
 }
 
-/** What a fit is by default. */
+/** The default settings of a fit. */
 export const protocol = {
   inducing: 200,
   batch: 200,
@@ -65,7 +65,7 @@ export type Settings = FitOptions & { readonly [name in keyof typeof protocol]: 
 
 const LEAST: Partial<Record<keyof typeof protocol, number>> = { inducing: 1, batch: 2, points: 1 };
 
-/** The options over the protocol, for a table of so many training rows. */
+/** The options merged with the protocol, for a table with this many training rows. */
 export function settingsOf(options: FitOptions, rows: number): Settings {
   const given = Object.fromEntries(
     Object.entries(options).filter(([, value]) => value !== undefined),
@@ -80,7 +80,7 @@ export function settingsOf(options: FitOptions, rows: number): Settings {
   if (batch % 2 !== 0)
     fail(
       "usage",
-      `a batch of ${batch} has no halves, one for α and one for the loss`,
+      `a batch of ${batch} cannot be halved, for α and for the loss`,
       "give an even batch",
     );
   if (rows < inducing)
@@ -103,7 +103,7 @@ export function objectiveOf(loss: ObjectiveName | Objective): Objective {
   if (!Object.hasOwn(objectives, loss))
     fail(
       "usage",
-      `there is no loss "${loss}"`,
+      `unknown loss "${loss}"`,
       `use one of ${Object.keys(objectives).join(", ")}, or an objective`,
     );
   return objectives[loss]();

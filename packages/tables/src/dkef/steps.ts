@@ -1,8 +1,8 @@
 /**
  * The graphs of a fit, compiled once for a dataset's sizes and a loss:
  *
- *   train     200 points: α from the first half, the loss on the second, Adam on everything through α
- *   gradient  what that descends by
+ *   train     200 points: α from the first half, the loss on the second, an Adam step on all parameters through α
+ *   gradient  the gradient of that loss
  *   validate  α from random training points, then the loss on the validation set
  *   exact     exact score matching on the validation set, for a given α
  *   equations sums of G and b over points
@@ -46,12 +46,12 @@ import { type AdamState, adam, clipFactor, flatten, flattenTensors, unflatten } 
 
 export interface FitSizes {
   readonly n: number;
-  /** Points a step; even. */
+  /** Points per step; even. */
   readonly batch: number;
   /** Points that give α for validation. */
   readonly points: number;
   readonly validation: number;
-  /** Points a step of the ridge. */
+  /** Points per step of the ridge. */
   readonly ridgeBatch: number;
 }
 
@@ -100,13 +100,13 @@ function ridgeAlpha(
   return neg(squeeze(matmul(vectors, expandDims(div(projected, add(values, lambda)), -1)), -1));
 }
 
-/** What every graph of a fit is made from. */
+/** The inputs of every graph of a fit. */
 interface Parts {
   readonly objective: Objective;
   readonly like: Dkef<NdArray>;
   readonly sizes: FitSizes;
   readonly rates: FitRates;
-  /** Numbers in all parameters. */
+  /** Number of values in all parameters. */
   readonly size: number;
 }
 

@@ -23,22 +23,22 @@ import type { TableModel } from "../diffusion/query/index.ts";
 const whole = (least: number, most: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
 
-/** How a job fits. */
+/** The settings of a fit in a job. */
 export interface TableFitParameters {
   readonly seed: number;
-  /** Default: as many as `usualSteps` says. */
+  /** Default: the result of `usualSteps`. */
   readonly steps?: number;
   /** Whether there is a network of given cells. */
   readonly given: boolean;
   readonly network: NetworkKind;
   readonly flow?: FlowKind;
-  /** What weights are chosen by. Default loss. */
+  /** The criterion by which weights are chosen. Default loss. */
   readonly choose?: WeightChoice;
   /** The domains of the columns, as plain data. */
   readonly columns: Readonly<Record<string, unknown>>;
 }
 
-/** What fits need: the rows of the table. */
+/** The input of fits: the rows of the table. */
 export interface TableFitInputs {
   readonly rows: readonly Row[];
 }
@@ -64,9 +64,10 @@ function misfitOf(
   job: TableFitParameters,
 ): string | undefined {
   if (domain.parts.map(({ name }) => name).join("\n") !== Object.keys(job.columns).join("\n"))
-    return "its columns are not those of the job";
-  if (training.seed !== job.seed) return `its seed is ${training.seed}, the job has ${job.seed}`;
-  if (given && !job.given) return "it has a network of given cells, the job has none";
+    return "its columns differ from those of the job";
+  if (training.seed !== job.seed)
+    return `its seed is ${training.seed}, but the job's is ${job.seed}`;
+  if (given && !job.given) return "it has a network of given cells, but the job has none";
   return undefined;
 }
 
@@ -80,7 +81,7 @@ export const tableFitKind: Kind<TableFitParameters, TableFitInputs, TableModel> 
       const rows = v.safeParse(table, new TextDecoder().decode(bytes));
       return rows.success
         ? rows.output
-        : fail("data", `${source} is not rows`, "send the job again");
+        : fail("data", `${source} does not contain rows`, "send the job again");
     },
   },
   run: async (
@@ -106,21 +107,21 @@ export const tableFitKind: Kind<TableFitParameters, TableFitInputs, TableModel> 
   misfit: misfitOf,
 };
 
-/** What all fits share. */
+/** The options that all fits share. */
 export interface TableFitJobsOptions extends Omit<TableFitParameters, "columns" | "seed"> {
   readonly columns: Readonly<Record<string, Domain>>;
-  /** The first seed, and how many there are. */
+  /** The first seed, and the number of seeds. */
   readonly seed: number;
   readonly seeds: number;
-  /** Where they are computed. Default `cpu`. */
+  /** The device that computes them. Default `cpu`. */
   readonly device?: string;
 }
 
 /**
  * Fits of rows as jobs, one per seed; `bestOfSeeds` chooses among the models.
  *
- * @throws DiffeoError of kind `usage` where seeds cannot share a flow: rows that are completed or
- * spread by the seed differ between them
+ * @throws DiffeoError of kind `usage` if seeds cannot share a flow, because completed or spread
+ * rows differ between seeds
  */
 export function tableFitJobs(
   rows: readonly Row[],
@@ -129,7 +130,7 @@ export function tableFitJobs(
   if (run.flow && seeds > 1 && isDrawnBySeed(rows, columns))
     fail(
       "usage",
-      "rows with empty cells, or with integers of a wide range, are not the same for all seeds, which share the flow that the first of them learns",
+      "rows with empty cells, or with integers of a wide range, differ between seeds, so the seeds cannot share one flow",
       "fit all seeds in one process, or without a flow",
     );
   const inputs = { rows: inputOf(() => new TextEncoder().encode(JSON.stringify(rows)), rows) };

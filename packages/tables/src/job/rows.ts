@@ -8,26 +8,26 @@ import { parseTableModel } from "../diffusion/file/index.ts";
 import type { FittedTable } from "../diffusion/network/index.ts";
 import { type DrawnRows, type Given, openTable } from "../diffusion/query/index.ts";
 
-/** The most rows of a job. */
+/** Maximum number of rows per job. */
 const ROWS = 10_000;
 
 const whole = (least: number, most: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
 
-/** Which rows a job samples. */
+/** The rows that a job samples. */
 export interface RowsParameters {
-  /** The number of the first row, from 0. */
+  /** The index of the first row, from 0. */
   readonly first: number;
-  /** How many rows, at most 10,000. */
+  /** Number of rows, at most 10,000. */
   readonly count: number;
   /** Evaluations of the network per row. */
   readonly evaluations: number;
   readonly seed: number;
-  /** Cells that all rows have. */
+  /** Cells that are the same in all rows. */
   readonly given?: Given;
 }
 
-/** What jobs of rows need: a model, as `parseTableModel` reads it. */
+/** The input of jobs for rows: a model, as `parseTableModel` reads it. */
 export interface RowsInputs {
   readonly model: FittedTable;
 }
@@ -48,25 +48,25 @@ const drawn: v.GenericSchema<unknown, DrawnRows> = v.strictObject({
   evaluations: whole(0, Number.MAX_SAFE_INTEGER),
 });
 
-/** Why rows cannot be those of a job. */
+/** Why rows cannot be the result of a job. */
 function misfitOf(
   { columns, rows, evaluations }: DrawnRows,
   { count, evaluations: wanted }: RowsParameters,
   { model: { domain } }: RowsInputs,
 ): string | undefined {
-  if (rows.length !== count) return `it has ${rows.length} rows, the job has ${count}`;
+  if (rows.length !== count) return `it has ${rows.length} rows, but the job has ${count}`;
   if (columns.join("\n") !== domain.columns.join("\n"))
-    return "its columns are not those of the model";
-  if (evaluations !== wanted) return `it has ${evaluations} evaluations, the job has ${wanted}`;
+    return "its columns differ from those of the model";
+  if (evaluations !== wanted) return `it has ${evaluations} evaluations, but the job has ${wanted}`;
   const odd = rows.findIndex((row) => row.length !== columns.length);
   if (odd >= 0)
-    return `row ${odd + 1} has ${rows[odd].length} cells, the model has ${columns.length} columns`;
+    return `row ${odd + 1} has ${rows[odd].length} cells, but the model has ${columns.length} columns`;
   return undefined;
 }
 
 /**
- * Samples of a table as a kind of job: the rows of `TableModel.sample`. As bytes they are JSON, in
- * which a number is read back as itself.
+ * Samples of a table as a kind of job: the rows of `TableModel.sample`. Their bytes are JSON, which
+ * reproduces every number exactly.
  */
 export const rowsKind: Kind<RowsParameters, RowsInputs, DrawnRows> = {
   name: "table/rows",
@@ -92,19 +92,21 @@ export const rowsKind: Kind<RowsParameters, RowsInputs, DrawnRows> = {
       v.pipe(v.string(), v.parseJson(), drawn),
       new TextDecoder().decode(bytes),
     );
-    return found.success ? found.output : fail("data", `${source} is not rows`, "do the job again");
+    return found.success
+      ? found.output
+      : fail("data", `${source} does not contain rows`, "run the job again");
   },
   misfit: misfitOf,
 };
 
-/** What all jobs of rows share. */
+/** The options that all jobs for rows share. */
 export interface RowsJobsOptions extends Omit<RowsParameters, "first"> {
-  /** Where they are computed. Default `cpu`. */
+  /** The device that computes them. Default `cpu`. */
   readonly device?: string;
 }
 
 /**
- * Rows of a model as jobs of at most 10,000 rows: together those of one call of
+ * Rows of a model as jobs of at most 10,000 rows. Together they give the rows of one call of
  * `TableModel.sample`.
  *
  * @example

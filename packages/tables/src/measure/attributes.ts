@@ -1,13 +1,13 @@
 /**
- * Inference of attributes by nearest neighbours: who knows all columns of a row but one looks for
- * the sample that is nearest in these, and guesses the cell of that sample. What the distribution
- * of the table tells is guessed right as often for a row of training as for one that training has
- * not seen; what is guessed more often of rows of training, the samples gave away:
+ * Attribute inference by nearest neighbours: an attacker who knows all columns of a row except one
+ * finds the nearest sample in these columns, and guesses the cell of that sample. The distribution
+ * of the table makes guesses right equally often for training rows and for new rows. If guesses are
+ * right more often for training rows, the samples reveal them:
  *
- *   advantage = P(right | row of training) − P(right | fresh row)
+ *   advantage = P(right | training row) − P(right | new row)
  *
- * A label is right if it is the label. A number is right if at most `NEAR` of the training rows lie
- * between it and the guess.
+ * A guess of a label is right if it is the same label. A guess of a number is right if at most
+ * `NEAR` of the training rows lie between it and the true value.
  */
 import type { Product, ProductPart } from "diffeo/domain";
 import type { Features } from "./features.ts";
@@ -17,31 +17,31 @@ import type { Cells } from "./table-distribution.ts";
 /** How often the cells of one column or group of columns are guessed right. */
 interface AttributeGuesses {
   readonly columns: readonly string[];
-  /** Of rows of training, and of rows that training has not seen. */
+  /** For training rows, and for new rows. */
   readonly training: number;
   readonly fresh: number;
 }
 
 /** How often cells are guessed right from the other cells of their row and the nearest sample. */
 export interface Attributes {
-  /** The mean over columns, of rows of training and of fresh rows. */
+  /** The mean over columns, for training rows and for new rows. */
   readonly training: number;
   readonly fresh: number;
   /** The mean of the differences, with its standard error. */
   readonly advantage: Mean;
-  /** Column by column, the largest difference first. */
+  /** All columns, those with the largest difference first. */
   readonly columns: readonly AttributeGuesses[];
 }
 
-/** Rows of each kind that are guessed, and samples that they are guessed from, at most. */
+/** Maximum number of guessed rows of each kind, and of samples. */
 const MOST_ROWS = 300;
 const MOST_SAMPLES = 2000;
-/** The share of training rows that may lie between a number and its guess. */
+/** The share of training rows that may lie between a right guess and the true number. */
 const NEAR = 0.05;
 
 type Right = (cells: Cells, guess: Cells) => boolean;
 
-/** How many of ascending numbers are below a value. */
+/** How many of the ascending numbers are below a value. */
 function below(sorted: Float64Array, value: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
@@ -68,7 +68,7 @@ function rightOf({ at, domain }: ProductPart, training: readonly Cells[]): Right
   return (cells, guess) => tests.every((isRight) => isRight(cells, guess));
 }
 
-/** Of each row and part, the nearest sample in all other parts, [rows, parts]. */
+/** For each row and part, the nearest sample in all other parts, [rows, parts]. */
 function nearestWithout(
   rows: Float64Array,
   samples: Float64Array,
@@ -103,14 +103,14 @@ function nearestWithout(
 }
 
 /**
- * How often cells are guessed from samples.
+ * Measures how often cells are guessed right from samples.
  *
  * @param domain - the domains of the columns
  * @param samples - rows of the model
- * @param fresh - rows that training has not seen
- * @param training - rows that it has
+ * @param fresh - rows that were not used in training
+ * @param training - rows that were used in training
  * @param features - rows as vectors
- * @returns what was guessed; undefined where there is one part alone, which nothing tells of
+ * @returns the rates; undefined if there is only one part, so that no other cells are known
  */
 export function attributesOf(
   { parts }: Product,
@@ -123,7 +123,7 @@ export function attributesOf(
   const from = samples.slice(0, MOST_SAMPLES);
   const drawn = of(from).data as Float64Array;
   const tests = parts.map((part) => rightOf(part, training));
-  /** Whether each part of each row is guessed right, 1 or 0. */
+  /** Whether each part of each row is guessed right, as 1 or 0. */
   const guessed = (rows: readonly Cells[]): number[][] => {
     const nearest = nearestWithout(of(rows).data as Float64Array, drawn, widths);
     return rows.map((row, i) =>

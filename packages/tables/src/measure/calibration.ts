@@ -1,47 +1,50 @@
 /**
- * Likelihood ranks: where among its own samples a model ranks rows by their likelihood. If it is
- * right, rows and samples are of one distribution, and so are their likelihoods, whose two
- * distributions are compared by the distance of Kolmogorov and Smirnov,
+ * Likelihood ranks: the rank of a row's likelihood among those of the model's samples. If the model
+ * is right, rows and samples have one distribution, and so have their likelihoods, whose
+ * distributions are compared by the Kolmogorov-Smirnov distance,
  *
  *   D = sup_v |F(v) − G(v)|        P(D > c √(1/n + 1/m)) → 2 Σₖ (−1)ᵏ⁻¹ e^{−2k²c²} ≤ 2 e^{−2c²}
  *
- * of n rows and m samples. Where likelihoods are equal, as those of one label are, D exceeds this
+ * for n rows and m samples. If likelihoods are equal, as those of one label are, D exceeds this
  * less often.
  */
 import { fold, key as keyOf, permutation } from "diffeo/random";
 import type { Cells, TableDistribution } from "./table-distribution.ts";
 
-/** All places are equally likely if the model is right. */
+/** All ranks are equally likely if the model is right. */
 export interface Calibration {
   /**
-   * The share of samples that are less likely than each row, ascending; rows that are as likely as
-   * samples are spread among them.
+   * The share of samples that are less likely than each row, ascending; among equally likely
+   * samples a row gets a random rank.
    */
   readonly ranks: readonly number[];
-  /** Their largest distance from the diagonal, and what chance exceeds once in twenty times. */
+  /** The largest distance from the diagonal, and the value that chance exceeds in 1 of 20 cases. */
   readonly distance: number;
   readonly chance: number;
-  /** What chance exceeds once in 16,000 times, as often as a normal number four standard errors. */
+  /**
+   * The value that chance exceeds in 1 of 16,000 cases, like four standard errors of a normal
+   * number.
+   */
   readonly clear: number;
   /**
-   * Where the distance is largest: the share of rows, and of samples, that are at most as likely as
-   * some row or sample.
+   * Where the distance is largest: the shares of rows and of samples that are at most as likely as
+   * a threshold.
    */
   readonly worst: { readonly rows: number; readonly samples: number };
 }
 
 /**
- * Likelihoods that are nearer, in nats, are those of equal rows, but for rounding: a graph of
- * another size may round otherwise.
+ * Likelihoods closer than this, in nats, count as equal: a graph of another size may round
+ * differently.
  */
 const ROUNDING = 1e-5;
-/** c of once in twenty times, and of once in 16,000: √(½ log(2/p)). */
+/** c for 1 of 20 cases, and for 1 of 16,000: √(½ log(2/p)). */
 const CHANCE = 1.36;
 const CLEAR = 2.28;
 
 const MOST_RANKED = 500;
 
-/** Ranks of likelihoods of rows among those of samples. */
+/** Ranks of rows' likelihoods among those of samples. */
 export function calibrationOf(rows: Float64Array, samples: Float64Array): Calibration {
   const [a, b] = [rows.toSorted(), samples.toSorted()];
   const [n, m] = [a.length, b.length];
@@ -51,7 +54,7 @@ export function calibrationOf(rows: Float64Array, samples: Float64Array): Calibr
   let distance = 0;
   for (let [i, j] = [0, 0]; i < n || j < m; ) {
     const [from, below] = [i, j];
-    // Equal ones, one after the other. What has no chance, −∞, is equal to itself.
+    // Equal ones are adjacent. −∞, of likelihood zero, equals itself.
     let v: number;
     do v = i < n && !(a[i] > b[j]) ? a[i++] : b[j++];
     while (next(i, j) === v || next(i, j) - v < ROUNDING);
@@ -64,10 +67,10 @@ export function calibrationOf(rows: Float64Array, samples: Float64Array): Calibr
   return { ranks, distance, chance: CHANCE * unit, clear: CLEAR * unit, worst };
 }
 
-/** How many samples of so many rows are ranked among. */
+/** Number of samples for this many rows. */
 export const rankedAmong = (rows: number): number => Math.min(MOST_RANKED, Math.max(100, rows));
 
-/** Ranks of rows under a distribution among its samples; at most 500 of either are scored. */
+/** Ranks of rows among samples of a distribution; at most 500 of each are scored. */
 export async function calibrate(
   distribution: TableDistribution,
   rows: readonly Cells[],

@@ -1,9 +1,9 @@
 /**
- * A two-sample test for rows: a logistic regression on features, their squares and products finds
- * shifted means and wrong correlations, and boosted trees on features, principal coordinates and
- * marks of cells (`marks.ts`) find in what it leaves the rest: shapes, gaps, modes, rounding.
+ * A two-sample test for rows. A logistic regression on features, their squares and products finds
+ * shifted means and wrong correlations. Boosted trees on features, principal coordinates and marks
+ * of cells (`marks.ts`) find in its residual the rest: shapes, gaps, modes, rounding.
  *
- *   F = θ·(1, f, f fᵀ) + Σ trees(f, Vᵀf, marks)         the area under the ROC curve of F on rows that it was not fitted to
+ *   F = θ·(1, f, f fᵀ) + Σ trees(f, Vᵀf, marks)         the area under the ROC curve of F on held-out rows
  */
 import type { NdArray } from "diffeo/graph";
 import { type FeatureRows, linearScores, logisticRegression, rightSvd } from "diffeo/host";
@@ -13,17 +13,17 @@ import { boostedTrees } from "./trees.ts";
 
 export interface Auc {
   readonly value: number;
-  /** Its standard deviation where both sets have one distribution: √((a + b + 1)/12ab). */
+  /** Its standard deviation if both sets have one distribution: √((a + b + 1)/12ab). */
   readonly error: number;
 }
 
-/** More features than these are taken without their products, or without principal coordinates. */
+/** With more features, their products or the principal coordinates are omitted. */
 const MOST_PRODUCTS = 20;
 const MOST_PRINCIPAL = 60;
-/** Beyond this a feature counts no more: one far row must not settle a regression. */
+/** Features are clipped to this: one far row must not determine a regression. */
 const FAR = 5;
 
-/** 1, f and the upper triangle of f fᵀ, f within bounds. */
+/** 1, f and the upper triangle of f fᵀ, with f clipped. */
 function quadratic(data: Float64Array, size: number): FeatureRows {
   const squares = size <= MOST_PRODUCTS ? (size * (size + 1)) / 2 : size;
   const active = 1 + size + squares;
@@ -48,7 +48,7 @@ function pickRows(data: Float64Array, size: number, rows: Int32Array): Float64Ar
   return out;
 }
 
-/** Rows of two sets of numbers, side by side. */
+/** Rows of two sets of numbers, concatenated. */
 function joined(left: Float64Array, right: Float64Array, rows: number): Float64Array {
   const [a, b] = [left.length / rows, right.length / rows];
   const out = new Float64Array(left.length + right.length);
@@ -59,9 +59,7 @@ function joined(left: Float64Array, right: Float64Array, rows: number): Float64A
   return out;
 }
 
-/**
- * Rows with their principal coordinates next to them: Vᵀf, V from the singular values of all rows.
- */
+/** Rows followed by their principal coordinates Vᵀf, V from the singular values of all rows. */
 function withPrincipal(sets: readonly Float64Array[], size: number): Float64Array[] {
   const whole = new Float64Array(sets.reduce((n, set) => n + set.length, 0));
   whole.set(sets[0]);
@@ -92,7 +90,7 @@ function gram(data: Float64Array, n: number): Float64Array {
 }
 
 /**
- * How well rows of two sets of features can be separated; trees also see `marks`.
+ * Measures how well rows of two sets of features can be separated; trees also use `marks`.
  */
 export function rowsAuc(
   samples: NdArray,

@@ -1,9 +1,8 @@
 /**
- * Mass by cluster: rows of a table are cut into K clusters by k-means (S. Lloyd, 1982; seeded as by
- * D. Arthur and
- * S. Vassilvitskii, 2007), and the share of samples in each is held against that of the rows. K,
- * from 2 to 8, is that of the best mean silhouette (b − a)/max(a, b), a the distance to the row's
- * own centre and b that to the next.
+ * Mass by cluster: k-means divides the rows of a table into K clusters (S. Lloyd, 1982; seeds by D.
+ * Arthur and S. Vassilvitskii, 2007), and the share of samples in each is compared with the share
+ * of rows. K, from 2 to 8, has the largest mean silhouette (b − a)/max(a, b), where a is the
+ * distance to the row's own centre and b the distance to the next.
  */
 import type { NdArray } from "diffeo/graph";
 import { choice, fold, type Key } from "diffeo/random";
@@ -16,12 +15,12 @@ interface ClusterMass {
   readonly error: number;
 }
 
-/** How much of the data and of samples falls into each cluster of the data. */
+/** Shares of the data and of samples in each cluster of the data. */
 export interface Clusters {
   /** Largest first. */
   readonly masses: readonly ClusterMass[];
   /**
-   * Mean silhouette: above about 0.5 clusters lie apart, below they are a cut through one cloud.
+   * Mean silhouette: above about 0.5 the clusters are separate; below, they are parts of one cloud.
    */
   readonly silhouette: number;
 }
@@ -30,7 +29,7 @@ const LEAST_CLUSTERS = 2;
 const MOST_CLUSTERS = 8;
 const STARTS = 3;
 const ROUNDS = 40;
-/** Rows that centres are found from. */
+/** Number of rows from which centres are computed. */
 const MOST_ROWS = 4000;
 
 interface Points {
@@ -44,7 +43,7 @@ const squareTo = ({ data, n }: Points, row: number, centres: Float64Array, k: nu
   return total;
 };
 
-/** The nearest centre of a row, with the squares of the distances to it and to the next. */
+/** The nearest centre of a row, with the squared distances to it and to the next. */
 function nearest(
   points: Points,
   row: number,
@@ -59,10 +58,7 @@ function nearest(
   return [at, own, next];
 }
 
-/**
- * Centres to begin with: rows, each drawn with the square of its distance to those before as
- * weight.
- */
+/** Initial centres: rows sampled with the squared distance to the previous centres as weight. */
 function seeded(points: Points, count: number, k: number, key: Key): Float64Array {
   const { data, n } = points;
   const centres = new Float64Array(k * n);
@@ -79,7 +75,7 @@ function seeded(points: Points, count: number, k: number, key: Key): Float64Arra
   return centres;
 }
 
-/** Lloyd's rounds until no row moves. */
+/** Lloyd's iterations until no row moves. */
 function settled(
   points: Points,
   count: number,
@@ -104,7 +100,7 @@ function settled(
       for (let j = 0; j < n; j++) sums[at * n + j] += data[i * n + j];
     }
     if (!moved) break;
-    // A centre that lost its rows stays where it is.
+    // A centre without rows keeps its place.
     centres = sums.map((v, at) => {
       const size = sizes[Math.floor(at / n)];
       return size > 0 ? v / size : centres[at];
@@ -122,7 +118,7 @@ function silhouetteOf(points: Points, count: number, centres: Float64Array): num
   return total / count;
 }
 
-/** Shares of points in the cells of centres. */
+/** Shares of points per centre. */
 function sharesOf(points: Points, centres: Float64Array): Float64Array {
   const count = points.data.length / points.n;
   const shares = new Float64Array(centres.length / points.n);
@@ -135,7 +131,7 @@ const pointsOf = ({ shape, data }: NdArray): Points => ({
   n: shape[1],
 });
 
-/** At most so many points, drawn by a key. */
+/** At most this many points, chosen at random. */
 function someOf(points: Points, most: number, key: Key): Points {
   const count = points.data.length / points.n;
   if (count <= most) return points;

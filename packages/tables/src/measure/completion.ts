@@ -1,16 +1,16 @@
 /**
- * How well a model knows cells by the others of their row: cells of rows that it has not seen are
- * hidden and drawn K times, given the rest of the row.
+ * Evaluates completion: cells of rows that the model was not trained on are hidden and sampled K
+ * times, given the rest of the row.
  *
- * A number's place among its draws, by chance among equals, is
+ * The rank of a number among its draws, randomised among equal ones, is
  *
  *   F = (#{draws < y} + U (1 + #{draws = y})) / (K + 1),      U uniform
  *
- * and if truth and draws are of one distribution, all K + 1 orders are equally likely: F is
- * uniform, whatever K is, and lies in the middle half and in the middle nine tenths that often. Of
- * a label k drawn c_k times the estimate is p_k = c_k/K, which is calibrated if the truth gets, on
- * average, what another draw would get: E p_truth = E Σ_k p_k², of which Σ_k c_k (c_k − 1)/(K (K −
- * 1)) is an unbiased estimate.
+ * If the true value and the draws have one distribution, all K + 1 orders are equally likely. F is
+ * then uniform for any K, and lies in the central intervals of 50 % and 90 % with these
+ * probabilities. For a label k sampled c_k times the estimate is p_k = c_k/K. It is calibrated if
+ * the true label has, on average, the share that another draw would have: E p_true = E Σ_k p_k², of
+ * which Σ_k c_k (c_k − 1)/(K (K − 1)) is an unbiased estimate.
  */
 import type { Cell, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
@@ -21,34 +21,37 @@ import type { TableModel } from "../diffusion/query/index.ts";
 import { type Mean, meanOf } from "./mean.ts";
 import type { Cells } from "./table-distribution.ts";
 
-/** How often numbers lie within the middle of their draws. */
+/** How often true numbers lie within the central intervals of their draws. */
 export interface Coverage {
   readonly half: Mean;
   readonly ninety: Mean;
 }
 
-/** What was measured of hidden labels. */
+/** The results for hidden labels. */
 export interface LabelCompletion {
-  /** The share of draws that have the true label, and what two draws have in common. */
+  /** The share of draws with the true label, and the share of pairs of draws that agree. */
   readonly truth: Mean;
   readonly agreement: Mean;
-  /** The first less the second, row by row: 0 if the model is right. */
+  /** The first minus the second, row by row: 0 if the model is right. */
   readonly gap: Mean;
 }
 
-/** How well a hidden column is completed from the others. */
+/** The results for one hidden column. */
 export interface ColumnCompletion {
   readonly column: string;
   readonly cells: number;
-  /** Of numbers, and of labels. */
+  /** For numbers, and for labels. */
   readonly numbers?: Coverage;
   readonly labels?: LabelCompletion;
 }
 
-/** Cells that were hidden in one way. */
+/** Results for cells that were hidden in one way. */
 export interface HiddenCells {
   readonly columns: readonly ColumnCompletion[];
-  /** Of all numbers together; errors allow for cells of one row. Absent where all are labels. */
+  /**
+   * For all numbers together; errors allow for the dependence of cells in one row. Absent if all
+   * columns are labels.
+   */
   readonly numbers?: Coverage & { readonly cells: number };
 }
 
@@ -56,20 +59,25 @@ export interface HiddenCells {
 export interface TableCompletion {
   readonly rows: number;
   readonly draws: number;
-  /** One column, or group of columns, at a time; and several of each row, resampled for it. */
+  /**
+   * With one column, or group of columns, hidden at a time; and with several, chosen at random for
+   * each row.
+   */
   readonly alone: HiddenCells;
   readonly several: HiddenCells;
 }
 
-/** Which rows are completed, and how often. */
+/** Options for the evaluation of completion. */
 export interface CompletionOptions {
-  /** Rows that were not trained on. */
+  /** Rows that were not used in training. */
   readonly rows: readonly Cells[];
-  /** Rows whose cells are hidden, at most. Default 300. */
+  /** Maximum number of rows whose cells are hidden. Default 300. */
   readonly most?: number;
-  /** Draws a row. Default 40. */
+  /** Draws per row. Default 40. */
   readonly draws?: number;
-  /** The chance of a column, or group of columns, to be hidden among several. Default 0.3. */
+  /**
+   * The probability with which a column, or group of columns, is hidden among several. Default 0.3.
+   */
   readonly chance?: number;
   readonly seed?: number;
   readonly signal?: AbortSignal;
@@ -81,7 +89,7 @@ interface Asked {
   readonly hidden: readonly ProductPart[];
 }
 
-/** What was found of one cell. */
+/** The result for one cell. */
 interface CellFound {
   readonly row: number;
   readonly place?: number;
@@ -105,7 +113,7 @@ export function placeAmong(value: number, draws: readonly number[], u: number): 
   return (below + u * (equal + 1)) / (draws.length + 1);
 }
 
-/** p of the truth among draws of labels, and how often two of them agree. */
+/** p of the true label among draws, and the share of pairs of draws that agree. */
 export function labelAmong(
   label: Cell,
   draws: readonly Cell[],
@@ -117,7 +125,7 @@ export function labelAmong(
   return { truth: (counts.get(label) ?? 0) / k, agreement: pairs / (k * (k - 1)) };
 }
 
-/** The mean of values, its error from the sums of rows: cells of one row are not independent. */
+/** The mean of values, with its error from sums per row, because cells of one row are dependent. */
 function clusteredMean(found: readonly { readonly row: number; readonly value: number }[]): Mean {
   const { mean } = meanOf(found.map(({ value }) => value));
   const sums = new Map<number, number>();
@@ -156,7 +164,7 @@ function columnOf(column: string, found: readonly CellFound[]): ColumnCompletion
   };
 }
 
-/** Completes rows as asked, and says of every column what was found of its cells. */
+/** Completes rows, and collects the results for the cells of every column. */
 async function hiddenCells(
   model: TableModel,
   rows: readonly Cells[],
@@ -195,10 +203,13 @@ async function hiddenCells(
   };
 }
 
-/** Raises an error where a model cannot complete rows. */
+/** Throws if a model cannot complete rows. */
 export const requireCompletable = (model: FittedTable): void => requireTakesGiven(model);
 
-/** Hides cells of rows, completes them and says how often the truth was where it should be. */
+/**
+ * Hides cells of rows, completes them and measures how often the true values are where they should
+ * be.
+ */
 export async function completionOf(
   model: TableModel,
   options: CompletionOptions,
@@ -209,11 +220,11 @@ export async function completionOf(
   requireCompletable(model);
   if (!(Number.isSafeInteger(draws) && draws >= 2))
     fail("usage", `draws is ${draws}`, "give an integer, at least 2");
-  // An integer that has no chance can be hidden and missed, but nothing can be drawn given it.
+  // An integer of likelihood zero can be hidden and missed, but no cell can be sampled given it.
   const canBeAsked = ({ row, hidden }: Asked): boolean =>
     strangers(domain, atoms, without(rows[row], hidden)).length === 0;
   if (options.rows.length === 0)
-    fail("data", "there are no rows to hide cells of", "give rows without missing values");
+    fail("data", "there are no rows in which to hide cells", "give rows without missing values");
   const order = permutation(fold(keyOf(seed), "hidden rows"), options.rows.length).data.subarray(
     0,
     most,
@@ -225,7 +236,7 @@ export async function completionOf(
   const alone = parts.flatMap((part) => rows.map((_, row): Asked => ({ row, hidden: [part] })));
   const several = rows.map((_, row): Asked => {
     const own = u.subarray(row * parts.length, (row + 1) * parts.length);
-    // At least one, the likeliest.
+    // At least one: the most probable one.
     const bound = Math.max(chance, Math.min(...own) + 1e-12);
     return { row, hidden: parts.filter((_, k) => own[k] < bound) };
   });

@@ -1,7 +1,7 @@
 /**
- * Whether a fitted density is useful: its log-likelihood on test points next to that of a
- * Gaussian fitted to the training points, point by point, and the mass of its samples by cluster.
- * Score matching alone sees neither: the mass of modes that lie apart does not enter it.
+ * Evaluates a fitted density: its log-likelihood on test points, compared point by point with a
+ * Gaussian fitted to the training points, and the mass of its samples by cluster. Score matching
+ * alone does not detect a wrong mass of separate modes.
  */
 import type { NdArray } from "diffeo/graph";
 import { fold, type Key } from "diffeo/random";
@@ -18,20 +18,22 @@ import { type Mean, meanOf } from "./mean.ts";
 
 /** The log-likelihood of a density on held-out rows, compared with a Gaussian's. */
 export interface DensityEvaluation {
-  /** The Gaussian's log-likelihood, in the units of the points, and what the density has more. */
+  /** The Gaussian's log-likelihood, in the units of the points, and the gain of the density. */
   readonly gaussian: Mean & { readonly gain: Mean };
   readonly clusters: Clusters;
-  /** What is wrong, in sentences. */
+  /** The faults, as sentences. */
   readonly faults: readonly string[];
 }
 
-/** Chains, and transitions of each: they start at draws of a mixture that has the modes already. */
+/**
+ * Chains, and transitions per chain. They start at draws of a mixture that has the modes already.
+ */
 const SAMPLES = 800;
 const STEPS = 100;
 const doubles = ({ data }: NdArray): Float64Array => Float64Array.from(data as Float32Array);
 
 /**
- * Measures a density on the test points of a table.
+ * Evaluates a density on the test points of a table.
  *
  * @param model with its normaliser
  */
@@ -74,7 +76,7 @@ export async function evaluateDensity(
 }
 
 /**
- * Mean log-likelihood of the validation points, in the units of the table, by which fits of several
+ * Mean log-likelihood of the validation points, in the units of the table, so that fits of several
  * seeds can be compared.
  */
 export async function validationLikelihood(

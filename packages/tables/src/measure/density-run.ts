@@ -1,7 +1,4 @@
-/**
- * A density from prepared points to its measures: fitted, then measured. The command and the study
- * both do this.
- */
+/** A run from prepared points to measures of a density, for the command and the study. */
 import { DiffeoError } from "diffeo/graph";
 import type { ObjectiveName } from "diffeo/matching";
 import { fold, key } from "diffeo/random";
@@ -12,30 +9,30 @@ import type { FitOptions } from "../dkef/settings.ts";
 import type { Prepared } from "../table/prepare.ts";
 import { type Measures, measureFitted } from "./measure.ts";
 
-/** How a density is fitted and measured. */
+/** Options for the fit and the evaluation of a density. */
 export interface DensityRunOptions extends FitOptions {
   readonly loss: ObjectiveName;
-  /** Draws of plain importance sampling for the state the protocol chooses. Default 10⁶. */
+  /** Draws of plain importance sampling for the state that the protocol chooses. Default 10⁶. */
   readonly samples?: number;
 }
 
 /** A fit of a density with its measures. */
 export interface DensityRun {
   readonly fit: Fit;
-  /** Of the search alone. */
+  /** Seconds of the search alone. */
   readonly seconds: number;
   /**
-   * The measures of the fit, and the same of the state chosen by exact score matching where that was
+   * The measures of the fit, and the same for the state chosen by exact score matching if that was
    * requested.
    */
   readonly measures?: { readonly chosen: Measures; readonly chosenByExact?: Measures };
-  /** Why there are no measures: numbers were lost on the way to them. */
+  /** Why there are no measures: numbers were lost on the way. */
   readonly lost?: DiffeoError;
-  /** What goes with the chosen state into its file. */
+  /** What the file contains in addition to the chosen state. */
   readonly spec: DensitySpec;
 }
 
-/** Errors that say the numbers were lost, not that something was requested wrongly. */
+/** Errors of lost numbers, as opposed to wrong options. */
 const isLoss = (error: unknown): error is DiffeoError =>
   error instanceof DiffeoError && ["numerical", "device"].includes(error.kind);
 
@@ -58,7 +55,7 @@ async function measured(
   };
 }
 
-/** Fits a density to prepared points and measures it. */
+/** Fits a density to prepared points and evaluates it. */
 export async function runDensity(data: Prepared, options: DensityRunOptions): Promise<DensityRun> {
   const { loss, seed, onStep } = options;
   const began = performance.now();

@@ -1,7 +1,7 @@
 /**
- * Fits of a density that differ by their seed alone, of which the one is kept under which
- * validation rows are likeliest. Each seed prepares the table its own way, so likelihoods are
- * compared in the table's units.
+ * Fits of a density that differ only in their seed. The best one has the largest likelihood of
+ * validation rows. Each seed prepares the table differently, so likelihoods are compared in the
+ * table's units.
  */
 import { fail } from "diffeo/graph";
 import { fold, key } from "diffeo/random";
@@ -13,15 +13,15 @@ import {
 } from "./density-evaluation.ts";
 import { type DensityRun, type DensityRunOptions, runDensity } from "./density-run.ts";
 
-/** How many seeds are fitted, and how. */
+/** The seeds, and the options of each fit. */
 export interface DensitySeedsOptions<P> extends DensityRunOptions {
-  /** How many seeds there are, from `seed` on. */
+  /** Number of seeds, starting at `seed`. */
   readonly seeds: number;
-  /** The table as a seed prepares it. */
+  /** The table as prepared with a seed. */
   readonly prepare: (seed: number) => Promise<P>;
 }
 
-/** The fit of one seed. */
+/** The fit with one seed. */
 export interface DensityCandidate<P> {
   readonly seed: number;
   readonly prepared: P;
@@ -58,7 +58,7 @@ export async function fitDensitySeeds<P extends { readonly data: Prepared }>({
   };
 }
 
-/** Compares a fit with a Gaussian; undefined if the fit lost numbers on its way. */
+/** Compares a fit with a Gaussian; undefined if the fit lost numbers. */
 export async function evaluateDensityFit<P extends { readonly data: Prepared }>(
   { seed, prepared, run: { fit, measures, spec } }: DensityCandidate<P>,
   signal?: AbortSignal,

@@ -1,12 +1,12 @@
 /**
- * How far samples are from rows, column by column, pair by pair and as a whole:
+ * Distances between samples and rows: by column, by pair, and for whole rows:
  *
  *   KS             sup |F − G| of a column of numbers; for labels the total variation TV = ½ Σ|p − q|
  *   correlations   of ranks (C. Spearman, 1904), labels as indicators: the difference of the two matrices
  *   SWD            root of the mean over directions θ of ∫₀¹ (F_θ⁻¹ − G_θ⁻¹)²       (sliced Wasserstein distance)
  *
- * What chance alone makes of a distance is its floor: pooled rows are dealt out again. Of a column
- * it is a bound, with √(1/a + 1/b) = s of a samples and b cells,
+ * The floor of a distance is what chance alone gives: pooled rows are divided again at random. For
+ * a column it is a bound, with √(1/a + 1/b) = s of a samples and b cells,
  *
  *   P(KS > c s) ≤ 2 e^{−2c²}         P(TV > E TV + c s) ≤ e^{−2c²},   E TV ≤ ½ Σ √(p(1 − p)) s
  *
@@ -24,18 +24,18 @@ import type { Cells, OpenCells } from "./table-distribution.ts";
 export interface ColumnDistance {
   readonly column: string;
   readonly distance: number;
-  /** What one distribution exceeds once in twenty times. */
+  /** The value that one distribution exceeds in 1 of 20 cases. */
   readonly chance: number;
-  /** What any column of the table exceeds once in a thousand times. */
+  /** The value that any column of the table exceeds in 1 of 1,000 cases. */
   readonly clear: number;
   /**
-   * The same of the column with its missing cells filled in, where it has some: they may be missing
-   * because of what they are, and then those that are there have another distribution.
+   * The same for the column with its missing cells filled in, if it has some: cells may be missing
+   * because of their values, and the others then have a different distribution.
    */
   readonly filled?: Pick<ColumnDistance, "distance" | "clear">;
 }
 
-/** TV, and E TV at most where both sets have one distribution. */
+/** TV, and an upper bound of E TV if both sets have one distribution. */
 function labelDistance(
   a: readonly Cell[],
   b: readonly Cell[],
@@ -59,12 +59,12 @@ function labelDistance(
 }
 
 /**
- * Once in twenty times, for one column; once in a thousand, for any; and once in a hundred, where
- * two distances must agree.
+ * 1 of 20 cases for one column, 1 of 1,000 for any column, and 1 of 100 where two distances must
+ * agree.
  */
 const [ONCE, RARELY, TWICE] = [0.05, 0.001, 0.01];
 
-/** Each column's distance, in cells that are there, largest first. */
+/** The distance of each column, for cells that are present, largest first. */
 export function columnDistances(
   domain: Product,
   samples: readonly Cells[],
@@ -108,7 +108,7 @@ export function columnDistances(
 }
 
 /**
- * Ranks of values, equal ones sharing theirs, with mean 0 and length 1; all 0 where values are
+ * Ranks of values; equal values share a rank. Mean 0 and length 1, or all 0 if the values are
  * equal.
  */
 export function rankVector(values: Float64Array): Float64Array {
@@ -129,7 +129,7 @@ interface Named {
   readonly values: Float64Array;
 }
 
-/** Columns of numbers as they are, and labels as indicators. */
+/** Columns of numbers unchanged, and labels as indicators. */
 function namedColumns(
   domain: Product,
   rows: readonly Cells[],
@@ -160,7 +160,7 @@ export interface CorrelationDifferences {
   /** The largest difference, and the mean of all. */
   readonly most: number;
   readonly mean: number;
-  /** The pairs that differ most. */
+  /** The pairs with the largest differences. */
   readonly worst: readonly PairDifference[];
 }
 
@@ -215,7 +215,7 @@ function transport(x: Float64Array, y: Float64Array): number {
 
 export interface SlicedDistance {
   readonly value: number;
-  /** Its mean over pooled rows dealt out at random. */
+  /** Its mean over random divisions of the pooled rows. */
   readonly floor: number;
 }
 
@@ -228,8 +228,8 @@ export interface SlicedOptions {
 }
 
 /**
- * The sliced Wasserstein distance of two sets [count, n]. All deals of a direction follow from one
- * sort.
+ * The sliced Wasserstein distance of two sets [count, n]. One sort per direction serves all
+ * divisions.
  */
 export function slicedDistance(
   samples: NdArray,
@@ -239,7 +239,7 @@ export function slicedDistance(
   const { key, directions = 64, deals = 5 } = options;
   const n = samples.shape[1];
   const [a, b] = [samples.shape[0], real.shape[0]];
-  // 1 for those of the first set: as they are, then dealt out at random.
+  // 1 for rows of the first set: the actual division, then random ones.
   const firsts = Array.from({ length: deals + 1 }, () => new Uint8Array(a + b));
   firsts[0].fill(1, 0, a);
   for (let d = 0; d < deals; d++) {

@@ -28,7 +28,7 @@ import {
 } from "./sample-measures.ts";
 import type { Cells, OpenCells, TableDistribution } from "./table-distribution.ts";
 
-/** Scores of rows by baselines fitted to other rows: those of training, or the other folds. */
+/** Scores of rows by baselines fitted to other rows: the training rows, or the other folds. */
 async function baselineScores(
   domain: Product,
   rows: readonly OpenCells[],
@@ -45,7 +45,7 @@ async function baselineScores(
     fail(
       "data",
       `${rows.length} rows are too few to fit baselines to`,
-      "give the rows of training, or more rows",
+      "give the training rows, or more rows",
     );
   // Scored rows are the first of a shuffle, so that folds of them are alike whatever the order of
   // the file.
@@ -91,7 +91,7 @@ function likelihoodOf(
   };
 }
 
-/** Reports what is measured next, lets others run, and ends where that is wanted. */
+/** Reports the next stage, lets other tasks run, and stops if the signal is set. */
 function stagesOf({ signal, onStage }: EvaluateOptions, stages: number) {
   const pause = pauses();
   let done = 0;
@@ -102,13 +102,13 @@ function stagesOf({ signal, onStage }: EvaluateOptions, stages: number) {
   };
 }
 
-/** Rows by which the time of a likelihood is known. */
+/** Number of rows that measure the time of one likelihood. */
 const TIMED = 20;
 
 /** The share of its time that an evaluation spends on likelihoods of rows. */
 const LIKELIHOOD_SHARE = 0.3;
 
-/** The likelihoods of the first rows, of so many as there is time for. */
+/** The likelihoods of the first rows, as many as time allows. */
 async function likelihoodsInTime(
   distribution: TableDistribution,
   rows: readonly OpenCells[],
@@ -123,7 +123,7 @@ async function likelihoodsInTime(
   return distribution.logLikelihood(rows.slice(0, most));
 }
 
-/** Stages of an evaluation compared with those of each baseline. */
+/** Relative cost of an evaluation in stages of a baseline. */
 const STAGES = 6;
 
 /** The rows that can be measured, shuffled, and the rows of training. */
@@ -149,13 +149,13 @@ function rowsToMeasure(
 }
 
 /**
- * Measures a distribution of the rows of a product of domains.
+ * Evaluates a distribution of the rows of a product of domains.
  *
  * @param distribution - what is evaluated, such as `modelDistribution(model)`
  * @param domain - the domains of the columns
- * @param options - rows that it has not seen, and how much is measured
- * @returns what was found, with the rows that pictures need
- * @throws where rows are too few to measure on
+ * @param options - rows that were not used in training, and how much is measured
+ * @returns the evaluation, with the rows that pictures need
+ * @throws if there are too few rows
  */
 export async function evaluateTable(
   distribution: TableDistribution,

@@ -1,4 +1,4 @@
-/** An evaluation of a model of a table: what it takes and what it measures. */
+/** The options and the results of an evaluation of a model of a table. */
 import type { Attributes } from "./attributes.ts";
 import type { Calibration } from "./calibration.ts";
 import type { Auc } from "./classifier.ts";
@@ -11,21 +11,25 @@ import type { Cells, OpenCells } from "./table-distribution.ts";
 
 export interface BaselineLikelihood extends Mean {
   readonly name: string;
-  /** What the model has more, row by row. */
+  /** The gain of the model, row by row. */
   readonly gain: Mean;
 }
 
-/** Means are over the rows that have a chance under the model, and of baselines over the same. */
+/** Means over the rows of positive likelihood under the model; for baselines over the same rows. */
 export interface Likelihood extends Mean {
   readonly rows: number;
-  /** Rows that have none: an integer of theirs is beyond all that the model knows. */
+  /**
+   * Rows of likelihood zero: one of their integers is outside of the range that the model knows.
+   */
   readonly noChance: number;
-  /** Random directions by which the model's are estimated; absent where they are exact. */
+  /**
+   * Random directions with which the model's likelihoods are estimated; absent if they are exact.
+   */
   readonly probes?: number;
   readonly baselines: readonly BaselineLikelihood[];
 }
 
-/** What samples of a distribution look like compared with rows. */
+/** Measures of the samples of a distribution, compared with rows. */
 export interface SampleMeasures {
   readonly auc?: Auc;
   readonly columns: readonly ColumnDistance[];
@@ -34,11 +38,11 @@ export interface SampleMeasures {
   readonly energy: SlicedDistance;
 }
 
-/** What a model of a table is like, compared with data and baselines. */
+/** The evaluation of a model of a table, compared with data and baselines. */
 export interface TableEvaluation {
   /**
-   * Rows that it was measured on, those of them that have missing cells, rows of training that were
-   * at hand, and rows drawn.
+   * Number of evaluated rows, of those with missing cells, of available training rows, and of
+   * sampled rows.
    */
   readonly rows: number;
   readonly torn: number;
@@ -47,48 +51,46 @@ export interface TableEvaluation {
   readonly likelihood: Likelihood;
   readonly calibration: Calibration;
   readonly model: SampleMeasures;
-  /** The same of the baselines' samples. */
+  /** The same for the baselines' samples. */
   readonly baselines: readonly (SampleMeasures & { readonly name: string })[];
   readonly clusters: Clusters;
-  /** Absent where the rows of training were not at hand. */
+  /** Absent if the training rows were not available. */
   readonly privacy?: Privacy;
-  /** What samples tell of single cells of the rows of training, where these were at hand. */
+  /** What samples reveal about single cells of the training rows, if these were available. */
   readonly attributes?: Attributes;
-  /** How well hidden cells are known, where that was measured (`completionOf`). */
+  /** How well hidden cells are completed, if that was measured (`completionOf`). */
   readonly completion?: TableCompletion;
 }
 
-/** Which rows a model is measured on, and compared with. */
+/** The rows that an evaluation uses, and its limits. */
 export interface EvaluateOptions {
   /**
-   * Rows that were not trained on. Where cells are missing likelihoods are those of the others, and
-   * rows that are held against samples have them filled in by the model; a model that completes no
-   * rows is measured on those without missing cells.
+   * Rows that were not used in training. If cells are missing, likelihoods are those of the other
+   * cells, and the model fills them in for comparisons with samples. A model that cannot complete
+   * rows is evaluated on those without missing cells.
    */
   readonly rows: readonly OpenCells[];
   /**
-   * Those that were. Without them baselines are fitted to nine tenths of the rows at a time and
-   * tried on the tenth.
+   * Rows that were used in training. Without them baselines are fitted to nine tenths of the rows
+   * at a time and evaluated on the other tenth.
    */
   readonly training?: readonly OpenCells[];
-  /** Rows to draw. Default five a row, from 300 to 5,000. */
+  /** Number of sampled rows. Default: five per row, from 300 to 5,000. */
   readonly samples?: number;
-  /** Rows whose likelihood is taken at most. Default 1,000. */
+  /** Maximum number of rows whose likelihood is computed. Default 1,000. */
   readonly scored?: number;
-  /**
-   * About how long it may take: fewer rows are scored where there is less time. Default: no end.
-   */
+  /** Approximate time limit: with less time, fewer rows are scored. Default: no limit. */
   readonly minutes?: number;
   readonly seed?: number;
   readonly signal?: AbortSignal;
-  /** Called with what is measured next, and with how much of all is done. */
+  /** Called with the name of the next stage, and with the share of all that is done. */
   readonly onStage?: (what: string, share: number) => void;
 }
 
-/** What evaluation found, with the rows that pictures need. */
+/** An evaluation, with the rows that pictures need. */
 export interface Evaluated {
   readonly evaluation: TableEvaluation;
   readonly drawn: readonly Cells[];
-  /** The rows that samples were held against, with missing cells filled in. */
+  /** The rows that samples were compared with, with missing cells filled in. */
   readonly compared: readonly Cells[];
 }

@@ -1,8 +1,8 @@
 /**
- * Rows as vectors that distances, clusters and classifiers can use: of each part its coordinates z
- * = φ⁻¹(y), of labels an indicator each, of angles and points of a sphere y itself, which knows no
- * cut; all with mean 0 and deviation 1 in the rows that they are measured by. Integers are
- * taken in the middle of their interval.
+ * Rows as vectors for distances, clusters and classifiers. A part has its coordinates z = φ⁻¹(y), a
+ * label its indicators, angles and points of a sphere y itself, which has no cut. All features have
+ * mean 0 and deviation 1 in the reference rows. Integers are placed in the middle of their
+ * interval.
  */
 import type { Cell, Product, ProductPart } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
@@ -12,15 +12,15 @@ import type { Cells } from "./table-distribution.ts";
 
 export interface Features {
   readonly names: readonly string[];
-  /** How many features each part of the domain has, in order. */
+  /** Number of features of each part of the domain, in order. */
   readonly widths: readonly number[];
   /** [rows, features], standardised. */
   readonly of: (rows: readonly Cells[]) => NdArray;
 }
 
 /**
- * Deviations that a part counts for whose coordinates are lost to rounding: 10⁻³⁰ of a whole next
- * to two others, say.
+ * The number of standard deviations given to a part whose coordinates are lost to rounding, such as
+ * 10⁻³⁰ of a whole with two other parts.
  */
 const FAR = 100;
 
@@ -39,10 +39,10 @@ const namesOf = ({ columns }: ProductPart, size: number): string[] =>
         columns.length === 1 && size === 1 ? columns[0] : `${columns.join("+")} (${i + 1})`,
       );
 
-/** Labels that have an indicator each, and of more how many have one. */
+/** Maximum number of labels with an indicator each; with more labels, how many have one. */
 const [ALL_LABELS, COMMON_LABELS] = [100, 30];
 
-/** The labels of a part that measures look at: all, or the most common where they are many. */
+/** The labels of a part that measures use: all, or the most common ones if there are many. */
 export function labelsSeen(
   { domain, at }: ProductPart,
   rows: readonly (readonly unknown[])[],
@@ -79,7 +79,7 @@ function blockOf(part: ProductPart, reference: readonly Cells[]): Block {
   };
 }
 
-/** The features of rows of a product of domains, measured by some of them. */
+/** The features of rows of a product of domains, standardised by some of them. */
 export function featuresOf(domain: Product, reference: readonly Cells[]): Features {
   const blocks = withoutBends(domain).parts.map((part) => blockOf(part, reference));
   const size = blocks.reduce((s, { names }) => s + names.length, 0);
@@ -105,7 +105,7 @@ export function featuresOf(domain: Product, reference: readonly Cells[]): Featur
   known.forEach((v, i) => {
     deviation[i % size] += (v - mean[i % size]) ** 2 / count;
   });
-  // A feature that does not vary counts as it is: a label that does not come up.
+  // A constant feature is not scaled, such as a label that does not occur.
   const scale = deviation.map((v, j) => (v > (1e-12 * mean[j]) ** 2 ? Math.sqrt(v) : 1));
   return {
     names: blocks.flatMap(({ names }) => names),

@@ -1,4 +1,4 @@
-/** The evaluation of a model on the rows that its own fit held out. */
+/** The evaluation of a model on the rows that its fit held out. */
 import type { OpenCell } from "../diffusion/encode/index.ts";
 import { isHole, wholeRows } from "../diffusion/encode/index.ts";
 import { heldOut } from "../diffusion/fit/index.ts";
@@ -8,24 +8,24 @@ import { evaluateTable } from "./evaluate.ts";
 import type { Evaluated, EvaluateOptions } from "./evaluation.ts";
 import { modelDistribution } from "./table-distribution.ts";
 
-/** Rows, held out and seen, below which there is nothing to measure on. */
+/** With fewer rows, held out or used in training, there is no evaluation. */
 const LEAST = { held: 2, seen: 10 };
 
 /** An evaluation on the rows that a fit held out. */
 export interface HeldOutEvaluation {
   /** Rows that have no missing cells. */
   readonly whole: number;
-  /** Absent where rows are too few. */
+  /** Absent if there are too few rows. */
   readonly evaluated?: Evaluated;
 }
 
 /**
- * Evaluates a model on the rows that its fit held out, compared with those that it saw.
+ * Evaluates a model on the rows that its fit held out, compared with those it was trained on.
  *
  * @param model - the model
  * @param rows - all rows that it was fitted to, in their order
- * @param options - as `evaluateTable` has them
- * @returns what was found, and how many rows have no missing cells
+ * @param options - those of `evaluateTable`
+ * @returns the evaluation, and the number of rows without missing cells
  */
 export async function evaluateHeldOut(
   model: TableModel,
@@ -33,7 +33,7 @@ export async function evaluateHeldOut(
   options: Omit<EvaluateOptions, "rows" | "training"> = {},
 ): Promise<HeldOutEvaluation> {
   const split = heldOut(rows.length);
-  // A row without any cell says nothing, and a fit leaves it out.
+  // A row without any cell has no information, and a fit leaves it out.
   const [held, training] = [split.held, split.seen].map((order) =>
     Array.from(order, (i) => rows[i]).filter((row) => !row.every(isHole)),
   );

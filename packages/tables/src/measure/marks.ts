@@ -1,21 +1,21 @@
 /**
- * What trees see of cells next to their place: with how many decimals a number is written, and how
- * often the very same cell occurs. Continuous numbers next to rounded ones, values between the
- * multiples that data have, and point masses that a model spreads out differ in these at once.
+ * Marks of cells for trees, in addition to their values: the number of decimals of a number, and
+ * how often exactly the same cell occurs. These distinguish continuous numbers from rounded ones,
+ * and reveal values between the multiples in the data, and point masses that a model spreads out.
  *
  *   decimals(15.57) = 2,  decimals(1200) = −2         times(c) = log #{cells of both sets that equal c}
  *
- * Both are functions of the two sets together, the same for each, so that of sets of one
- * distribution neither is marked.
+ * Both are functions of the union of the two sets, so they do not distinguish two sets of one
+ * distribution.
  */
 import type { Cell, Product } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
 import type { Cells } from "./table-distribution.ts";
 
-/** Zeros at the end of an integer that count. */
+/** Maximum number of counted zeros at the end of an integer. */
 const MOST_ZEROS = 6;
 
-/** Decimals that a number is written with, negative where an integer ends with zeros. */
+/** Decimals of a number, negative for an integer that ends with zeros. */
 export function decimalsOf(value: number): number {
   if (!Number.isFinite(value) || value === 0) return 0;
   const [digits, exponent = "0"] = String(Math.abs(value)).split("e");

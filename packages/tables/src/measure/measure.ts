@@ -1,4 +1,4 @@
-/** Everything the study says about one fitted density, as plain data. */
+/** The measures of one fitted density, as plain data. */
 import type { NdArray } from "diffeo/graph";
 import { mean, quantile } from "diffeo/host";
 import { fold, type Key } from "diffeo/random";
@@ -14,20 +14,20 @@ export interface MeasureSummary {
   readonly upperQuartile: number;
 }
 
-/** What a fitted density is like on test points. */
+/** Measures of a fitted density on test points. */
 export interface Measures {
-  /** The step whose state was measured. */
+  /** The step of the measured state. */
   readonly step: number;
   /** ½‖s‖² + tr ∇s over the test points. */
   readonly scoreMatching: MeasureSummary;
-  /** log p̃ over the test points; less a logZ it is the log-likelihood. */
+  /** log p̃ over the test points; minus a logZ it is the log-likelihood. */
   readonly logDensity: MeasureSummary;
-  /** From N(0, 4I), as earlier studies had it; only where it was requested. */
+  /** From N(0, 4I), as in earlier studies; only if requested. */
   readonly importance?: Normaliser;
   readonly annealed: Annealed;
 }
 
-/** How a fitted density is measured. */
+/** Options for the measures of a fitted density. */
 export interface DensityMeasureOptions {
   /** Draws of plain importance sampling. Default 0: none. */
   readonly samples?: number;
@@ -39,7 +39,7 @@ export interface DensityMeasureOptions {
 export const likelihood = ({ logDensity, annealed }: Measures): number =>
   logDensity.mean - annealed.logZ;
 
-/** The same under the plain one, where there is one. */
+/** The same under the plain normaliser, if there is one. */
 export const plainLikelihood = ({ logDensity, importance }: Measures): number | undefined =>
   importance && logDensity.mean - importance.logZ;
 

@@ -1,9 +1,9 @@
 /**
- * Whether samples are copies of training rows: the distance of each to the nearest of them,
- * compared with that of rows which training has not seen. Where both have one distribution, a
- * sample is nearer than a fresh row half of the time:
+ * Whether samples are copies of training rows: the distance of each sample to the nearest training
+ * row, compared with that of new rows. If both have one distribution, a sample is nearer than a new
+ * row half of the time:
  *
- *   P(d(sample) < d(fresh)) + ½ P(=)
+ *   P(d(sample) < d(new)) + ½ P(=)
  */
 import type { NdArray } from "diffeo/graph";
 import { quantiles } from "diffeo/host";
@@ -14,29 +14,29 @@ interface NearestDistances {
   /** Median, and 5th percentile. */
   readonly median: number;
   readonly low: number;
-  /** Share that equals a training row, cell by cell. */
+  /** Share of rows that equal a training row, cell by cell. */
   readonly copies: number;
 }
 
 export interface Privacy {
   readonly samples: NearestDistances;
   readonly fresh: NearestDistances;
-  /** How often a sample is nearer than a fresh row; one half if they have one distribution. */
+  /** How often a sample is nearer than a new row; one half if they have one distribution. */
   readonly nearer: number;
-  /** Its standard deviation where they have. */
+  /** Its standard deviation if they have one distribution. */
   readonly error: number;
   /**
-   * Inference of membership by nearest neighbours: how often a row of training is nearer to the
-   * samples than a fresh row; one half if samples do not tell which rows were trained on.
+   * Membership inference by nearest neighbours: how often a training row is nearer to the samples
+   * than a new row; one half if samples do not reveal the training rows.
    */
   readonly membership: number;
-  /** Its standard deviation where they do not. */
+  /** Its standard deviation if they do not. */
   readonly membershipError: number;
-  /** Training rows that were looked at. */
+  /** Number of training rows that were searched. */
   readonly among: number;
 }
 
-/** The distance of each row to the nearest of others. */
+/** The distance of each row to the nearest of the others. */
 function nearestOf({ shape: [count, n], data }: NdArray, others: NdArray): Float64Array {
   const [a, b] = [data as Float64Array, others.data as Float64Array];
   const out = new Float64Array(count);
@@ -63,13 +63,13 @@ function summary(
   return { median, low, copies: rows.filter((row) => known.has(textOf(row))).length / rows.length };
 }
 
-/** Members of training whose distance to the samples is taken, at least. */
+/** Minimum number of training rows whose distance to the samples is computed. */
 const LEAST_MEMBERS = 500;
 
-/** The standard deviation of an area under the curve of two sets of one distribution. */
+/** The standard deviation of the area under the curve of two sets with one distribution. */
 const rankError = (a: number, b: number): number => Math.sqrt((a + b + 1) / (12 * a * b));
 
-/** @param features how rows become points */
+/** @param features converts rows to points */
 export function privacyOf(
   samples: readonly Cells[],
   fresh: readonly Cells[],

@@ -1,4 +1,4 @@
-/** What samples look like compared with rows, and how near they are to training rows. */
+/** Measures of samples compared with rows, and of their distance to training rows. */
 
 import type { Product } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
@@ -20,14 +20,13 @@ export const LEAST_ROWS = 2;
 
 export const FOLDS = 10;
 
-/** The least rows for folds, and for a classifier. */
+/** Minimum number of rows for folds, and for a classifier. */
 export const LEAST_FOLDED = 20;
 
 const LEAST_TOLD = 8;
 
 /**
- * Rows of each kind that a classifier sees, that distances are between, and that are looked at for
- * neighbours.
+ * Maximum number of rows of each kind for a classifier, for distances, and for nearest neighbours.
  */
 const MOST_TOLD = 2000;
 
@@ -43,7 +42,7 @@ const firstOf = (features: NdArray, most: number): NdArray =>
         Int32Array.from({ length: most }, (_, i) => i),
       );
 
-/** Rows as they are, and with their missing cells filled in. */
+/** Rows unchanged, and with their missing cells filled in. */
 export interface Compared {
   readonly rows: readonly OpenCells[];
   readonly filled: readonly Cells[];
@@ -91,12 +90,12 @@ export async function filledRows(
   return complete(rows, seed);
 }
 
-/** Rows below which copies are not reported. */
+/** With fewer rows, copies are not reported. */
 const LEAST_NEAR = 10;
 
 /**
- * How near samples are to rows of training, and what they tell of single cells, by those rows that
- * have no missing cells; nothing where these are too few.
+ * How near samples are to training rows, and what they reveal of single cells, for rows without
+ * missing cells; empty if there are too few.
  */
 export function privacyBy(
   domain: Product,

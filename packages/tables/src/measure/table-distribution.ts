@@ -1,6 +1,6 @@
 /**
- * A distribution of rows of a table, whatever makes it: a model or a baseline. Densities are in
- * nats and the units of the cells.
+ * A distribution of rows of a table, from a model or a baseline. Densities are in nats and the
+ * units of the cells.
  */
 import type { Cell } from "diffeo/domain";
 import type { OpenCell } from "../diffusion/encode/index.ts";
@@ -9,27 +9,27 @@ import type { LogLikelihoodOptions, TableModel } from "../diffusion/query/index.
 
 /** The cells of a row. */
 export type Cells = readonly Cell[];
-/** Cells of which some may be missing. */
+/** Cells, some of which may be missing. */
 export type OpenCells = readonly OpenCell[];
 
 /** A distribution of rows under a name: a model or a baseline. */
 export interface TableDistribution {
   readonly name: string;
   /**
-   * Random directions per row by which `logLikelihood` estimates the divergence of the flow.
-   * Absent: it is exact.
+   * Number of random directions per row with which `logLikelihood` estimates the divergence of the
+   * flow. Absent if it is exact.
    */
   readonly probes?: number;
   /**
-   * log q of each row, of the cells that are there: a density in numbers, a probability in labels
-   * and integers.
+   * log q of the present cells of each row: a density for numbers, a probability for labels and
+   * integers.
    */
   readonly logLikelihood: (rows: readonly OpenCells[]) => Promise<Float64Array> | Float64Array;
-  /** Rows of it, the same for the same seed. */
+  /** Samples of rows, the same for the same seed. */
   readonly draw: (count: number, seed: number) => Promise<readonly Cells[]> | readonly Cells[];
   /**
-   * Rows with their missing cells sampled given the others. Where it is absent, rows with missing
-   * cells cannot be measured.
+   * Samples the missing cells of rows given the others. Without it, rows with missing cells cannot
+   * be evaluated.
    */
   readonly complete?: (rows: readonly OpenCells[], seed: number) => Promise<readonly Cells[]>;
 }
@@ -39,14 +39,16 @@ export interface ModelDistributionOptions extends Pick<LogLikelihoodOptions, "sp
   readonly signal?: AbortSignal;
 }
 
-/** Coordinates of a row beyond which likelihoods are estimated by so many random directions. */
+/** With more coordinates per row, likelihoods are estimated with this many random directions. */
 const EXACT = 64;
 const PROBES = 16;
 
-/** Evaluations of the network per row of an estimate. */
+/** Network evaluations per row of an estimate. */
 const ESTIMATED = 60;
 
-/** Whether the likelihood of a model is estimated: exact ones take a derivative per coordinate. */
+/**
+ * Whether the likelihood of a model is estimated: an exact one takes one derivative per coordinate.
+ */
 const isEstimated = ({ domain }: TableModel): boolean => domain.dimension > EXACT;
 
 /** The distribution of a model. */

@@ -4,9 +4,9 @@
  *
  *   gain of a split = ½(G_L²/(H_L + λ) + G_R²/(H_R + λ) − G²/(H + λ))      leaf = G/(H + λ)      G = Σ(y − p), H = Σp(1 − p)
  *
- * Features are cut into bins, between all values where there are few and at quantiles where there
- * are many, so that a level of a tree costs one pass over the rows. A fifth of the rows is left out
- * of the trees and says how many of them are kept.
+ * Features are divided into bins: between all values if there are few, otherwise at quantiles, so
+ * that a level of a tree costs one pass over the rows. A fifth of the rows is not used for the
+ * trees; it determines how many trees are kept.
  */
 
 export interface TreeOptions {
@@ -27,7 +27,7 @@ interface Branch {
 
 const BINS = 64;
 const LAMBDA = 1;
-/** The least weight of a leaf, in values of p(1 − p). */
+/** The minimum weight of a leaf, in values of p(1 − p). */
 const LEAST = 3;
 
 /** Rows of `size` features, row-major. */
@@ -36,7 +36,7 @@ interface Rows {
   readonly size: number;
 }
 
-/** Thresholds between bins of each feature, at quantiles of its values, each once. */
+/** Distinct thresholds between the bins of each feature, at quantiles of its values. */
 function thresholdsOf({ data, size }: Rows): Float64Array[] {
   const count = data.length / size;
   return Array.from({ length: size }, (_, j) => {
@@ -51,7 +51,7 @@ function thresholdsOf({ data, size }: Rows): Float64Array[] {
   });
 }
 
-/** The bin of each value: how many thresholds are not above it. */
+/** The bin of each value: the number of thresholds that are not above it. */
 function binned({ data, size }: Rows, thresholds: readonly Float64Array[]): Uint8Array {
   return Uint8Array.from(data, (v, at) => {
     const cuts = thresholds[at % size];
@@ -140,9 +140,9 @@ function leafOf(tree: Tree, data: Float64Array, from: number): number {
   return node;
 }
 
-/** One row of so many is left out of the trees. */
+/** One of this many rows is not used for the trees. */
 const HELD = 5;
-/** Trees that may bring no gain in a row. */
+/** Number of consecutive trees without improvement before training stops. */
 const PATIENCE = 12;
 
 /** The mean logistic loss of scores of some rows. */
@@ -156,9 +156,9 @@ function lossOf(score: Float64Array, labels: Uint8Array, rows: Int32Array): numb
 }
 
 /**
- * Learns to tell rows with label 1 from those with label 0.
+ * Learns to distinguish rows with label 1 from those with label 0.
  * @param start F₀ of the rows
- * @returns what the trees add to F₀ of other rows
+ * @returns a function that gives the sum of the trees for other rows
  */
 export function boostedTrees(
   rows: Rows,

@@ -1,7 +1,7 @@
 /**
  * Tables by name. The three of the study come from the UCI Machine Learning Repository (CC BY 4.0)
- * and are read from a folder; files that are not there can be fetched, and are used only if their
- * checksum is the known one.
+ * and are read from a folder. Missing files can be fetched; a file is used only if its checksum is
+ * the known one.
  */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -27,7 +27,7 @@ import { readTable } from "./table-file.ts";
 
 const pathOf = ({ file }: UciSet, folder: string): string => join(folder, file);
 
-/** The file that the name or the path of a table stands for: what is read. */
+/** The file to read for the name or the path of a table. */
 export const sourceFile = (data: string, folder: string): string =>
   isUci(data) ? pathOf(uciSets[data], folder) : data;
 
@@ -35,7 +35,7 @@ export const sourceFile = (data: string, folder: string): string =>
 async function fetched(set: UciSet, folder: string): Promise<string> {
   const path = pathOf(set, folder);
   if (existsSync(path)) return path;
-  const remedy = `put ${set.file} into ${folder} by hand`;
+  const remedy = `put ${set.file} into ${folder} yourself`;
   const response = await fetch(set.address).catch((error: unknown) => {
     throw new DiffeoError("data", `${set.address} cannot be reached`, remedy, { cause: error });
   });
@@ -43,36 +43,39 @@ async function fetched(set: UciSet, folder: string): Promise<string> {
   const bytes = new Uint8Array(await response.arrayBuffer());
   const found = createHash("sha256").update(bytes).digest("hex");
   if (found !== set.sha256)
-    fail("data", `${set.address} has checksum ${found}, not the known ${set.sha256}`, remedy);
+    fail("data", `${set.address} has checksum ${found} instead of ${set.sha256}`, remedy);
   await writeFileAtomic(path, bytes);
   return path;
 }
 
-/** The bytes of a named UCI table's file, from a folder that holds the file or will. */
+/** The bytes of a named UCI table's file, from the folder, which receives it if it is missing. */
 export const uciFile = async (name: UciName, folder: string): Promise<Uint8Array> =>
   readBytes(await fetched(uciSets[name], folder));
 
-/** A named UCI table with its own columns dropped, from a folder that holds the file or will. */
+/**
+ * A named UCI table without its dropped columns, from the folder, which receives it if it is
+ * missing.
+ */
 export async function uciTable(name: UciName, folder: string): Promise<Table> {
   const set: UciSet = uciSets[name];
   return prunedUci(await readTable(await fetched(set, folder), without(set.drop)), set);
 }
 
-/** Where a table is read from. */
+/** Options for reading a table. */
 export interface TableOptions {
-  /** Where the UCI files are, or are fetched to. */
+  /** The folder of the UCI files, which receives missing ones. */
   readonly folder: string;
   /** Rows of a generated table. Default 2,000. */
   readonly rows?: number;
-  /** Whether the first line of a file is names. Default: if it holds no number. */
+  /** Whether the first line of a file contains names. Default: if it contains no number. */
   readonly header?: boolean;
 }
 
-/** Like the files, a generated table is always the same. */
+/** A generated table is always the same, like a file. */
 const generated = (name: SyntheticName, rows = 2000): Table =>
   generate(name, rows, fold(key(0), name));
 
-/** The table that a name or the path of a CSV file stands for. */
+/** The table for a name or for the path of a CSV file. */
 export async function tableOf(
   data: string,
   options: TableOptions,
@@ -91,31 +94,32 @@ export async function tableOf(
 }
 
 /**
- * The three sets of a table of a study for one run's seed, of the bytes of its file or, where it is
- * generated, of none.
+ * The three sets of a table of a study for one run's seed. `file` is the content of its file;
+ * generated tables need none.
  */
 export function preparedOf(dataset: DatasetName, seed: number, file?: Uint8Array): Prepared {
   if (isUci(dataset))
     return preparedUci(
       dataset,
       seed,
-      file ?? fail("usage", `${dataset} is the table of a file`, "give the file's bytes"),
+      file ??
+        fail("usage", `the table ${dataset} is read from a file`, "give the bytes of the file"),
     );
   return prepare(generated(dataset), fold(key(seed), "data"), preparationOf(dataset));
 }
 
-/** Which table is prepared, with which seed. */
+/** Which table to prepare, and with which seed. */
 export interface PreparedOptions extends TableOptions {
   readonly seed: number;
   /** Columns to leave out, by name or by number from 1. */
   readonly drop?: readonly string[];
   /** Drop columns that correlate with another beyond this. */
   readonly prune?: number;
-  /** How to prepare it, over what a table of that name has by itself. */
+  /** Options of the preparation that replace the table's own. */
   readonly preparation?: PrepareOptions;
 }
 
-/** A table and its three sets for one run's seed: what a fit begins with. */
+/** A table and its three sets for one run's seed: the input of a fit. */
 export async function preparedTable(
   name: string,
   { seed, drop = [], prune: threshold, preparation: own = {}, ...options }: PreparedOptions,

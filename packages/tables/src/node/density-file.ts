@@ -8,14 +8,14 @@ import {
   serializeDensity,
 } from "../dkef/model-bytes.ts";
 
-/** Writes a density, whole or not at all. */
+/** Writes a density atomically. */
 export const saveDensity = (path: string, spec: DensitySpec, fitted: Fitted): Promise<void> =>
   writeFileAtomic(path, serializeDensity(spec, fitted));
 
 /**
  * Reads a density.
  *
- * @throws DiffeoError of kind `data` where the file is missing or damaged
+ * @throws DiffeoError of kind `data` if the file is missing or damaged
  */
 export const loadDensity = async (path: string): Promise<DensityModel> =>
   parseDensity(await readBytes(path), path);

@@ -1,5 +1,5 @@
 /**
- * A folder that keeps the fits of one command: the maps that were chosen, and the run of each
+ * A folder that stores the fits of one command: the maps that were chosen, and the run of each
  * seed's networks. Opened again with the same rows and settings, it continues them.
  */
 import { createHash } from "node:crypto";
@@ -22,29 +22,29 @@ import type { FlowKind, NetworkKind } from "../diffusion/network/index.ts";
 
 type Columns = Readonly<Record<string, Domain>>;
 
-/** What shapes the numbers of the fits in a folder. */
+/** The settings that determine the numbers of the fits in a folder. */
 export interface FitFolderOptions {
-  /** The columns as they are before maps are chosen. */
+  /** The columns before maps are chosen. */
   readonly columns: Columns;
   readonly network: NetworkKind;
   readonly seed: number;
   readonly seeds: number;
   readonly steps?: number;
   readonly minutes?: number;
-  /** What weights are chosen by. Default loss. */
+  /** The criterion by which weights are chosen. Default loss. */
   readonly choose?: WeightChoice;
-  /** Of the program that fits, for the record. */
+  /** Facts about the program, for the record. */
   readonly version?: string;
 }
 
-/** A folder that keeps the runs of a fit, to be continued. */
+/** A folder that stores the runs of a fit, so that they can be continued. */
 export interface FitFolder {
   readonly mapStore: MapStore;
-  /** Where the runs of a fit with such maps are kept. */
+  /** The folder of the runs of a fit with these maps. */
   readonly storeOf: (maps: ChosenMaps) => NonNullable<FitSeedsOptions["storeOf"]>;
 }
 
-/** What tells rows from other rows. */
+/** Identifies rows. */
 function digestOf(rows: readonly Row[]): string {
   const hash = createHash("sha256");
   for (const row of rows) hash.update(JSON.stringify(row));
@@ -64,7 +64,7 @@ const number = v.union([
 ]);
 const mapsFile = (flowKinds: readonly FlowKind[]) => ({
   schema: v.strictObject({
-    /** What they were chosen for. */
+    /** The rows and settings that they were chosen for. */
     data: v.string(),
     asked: byName(v.unknown()),
     seed: v.number(),
@@ -82,22 +82,22 @@ const mapsFile = (flowKinds: readonly FlowKind[]) => ({
     ),
   }),
   what: "file of chosen maps",
-  remedy: "move it away, and they are chosen again",
+  remedy: "move it away, so that maps are chosen again",
 });
 
-/** Maps in a file, for the rows and settings that they were chosen for. */
+/** The chosen maps in a file, for the rows and settings they were chosen for. */
 function mapStoreIn(path: string, now: Readonly<Record<string, unknown>>): MapStore {
   return {
     load: async () => {
       if (!existsSync(path)) return undefined;
-      // Loaded here: whoever fits a density needs this package's files, and no networks.
+      // Loaded here: fits of densities need the files of this package, but no networks.
       const { flowKinds } = await import("../diffusion/network/index.ts");
       const { columns, flow, maps: tried, ...before } = await readJson(path, mapsFile(flowKinds));
       if (!isDeepStrictEqual(before, JSON.parse(JSON.stringify(now))))
         fail(
           "usage",
           `the maps of ${path} were chosen for other rows or settings`,
-          "give the same, or another --run",
+          "use the same rows and settings, or another --run",
         );
       return {
         columns: mapValues(columns, (spec, name) => domainOf(spec, `column ${name}`)),
@@ -113,13 +113,13 @@ function mapStoreIn(path: string, now: Readonly<Record<string, unknown>>): MapSt
   };
 }
 
-/** The folder of a network's run: as it was left, or new. */
+/** The folder of a network's run, new or to be continued. */
 const runAt = (path: string, config: RunConfig): Promise<RunFolder> =>
   existsSync(join(path, "config.json"))
     ? RunFolder.open(path, config)
     : RunFolder.create(path, config);
 
-/** Opens a folder for fits to rows; nothing is written yet. */
+/** Opens a folder for fits to rows. Writes nothing yet. */
 export function openFitFolder(
   folder: string,
   rows: readonly Row[],
@@ -130,8 +130,8 @@ export function openFitFolder(
   if (custom)
     fail(
       "usage",
-      `"${custom[0]}" has a custom domain, which a folder cannot hold`,
-      "leave out --run",
+      `"${custom[0]}" has a custom domain, which cannot be stored in a folder`,
+      "omit --run",
     );
   const data = digestOf(rows);
   return {
@@ -148,7 +148,7 @@ export function openFitFolder(
         columns: specsOf(maps.columns),
         network,
         flow: maps.flow,
-        // Absent as in folders from before there was a choice.
+        // Absent, as in folders from before this option existed.
         choose: choose === "loss" ? undefined : choose,
         seed: own,
         steps,

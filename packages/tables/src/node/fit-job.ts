@@ -10,13 +10,13 @@ import { type FitTask, fitTaskName, type RunRecord } from "../study/study.ts";
 import { type DatasetName, isSynthetic, isUci } from "../table/uci.ts";
 import { runTask } from "./study.ts";
 
-/** A fit of the study, and how it is measured. */
+/** A fit of the study, and the options of its measures. */
 export interface DensityFitParameters extends FitTask {
   /** Samples of the plain normaliser. */
   readonly samples: number;
 }
 
-/** The file of a UCI dataset; synthetic ones need none. */
+/** The file of a UCI dataset; synthetic datasets have none. */
 export interface DensityFitInputs {
   readonly table?: Uint8Array;
 }
@@ -34,7 +34,7 @@ const parameters: v.GenericSchema<unknown, DensityFitParameters> = v.strictObjec
   samples: v.pipe(natural, v.maxValue(1e9)),
 });
 
-/** Steps between two reports, and steps that a fit takes about. */
+/** Steps between two reports, and the usual number of steps of a fit. */
 const EVERY = 20;
 const STEPS = 1000;
 
@@ -58,7 +58,7 @@ export const densityFitKind: Kind<DensityFitParameters, DensityFitInputs, RunRec
   misfit: (record, task) =>
     fitTaskName(record) === fitTaskName(task)
       ? undefined
-      : `it is of ${fitTaskName(record)}, the job is ${fitTaskName(task)}`,
+      : `it is a record of ${fitTaskName(record)}, but the job is ${fitTaskName(task)}`,
 };
 
 /**
@@ -66,7 +66,7 @@ export const densityFitKind: Kind<DensityFitParameters, DensityFitInputs, RunRec
  *
  * @param task a dataset, a loss and a seed
  * @param samples of the plain normaliser
- * @param table the file of the dataset, where it has one
+ * @param table the file of the dataset, if it has one
  */
 export const densityFitJob = (
   task: FitTask,

@@ -1,8 +1,8 @@
-/** Files that gzip compressed, read and written a piece at a time. */
+/** Files compressed by gzip, read and written in pieces. */
 import { constants, createGunzip, gunzipSync, gzipSync } from "node:zlib";
 import { DiffeoError } from "diffeo/graph";
 
-/** Whether bytes begin as those of gzip do. */
+/** Whether bytes begin like a gzip file. */
 const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
 
 const damaged = (path: string, cause: unknown): never => {
@@ -10,27 +10,28 @@ const damaged = (path: string, cause: unknown): never => {
   throw new DiffeoError(
     "data",
     isLong
-      ? `${path} is longer, when it is unpacked, than can be read in one piece`
-      : `${path} is not whole: gzip cannot unpack it`,
+      ? `${path} is too long to be read in one piece after decompression`
+      : `${path} is incomplete or damaged: gzip cannot decompress it`,
     isLong ? "give a part of its rows, or CSV" : "write the file again",
     { cause },
   );
 };
 
 /**
- * What the first bytes of a file unpack to, as far as they go; they themselves if gzip wrote none.
+ * Decompresses the first bytes of a file as far as they go; returns them unchanged if they are not
+ * gzip's.
  */
 export function unpackedStart(bytes: Uint8Array): Uint8Array {
   if (!isGzip(bytes)) return bytes;
   try {
     return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH });
   } catch {
-    // Who reads the file says what is wrong with it.
+    // Reading the whole file reports what is wrong with it.
     return new Uint8Array();
   }
 }
 
-/** The bytes of a file that gzip may have compressed, at most so many. */
+/** The bytes of a file that may be gzip-compressed, up to a limit. */
 export function unpacked(bytes: Uint8Array, path: string, most: number): Uint8Array {
   if (!isGzip(bytes)) return bytes;
   try {
@@ -60,7 +61,7 @@ export async function* unpackedPieces(
   }
 }
 
-/** What the pieces of a compressed file unpack to. */
+/** Decompresses the pieces of a file. */
 async function* gunzipped(
   first: Uint8Array,
   source: AsyncIterator<Uint8Array>,
@@ -94,16 +95,16 @@ async function* gunzipped(
   }
 }
 
-/** Bytes that are compressed at once. */
+/** Number of bytes that are compressed together. */
 const AT_ONCE = 2 ** 20;
 
-/** Pieces of a file, compressed; the same pieces give the same bytes. */
+/** Compresses the pieces of a file; the same pieces give the same bytes. */
 export async function* packed(
   pieces: AsyncIterable<string | Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   let held: Uint8Array[] = [];
   let size = 0;
-  // Members one after another are one file.
+  // Concatenated members are one gzip file.
   const member = (): Uint8Array => {
     const bytes = gzipSync(Buffer.concat(held));
     [held, size] = [[], 0];

@@ -1,4 +1,4 @@
-/** diffeo-tables/node: tables, densities and records of studies on disk. */
+/** diffeo-tables/node: files of tables, densities and records of studies. */
 export { loadDensity, saveDensity } from "./density-file.ts";
 export { parquetBytes } from "./parquet.ts";
 export { readCells, readTable } from "./table-file.ts";

@@ -1,15 +1,15 @@
 /**
- * Parquet files, read by hyparquet in a worker thread. A damaged file may declare 2³¹ values in a
- * few bytes, or keep the decoder in a loop: the thread ends when it takes more time or memory than
- * a file of that size can need, and the process goes on.
+ * Reads Parquet files by hyparquet in a worker thread. A damaged file may declare 2³¹ values in a
+ * few bytes, or make the decoder loop. The thread ends if it takes more time or memory than a file
+ * of that size can need, and the process continues.
  */
 import { Worker } from "node:worker_threads";
 import { fail } from "diffeo/graph";
 
-/** What reading a file may take. */
+/** Limits for reading a file. */
 interface ReadLimits {
   readonly seconds: number;
-  /** Of memory, beyond what the process has when reading begins. */
+  /** Of memory, in addition to what the process uses when reading begins. */
   readonly bytes: number;
 }
 
@@ -19,9 +19,9 @@ interface ParquetRows {
   readonly rows: readonly (readonly unknown[])[];
 }
 
-/** A thread that reads one file after another; an idle one does not keep the process alive. */
+/** A thread that reads one file at a time; an idle one does not keep the process alive. */
 interface ParquetReader {
-  /** Reads a file; `source` is what errors call it. */
+  /** Reads a file; `source` is its name in errors. */
   readonly read: (bytes: Uint8Array, source: string, limits?: ReadLimits) => Promise<ParquetRows>;
   readonly close: () => Promise<void>;
 }
@@ -29,8 +29,8 @@ interface ParquetReader {
 const MEBIBYTE = 2 ** 20;
 
 /**
- * Decoding takes well below a second and 50 bytes of memory per byte of an ordinary file; the
- * factors leave room for a busy machine and for columns that compress a hundredfold.
+ * Decoding takes well below a second, and 50 bytes of memory per byte of an ordinary file. The
+ * factors leave room for a busy machine and for columns that compress by a factor of one hundred.
  */
 const limitsOf = (size: number): ReadLimits => ({
   seconds: 20 + (2 * size) / MEBIBYTE,
@@ -40,11 +40,11 @@ const limitsOf = (size: number): ReadLimits => ({
 const EVERY_MS = 50;
 
 const REMEDY =
-  "check that the file is whole; write it without compression or with Snappy or gzip, or give the table as CSV";
+  "check that the file is complete; write it without compression or with Snappy or gzip, or give the table as CSV";
 
 type Reply = ParquetRows | { readonly problem: string };
 
-/** Starts reading files as Parquet. */
+/** Starts a reader of Parquet files. */
 export function openParquetReader(): ParquetReader {
   let worker: Worker | undefined;
   const close = async (): Promise<void> => {
@@ -54,11 +54,11 @@ export function openParquetReader(): ParquetReader {
   };
   const start = ({ bytes }: ReadLimits): Worker =>
     new Worker(new URL("./parquet-worker.js", import.meta.url), {
-      // Without the flags of this process: the worker needs no TypeScript loader.
+      // Without the flags of this process, because the worker needs no TypeScript loader.
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: Math.ceil(bytes / MEBIBYTE) },
     });
-  /** The reply to one file, or why there is none. */
+  /** The reply for one file, or why there is none. */
   const ask = (file: ArrayBuffer, limits: ReadLimits): Promise<Reply> =>
     new Promise((resolve) => {
       worker ??= start(limits);
@@ -76,7 +76,7 @@ export function openParquetReader(): ParquetReader {
         void close();
         end({ problem });
       };
-      // The heap of the thread has a limit of its own; arrays of bytes lie outside it.
+      // The heap of the thread has its own limit; byte arrays are outside of it.
       const watch = setInterval(() => {
         if (performance.now() - began > limits.seconds * 1000)
           dead(`reading takes more than ${limits.seconds.toFixed(1)} s`);

@@ -1,4 +1,4 @@
-/** Tables as Parquet files, by hyparquet and its writer, which are loaded when they are needed. */
+/** Tables as Parquet files, by hyparquet and its writer, which are loaded when needed. */
 import type { CellTable } from "../table/cells.ts";
 import { tableOf } from "../table/json.ts";
 import {
@@ -13,11 +13,11 @@ import { openParquetReader } from "./parquet-reader.ts";
 /** The first four bytes of a Parquet file. */
 const MAGIC = "PAR1";
 
-/** Whether bytes are those of a Parquet file. */
+/** Whether bytes begin like a Parquet file. */
 export const isParquet = (bytes: Uint8Array): boolean =>
   new TextDecoder("latin1").decode(bytes.subarray(0, 4)) === MAGIC;
 
-/** The cells of a Parquet file as text; the number of a row stands for its line. */
+/** The cells of a Parquet file as text; the row number takes the place of the line. */
 export async function parquetCells(bytes: Uint8Array, source: string): Promise<CellTable> {
   const reader = openParquetReader();
   try {
@@ -28,7 +28,7 @@ export async function parquetCells(bytes: Uint8Array, source: string): Promise<C
   }
 }
 
-/** Values of one column, null where there is none, in a type that keeps them all. */
+/** Values of one column, null where there is none, in a type that represents them all exactly. */
 function columnValues(cells: readonly WrittenCell[]) {
   const there = cells.filter((cell) => cell !== "");
   const isOf = (holds: (text: string) => boolean): boolean =>
@@ -51,7 +51,7 @@ function columnValues(cells: readonly WrittenCell[]) {
 
 /**
  * The bytes of rows as a Parquet file: columns of integers, numbers, truth values or texts; empty
- * cells are null. A column with a number that a float64 does not keep is one of texts.
+ * cells are null. A column with a number that is not exact in float64 is written as texts.
  */
 export async function parquetBytes(
   columns: readonly string[],

@@ -1,4 +1,4 @@
-/** The study on disk: a run from its name to its record, and the records of a folder. */
+/** The files of the study: a run from its name to its record, and the records of a folder. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DiffeoError } from "diffeo/graph";
@@ -15,17 +15,17 @@ import {
 } from "../study/study.ts";
 import { preparedOf } from "./datasets.ts";
 
-/** What a run of the study needs. */
+/** The input of a run of the study. */
 export interface FitTaskOptions {
   /** The bytes of a UCI table's file. */
   readonly file?: Uint8Array;
-  /** Draws of plain importance sampling for the state the protocol chooses. Default 10⁶. */
+  /** Draws of plain importance sampling for the state that the protocol chooses. Default 10⁶. */
   readonly samples?: number;
   readonly onStep?: (progress: DensityFitProgress) => void;
   readonly signal?: AbortSignal;
 }
 
-/** A run, a function of its name and of its table alone. */
+/** A run, as a function of its name and its table only. */
 export async function runTask(task: FitTask, options: FitTaskOptions): Promise<RunRecord> {
   const { dataset, loss, seed } = task;
   const { file, ...more } = options;
@@ -44,19 +44,22 @@ const recordPath = (out: string, task: FitTask): string =>
   join(runsFolder(out), `${fitTaskName(task)}.json`);
 
 /**
- * Writes a record that can be read again: one with numbers that are not finite, which JSON has none
- * of, is refused.
+ * Writes a record that can be read again. Throws if a number is not finite, because JSON cannot
+ * represent it.
  */
 export const saveFitRecord = async (out: string, record: RunRecord): Promise<void> =>
   writeFileAtomic(
     recordPath(out, record),
-    `${JSON.stringify(requireRecord(record, "what the run gave"))}\n`,
+    `${JSON.stringify(requireRecord(record, "the result of the run"))}\n`,
   );
 
 const recordsIn = async (path: string): Promise<RunRecord[]> =>
   parseRecords(await readFile(path, "utf8"), path);
 
-/** Records of a study's folder: its runs, and what an earlier study left as one file a dataset. */
+/**
+ * The records in a study's folder: those of its runs, and files with one list per dataset from an
+ * earlier study.
+ */
 export async function readFitRecords(out: string): Promise<RunRecord[]> {
   const found = new Map<string, RunRecord>();
   for (const folder of [out, runsFolder(out)]) {

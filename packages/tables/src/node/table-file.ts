@@ -1,4 +1,4 @@
-/** Tables from files: CSV, JSON lines, Parquet, each also compressed by gzip. */
+/** Tables from files: CSV, JSON lines or Parquet, each optionally compressed by gzip. */
 import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { getHeapStatistics } from "node:v8";
@@ -10,16 +10,19 @@ import { parseTable, type Selection, type Table } from "../table/table.ts";
 import { unpacked, unpackedPieces, unpackedStart } from "./gzip.ts";
 import { isParquet, parquetCells } from "./parquet.ts";
 
-/** The longest text there can be. */
+/** The maximum length of a string. */
 const MOST_BYTES = 2 ** 29 - 25;
 
 /**
- * What has other bytes would be read as something else: names and labels with missing values in
- * them.
+ * Other encodings are refused, because names and labels would be read wrongly, with missing values
+ * in them.
  */
 const utf8 = (): TextDecoder => new TextDecoder("utf-8", { fatal: true });
 
-/** Text as its first bytes say: Excel writes UTF-16 with a mark, all others UTF-8. */
+/**
+ * Decodes text by its first bytes: UTF-16 with a byte-order mark, as Excel writes it, otherwise
+ * UTF-8.
+ */
 const decoderOf = (first: Uint8Array | undefined): TextDecoder =>
   first?.[0] === 0xff && first[1] === 0xfe ? new TextDecoder("utf-16le", { fatal: true }) : utf8();
 
@@ -29,7 +32,7 @@ const notText = (path: string, cause: unknown): never => {
   });
 };
 
-/** The bytes of a file, unpacked where gzip compressed them. */
+/** The bytes of a file, decompressed if it is gzip's. */
 const bytesOf = async (path: string): Promise<Uint8Array> =>
   unpacked(await readBytes(path), path, MOST_BYTES);
 
@@ -38,7 +41,7 @@ async function textOf(path: string): Promise<string> {
   if (bytes.length > MOST_BYTES)
     fail(
       "data",
-      `${path} has ${Math.round(bytes.length / 1e6)} MB, 536 are read at most`,
+      `${path} has ${Math.round(bytes.length / 1e6)} MB, more than the maximum of 536 MB`,
       "give a part of its rows",
     );
   try {
@@ -51,7 +54,8 @@ async function textOf(path: string): Promise<string> {
 /**
  * Reads a table of numbers from a CSV file.
  *
- * @throws DiffeoError of kind `data` that names the line and the column of what is not a number
+ * @throws DiffeoError of kind `data` that names the line and the column of a cell that is not a
+ * number
  */
 export const readTable = async (
   path: string,
@@ -83,10 +87,10 @@ async function* piecesOf(path: string): AsyncGenerator<string> {
   yield decoded();
 }
 
-/** Bytes by which the form of a file is known. */
+/** Number of bytes that determine the format of a file. */
 const FORM = 4096;
 
-/** The first bytes of a file; none of what can be read only once, as a pipe. */
+/** The first bytes of a file; empty for a pipe, which can be read only once. */
 async function firstBytes(path: string): Promise<Uint8Array> {
   try {
     if (!(await stat(path)).isFile()) return new Uint8Array();
@@ -98,14 +102,12 @@ async function firstBytes(path: string): Promise<Uint8Array> {
       await file.close();
     }
   } catch {
-    // Who reads the file says why it cannot be read.
+    // Reading the whole file reports why it cannot be read.
     return new Uint8Array();
   }
 }
 
-/**
- * A file's cells as they are written, in pieces as they are read; JSON and Parquet in one piece.
- */
+/** A file's cells as text, in pieces as they are read; JSON and Parquet in one piece. */
 async function* cellPieces(path: string): AsyncGenerator<CellTable> {
   const first = await firstBytes(path);
   if (isParquet(first)) {
@@ -124,19 +126,21 @@ async function* cellPieces(path: string): AsyncGenerator<CellTable> {
   yield reader.end();
 }
 
-/** Bytes of memory that a row and a cell take as text, and the share of the heap that all may take. */
+/**
+ * Bytes of memory for a row and for a cell as text, and the share of the heap that all may take.
+ */
 const [ROW_BYTES, CELL_BYTES, MOST_SHARE] = [64, 48, 0.5];
 
-/** Rows of so many columns that fit into half of a heap. */
+/** Number of rows with this many columns that fit into half of a heap. */
 const mostRows = (columns: number, heap: number): number =>
   Math.floor((MOST_SHARE * heap) / (ROW_BYTES + CELL_BYTES * columns));
 
 /**
- * A file's cells as they are written: CSV, JSON lines, a list of objects as JSON, or Parquet, each
- * also compressed by gzip.
+ * Reads a file's cells as text: CSV, JSON lines, a JSON list of objects, or Parquet, each
+ * optionally compressed by gzip.
  *
- * @param heap bytes of memory, of which the table may take half
- * @throws DiffeoError of kind `data` where the table is larger
+ * @param heap bytes of memory, half of which the table may take
+ * @throws DiffeoError of kind `data` if the table is larger
  */
 export async function readCells(
   path: string,
@@ -150,7 +154,7 @@ export async function readCells(
     if (rows > most)
       fail(
         "data",
-        `${path} has more than ${most.toLocaleString("en")} rows, the most of ${piece.columns.length} columns that memory holds`,
+        `${path} has more than ${most.toLocaleString("en")} rows of ${piece.columns.length} columns, more than fit into memory`,
         "give a sample of its rows, or more memory: NODE_OPTIONS=--max-old-space-size=16000",
       );
     pieces.push(piece);
@@ -158,7 +162,7 @@ export async function readCells(
   return joinTables(pieces);
 }
 
-/** The same in batches of so many rows: memory does not grow with the file. */
+/** The same in batches of this many rows, so that memory does not grow with the file. */
 export async function* cellBatches(path: string, size: number): AsyncGenerator<CellTable> {
   let held: CellTable | undefined;
   const part = (table: CellTable, from: number, to?: number): CellTable => ({

@@ -1,4 +1,7 @@
-/** Models of tables on disk. Their code is loaded with the first: densities do without it. */
+/**
+ * Files of table models. Their code is loaded with the first model, because densities do not need
+ * it.
+ */
 import { readBytes, writeFileAtomic } from "diffeo/node";
 import type { OpenTableOptions } from "../diffusion/file/index.ts";
 import type { FittedTable } from "../diffusion/network/index.ts";
@@ -6,7 +9,7 @@ import type { TableModel } from "../diffusion/query/index.ts";
 
 const modelBytes = () => import("../diffusion/file/index.ts");
 
-/** Writes a model of a table, whole or not at all. */
+/** Writes a model of a table atomically. */
 export const saveTableModel = async (path: string, model: FittedTable): Promise<void> =>
   writeFileAtomic(path, (await modelBytes()).serializeTableModel(model));
 

@@ -1,6 +1,6 @@
 /**
- * Columns as pictures show them: numbers on a line or its logarithm, labels in their order; and
- * which are shown where they are many.
+ * Columns in pictures: numbers on a linear or logarithmic axis, labels in their order; and the
+ * selection if there are too many.
  */
 import type { Cell, Domain, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
@@ -10,33 +10,33 @@ import { quoteList } from "../table/quote.ts";
 
 export interface ShownColumn {
   readonly name: string;
-  /** Of a category; numbers have none. */
+  /** Labels of a category; numbers have none. */
   readonly labels?: readonly Cell[];
-  /** Numbers of rows: cells, or the numbers of their labels. */
+  /** Values of rows: cells, or the indices of their labels. */
   readonly valuesOf: (rows: readonly Cells[]) => Float64Array;
-  /** Whether it is drawn on a line of logarithms. */
+  /** Whether the axis is logarithmic. */
   readonly isLog: boolean;
   readonly isWhole: boolean;
-  /** What is drawn: nearly all of the data and of the samples. */
+  /** The range of the axis: nearly all of the data and of the samples. */
   readonly range: readonly [number, number];
   /** Edges of the bars of its histogram. */
   readonly edges: Float64Array;
 }
 
-/** A picture of more columns has no room for any. */
+/** Maximum number of columns of a picture. */
 const MOST_COLUMNS = 12;
 const BARS = 22;
-/** What of a column may lie beyond its axis, on each side. */
+/** The share of a column that may lie outside of its axis, on each side. */
 const BEYOND = 0.002;
 /**
- * A positive column is drawn on a line of logarithms if its largest numbers are so many times its
+ * A positive column has a logarithmic axis if its largest numbers are at least this many times its
  * median.
  */
 const WIDE = 8;
 
 /**
- * What a picture must know of a product of domains: plain data, so that a page has it from its
- * worker.
+ * The facts about a product of domains that a picture needs: plain data, so that a worker can send
+ * them to a page.
  */
 export interface ShownDomain {
   readonly columns: readonly string[];
@@ -115,7 +115,7 @@ export interface ShownColumns {
   readonly leftOut: readonly string[];
 }
 
-/** Where the columns of a picture are: by name, or the first dozen. */
+/** The indices of the columns of a picture: by name, or the first twelve. */
 export function chosenPlaces(domain: ShownDomain, names?: readonly string[]): Place[] {
   const places = placesOf(domain);
   const chosen = names
@@ -133,12 +133,12 @@ export function chosenPlaces(domain: ShownDomain, names?: readonly string[]): Pl
     fail(
       "usage",
       `${chosen.length} columns are too many for a picture`,
-      `name at most ${MOST_COLUMNS}`,
+      `choose at most ${MOST_COLUMNS}`,
     );
   return chosen;
 }
 
-/** The columns by name, or the first dozen of them. */
+/** The columns by name, or the first twelve. */
 export function shownColumns(
   domain: ShownDomain,
   data: readonly Cells[],

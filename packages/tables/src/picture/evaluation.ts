@@ -1,6 +1,6 @@
 /**
- * The evaluation of a model compared with baselines: log-likelihood with two standard errors, and
- * how easily samples are separated from data.
+ * A chart of a model compared with baselines: log-likelihoods with two standard errors, and how
+ * well samples can be distinguished from data.
  */
 import { chart, FAINT, type Panel, Plot } from "diffeo-picture/chart";
 import type { TableEvaluation } from "../measure/evaluation.ts";
@@ -68,7 +68,7 @@ export function evaluationChart({ likelihood, model, baselines }: TableEvaluatio
   ];
   return chart({
     title: "The model compared with baselines",
-    note: "Dots are means, lines two standard errors to each side; between models they err together, so differences are known better.",
+    note: "Dots are means, lines show two standard errors on each side. Errors of different models are correlated, so differences are more precise.",
     description: `Log-likelihood and two-sample AUC of ${likely.map(({ name }) => name).join(", ")}.`,
     panels,
     width: 430,

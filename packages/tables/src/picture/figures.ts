@@ -1,6 +1,6 @@
 /**
- * Pictures of a table compared with samples of a model. What draws them is large, and loaded when it is
- * requested.
+ * Pictures of a table compared with samples of a model. The drawing code is large and is loaded on
+ * demand.
  */
 import type { Product } from "diffeo/domain";
 import { stackedFigures } from "diffeo-picture";
@@ -10,18 +10,20 @@ import type { PairOptions, PairPlots, PairSets } from "./pairs.ts";
 
 export type { PairSets } from "./pairs.ts";
 
-/** The plots of a pair plot one by one, for a page that must not stop while it draws them. */
+/**
+ * The plots of a pair plot one by one, for a page that must stay responsive while it draws them.
+ */
 export const pairPlots = async (sets: PairSets): Promise<PairPlots> =>
   (await import("./pairs.ts")).pairPlots(sets);
 
-/** Which columns and rows pictures of a table show. */
+/** The columns and rows of pictures of a table. */
 export interface TablePictureOptions extends PairOptions {
   readonly domain: Product;
   readonly calibration?: Calibration;
 }
 
 /**
- * The figures: a pair plot, then triangles of three parts and likelihood ranks where there are any.
+ * The figures: a pair plot, then triangles of three parts and likelihood ranks if there are any.
  */
 async function tableFigures({
   calibration,
@@ -35,11 +37,11 @@ async function tableFigures({
   return [pairPlot(options), ...(more === undefined ? [] : [more])];
 }
 
-/** All of them as one SVG. */
+/** All figures as one SVG. */
 export const tablePicture = async (options: TablePictureOptions): Promise<string> =>
   stackedFigures(await tableFigures(options));
 
-/** The figures of a report: likelihoods compared with baselines, then the table's. */
+/** The figures of a report: likelihoods compared with baselines, then those of the table. */
 export async function reportFigures(
   evaluation: TableEvaluation,
   options: Omit<TablePictureOptions, "calibration">,

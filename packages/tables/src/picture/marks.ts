@@ -1,6 +1,6 @@
 /**
- * Marks that pictures of tables share: clouds of dots as one path, histograms, and whom a colour
- * stands for.
+ * Marks that pictures of tables share: clouds of dots as one path, histograms, and the legend of
+ * colours.
  */
 import { COLOURS, type LegendEntry, Plot } from "diffeo-picture/chart";
 
@@ -13,14 +13,14 @@ export const legend: readonly LegendEntry[] = [
 ];
 
 const SVG = "http://www.w3.org/2000/svg";
-/** Two clouds are drawn in turns, so that neither hides the other. */
+/** Number of alternating layers of the two clouds, so that neither hides the other. */
 const TURNS = 6;
 
 export type Points = readonly (readonly [number, number])[];
 
 /**
- * One turn of a cloud: a path of points without length, whose round ends are dots. A tenth of the
- * size of as many circles.
+ * One layer of a cloud: a path of points of length zero, whose round caps are dots. Its size is a
+ * tenth of that of circles.
  */
 const cloud =
   (points: Points, colour: string, size: number): Plot.RenderFunction =>
@@ -43,13 +43,13 @@ const cloud =
   };
 
 /**
- * Dots that a picture has of either set, at most: as many of one as of the other, since the larger
- * would hide the smaller.
+ * Maximum number of dots per set. Both sets have the same number, because the larger would hide the
+ * smaller.
  */
 export const dotsOf = (data: number, samples: number, most: number): number =>
   Math.min(most, data > 0 && samples > 0 ? Math.min(data, samples) : Math.max(data, samples));
 
-/** Fewer dots than these are drawn larger. */
+/** With fewer dots than this, they are drawn larger. */
 const FEW = 150;
 
 /** Dots of data and of samples. */

@@ -1,4 +1,6 @@
-/** Marks of the plots of a pair plot: dots, ranges of numbers next to labels, discs of labels. */
+/**
+ * Marks of the plots in a pair plot: dots, ranges of numbers per label, discs for pairs of labels.
+ */
 
 import { quantiles } from "diffeo/host";
 import { Plot } from "diffeo-picture/chart";
@@ -19,8 +21,7 @@ const scaleOf = ({ isLog, range }: ShownColumn): Plot.ScaleOptions => ({
 });
 
 /**
- * An axis with the column's name where it is at the edge of the grid, none elsewhere; `room` is
- * that of a label.
+ * An axis, with the column's name at the edge of the grid only; `room` is the space for a label.
  */
 export function axisOf(
   column: ShownColumn,
@@ -55,8 +56,8 @@ const shortLabel = (text: string, room: number): string => {
 };
 
 /**
- * Numbers of an axis: thousands and millions by their letter, tiny and huge ones and those of many
- * sizes by their powers of ten.
+ * Numbers of an axis: thousands and millions with a letter; very small and large ones, and those
+ * over many orders of magnitude, as powers of ten.
  */
 function tickFormatOf({ isLog, range: [low, high] }: ShownColumn): Plot.ScaleOptions {
   const most = Math.max(Math.abs(low), Math.abs(high));
@@ -79,14 +80,11 @@ const pointsOf = (
   return found;
 };
 
-/**
- * Integers as they are drawn, next to each other: at the i-th multiple of the golden ratio
- * within their place.
- */
+/** Integers spread over their interval in a plot, at multiples of the golden ratio. */
 const spread = (v: number, { isWhole }: ShownColumn, i: number): number =>
   isWhole ? v + 0.7 * (((i * 0.618034) % 1) - 0.5) : v;
 
-/** Of each label the ranges of the numbers next to it, data left of samples or below them. */
+/** For each label the ranges of its numbers, data left of samples or below them. */
 function rangeMarks(
   labelled: ShownColumn,
   numbers: ShownColumn,
@@ -122,7 +120,7 @@ function rangeMarks(
   });
 }
 
-/** Of each pair of labels two discs whose areas are its shares. */
+/** For each pair of labels two discs with areas proportional to their shares. */
 function discMarks(
   p: ShownColumn,
   q: ShownColumn,

@@ -1,7 +1,7 @@
 /**
- * A pair plot: every column against every other, data and samples in one cloud; the columns' own
- * distributions on the diagonal; rank correlations above it. Labels are bars, and against numbers
- * the range of the middle half and of nine tenths of each label's rows.
+ * A pair plot: every column against every other, data and samples in one cloud; on the diagonal the
+ * distributions of the columns; above it rank correlations. Labels are bars; against numbers they
+ * show the central intervals of 50 % and 90 % for each label.
  */
 
 import { FAINT, grid, Plot } from "diffeo-picture/chart";
@@ -11,13 +11,13 @@ import { type ShownColumn, type ShownColumns, type ShownDomain, shownColumns } f
 import { DATA, dotsOf, histograms, legend, SAMPLES, shares } from "./marks.ts";
 import { axisOf, LEAST_DOTS, MOST_DOTS, pairMarks, type Sets } from "./pair-marks.ts";
 
-/** Sets of rows that a picture of pairs compares. */
+/** The sets of rows that a pair plot compares. */
 export interface PairSets {
   readonly domain: ShownDomain;
   /** One of the two may be empty. */
   readonly data: readonly Cells[];
   readonly samples: readonly Cells[];
-  /** Which columns. Default the first dozen. */
+  /** The columns to show. Default: the first twelve. */
   readonly columns?: readonly string[];
 }
 
@@ -25,15 +25,15 @@ export interface PairOptions extends PairSets {
   readonly title: string;
 }
 
-/** Dots of all panels together, and of one at most and at least. */
+/** Number of dots in all panels together, and the maximum and minimum per panel. */
 const DOTS = 60_000;
 
-/** The widest picture, and the sides of its plots. */
+/** The maximum width of a picture, and the side lengths of its plots. */
 const WIDTH = 1060;
 
 const [LEAST_SIDE, MOST_SIDE] = [84, 210];
 
-/** Room for a label left of the plots, next to the name of its column. */
+/** Space for a label left of the plots, next to the name of its column. */
 const LABEL_ROOM = 44;
 
 /** Two rank correlations as text. */
@@ -70,14 +70,14 @@ function correlationPlot(
 
 const frame = Plot.frame({ stroke: FAINT, strokeOpacity: 0.5 });
 
-/** The plots of a pair plot, each to be drawn on its own. */
+/** The plots of a pair plot, each drawn separately. */
 export interface PairPlots extends ShownColumns {
   /**
-   * The plot in a row and a column, so many pixels a side; undefined where there is nothing to
-   * show.
+   * The plot in a row and a column, with this side length in pixels; undefined if there is nothing
+   * to show.
    */
   readonly at: (row: number, column: number, side: number) => Plot.PlotOptions | undefined;
-  /** Dots of each set in a plot, at most. */
+  /** Maximum number of dots per set and plot. */
   readonly dots: number;
 }
 
@@ -124,7 +124,7 @@ export function pairPlot({ title, ...options }: PairOptions): string {
   return grid({
     title,
     note: [
-      `Each pair of columns: ${Math.min(dots, data.length)} rows of data and ${Math.min(dots, samples.length)} samples. Diagonal: shares of all. Above it: rank correlations of data and of samples.`,
+      `Each pair of columns: ${Math.min(dots, data.length)} rows of data and ${Math.min(dots, samples.length)} samples. Diagonal: distribution of each column. Above it: rank correlations of data and of samples.`,
       ...(leftOut.length > 0
         ? [
             `Left out: ${leftOut.slice(0, 12).join(", ")}${leftOut.length > 12 ? `, and ${leftOut.length - 12} more` : ""}.`,

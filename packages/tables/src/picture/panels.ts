@@ -1,6 +1,6 @@
 /**
- * Panels next to the pair plot: three parts of a whole as a triangle, and likelihood ranks against
- * what they should be.
+ * Panels next to the pair plot: three parts of a whole in a triangle, and likelihood ranks compared
+ * with the diagonal.
  */
 import type { Product, ProductPart } from "diffeo/domain";
 import { chart, FAINT, type Panel, Plot } from "diffeo-picture/chart";
@@ -18,7 +18,7 @@ const place = (a: number, b: number, c: number): [number, number] => {
   return [(b + c / 2) / total, (c * HEIGHT) / total];
 };
 
-/** Lines of equal shares, fifths of the whole. */
+/** Lines of equal shares, in fifths of the whole. */
 const lines: readonly (readonly [number, number])[][] = [0.2, 0.4, 0.6, 0.8].flatMap((s) => [
   [place(s, 1 - s, 0), place(s, 0, 1 - s)],
   [place(1 - s, s, 0), place(0, s, 1 - s)],
@@ -91,10 +91,7 @@ function calibrationPanel({ ranks, chance }: Calibration): Panel {
   };
 }
 
-/**
- * Triangles of three parts, and the ranks where they are known; undefined where there is nothing to
- * draw.
- */
+/** Triangles of three parts, and ranks if they are known; undefined if there is nothing to draw. */
 export function panelChart(
   domain: Product,
   data: readonly Cells[],
@@ -116,7 +113,7 @@ export function panelChart(
     ...(calibration && {
       note: [
         "Ranks follow the diagonal if the model is right;",
-        "the band is what chance leaves 19 times of 20.",
+        "chance stays within the band in 19 of 20 cases.",
       ],
     }),
     description: panels.map(({ heading }) => heading).join("; "),

@@ -1,5 +1,5 @@
 /**
- * Two-dimensional densities as pictures: the data, then for each model its density in shades and
+ * Pictures of densities in two dimensions: the data, then for each model its density in shades and
  * its score as arrows.
  */
 
@@ -31,7 +31,7 @@ function frameOf(table: Table): Frame {
     if (low === high)
       fail(
         "data",
-        `${table.source}: column "${table.columns[j]}" is ${low} in every row, which is not a range to draw`,
+        `${table.source}: column "${table.columns[j]}" is ${low} in every row, so it has no range to draw`,
         "give the table that the models were fitted to",
       );
     return [low - 0.15 * (high - low), high + 0.15 * (high - low)];
@@ -67,10 +67,7 @@ const dots = (points: Float64Array, frame: Frame): string => {
 
 const SHADES = 40;
 
-/**
- * White to deep blue as the density goes from nothing to its largest, in steps that the eye does
- * not see.
- */
+/** White for zero density to deep blue for the largest, in steps too small to be seen. */
 const shadeOf = (share: number): number =>
   Math.round(SHADES * Math.sqrt(Math.min(1, Math.max(0, share))));
 
@@ -80,7 +77,7 @@ function colour(shade: number): string {
   return `rgb(${mix(255, 12)},${mix(255, 44)},${mix(255, 97)})`;
 }
 
-/** Cells of one shade as one path, neighbours in a row as one rectangle. */
+/** Cells of one shade as one path; neighbours in a row become one rectangle. */
 function shaded(shades: readonly number[]): string {
   const size = SIDE / CELLS;
   const paths = new Map<number, string[]>();
@@ -88,7 +85,7 @@ function shaded(shades: readonly number[]): string {
     let end = i + 1;
     while (end % CELLS !== 0 && shades[end] === shades[i]) end++;
     const own = paths.get(shades[i]) ?? [];
-    // A little wider than their places, so that no seams show.
+    // Slightly wider than their cells, so that no gaps show.
     own.push(
       `M${(i % CELLS) * size} ${Math.floor(i / CELLS) * size}h${(end - i) * size + 0.3}v${size + 0.3}h${(i - end) * size - 0.3}z`,
     );
@@ -103,8 +100,8 @@ function shaded(shades: readonly number[]): string {
 async function fieldPanel(model: DensityModel, frame: Frame): Promise<string> {
   const { columns } = model.spec;
   const { logDensity } = await scoreRows(model, gridTable(frame, CELLS, columns));
-  // A spike of a few cells must not leave the rest white: the scale ends where 99.5 % of the cells
-  // do.
+  // A spike of a few cells must not make the rest white: the scale ends at the 99.5 % quantile of
+  // the cells.
   const top = logDensity.toSorted()[Math.floor(0.995 * logDensity.length)];
   const shades = Array.from(logDensity, (v) => shadeOf(Math.exp(v - top)));
   const coarse = gridTable(frame, ARROWS, columns);
@@ -115,7 +112,7 @@ async function fieldPanel(model: DensityModel, frame: Frame): Promise<string> {
     const [x, y] = place(frame, coarse.values[2 * i], coarse.values[2 * i + 1]);
     const [dx, dy] = [score[2 * i] / scaleX, -score[2 * i + 1] / scaleY];
     const length = Math.hypot(dx, dy);
-    // Lengths are compressed: direction is what a field shows, and scores differ by orders of
+    // Lengths are compressed: a field should show directions, and scores differ by orders of
     // magnitude.
     const shown = (SIDE / ARROWS) * 0.75 * Math.tanh(8 * length);
     const [ux, uy] = length > 0 ? [(dx / length) * shown, (dy / length) * shown] : [0, 0];
@@ -129,7 +126,7 @@ async function fieldPanel(model: DensityModel, frame: Frame): Promise<string> {
   return `${shaded(shades)}<path d="${arrows.join("")}" fill="none" stroke="#b5541a" stroke-width="0.9"/>`;
 }
 
-/** The data, and next to them the models fitted to them, as SVG. */
+/** The data, and next to it the models fitted to it, as SVG. */
 export async function densityPicture(
   table: Table,
   models: readonly DensityModel[],
@@ -140,12 +137,12 @@ export async function densityPicture(
       fail(
         "usage",
         `model ${i + 1} has ${spec.columns.length} columns`,
-        "pictures are of densities of two columns",
+        "give models of two columns",
       );
     if (spec.columns.some((name, j) => name !== first.spec.columns[j]))
       fail(
         "usage",
-        `model ${i + 1} has the columns ${spec.columns.join(", ")}, model 1 ${first.spec.columns.join(", ")}`,
+        `model ${i + 1} has the columns ${spec.columns.join(", ")}, but model 1 has ${first.spec.columns.join(", ")}`,
         "give models of the same columns in the same order",
       );
   }

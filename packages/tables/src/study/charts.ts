@@ -1,6 +1,6 @@
 /**
- * The figures of a study: one panel a dataset, one column a loss, every run a mark, and a box of
- * the quartiles.
+ * The figures of a study: one panel per dataset, one column per loss, one mark per run, and a box
+ * for the quartiles.
  */
 import { mapValues, quantile } from "diffeo/host";
 import type { ObjectiveName } from "diffeo/matching";
@@ -11,15 +11,16 @@ import { lossesOf, type Measure, placeOf } from "./report.ts";
 import type { RunRecord } from "./study.ts";
 
 /**
- * By place: losses with all derivatives, of linear slices and of quadratic ones, and room for
- * others.
+ * By column: losses with all derivatives, losses of linear slices and of quadratic ones, and
+ * colours for others.
  */
 const { grey, sky, blue, orange, vermilion, green, purple } = COLOURS;
 const HUES = [grey, sky, blue, orange, vermilion, green, purple];
 const colourOf = (loss: ObjectiveName): string => HUES.at(placeOf(loss) % HUES.length) as string;
 
 /**
- * An axis that holds most points: far outliers would flatten the rest, and are drawn at the edge.
+ * An axis that contains most points. Far outliers would flatten the rest, and are drawn at its
+ * edge.
  */
 function rangeOf(values: readonly number[]): readonly [number, number] {
   const [lower, upper] = [quantile(values, 0.25), quantile(values, 0.75)];
@@ -30,7 +31,7 @@ function rangeOf(values: readonly number[]): readonly [number, number] {
   return [low - margin, high + margin];
 }
 
-/** Half the width of a box, where columns are 1 apart, and of the seeds in it. */
+/** Half the width of a box, for columns at distance 1, and of the marks of seeds in it. */
 const HALF = 0.32;
 const SPREAD = 0.24;
 
@@ -39,7 +40,7 @@ interface Column {
   readonly values: readonly { readonly seed: number; readonly value: number; readonly x: number }[];
 }
 
-/** Seeds stand side by side in their order, so that the same place is the same seed. */
+/** Seeds are drawn side by side in their order, so that the same position is the same seed. */
 const columnsOf = (records: readonly RunRecord[], of: Measure): Column[] =>
   lossesOf(records)
     .flatMap((loss) => {
@@ -60,8 +61,8 @@ const columnsOf = (records: readonly RunRecord[], of: Measure): Column[] =>
     }));
 
 /**
- * The box of a column, its median and its runs; what lies beyond the axis points there from its
- * edge.
+ * The box of a column, its median and its runs. A mark at the edge of the axis points to a run
+ * outside of it.
  */
 function columnMarks(
   { loss, values }: Column,
@@ -105,7 +106,7 @@ function columnMarks(
   ];
 }
 
-/** A line where a unit Gaussian is, if the axis goes there. */
+/** A line at the value of a unit Gaussian, if the axis contains it. */
 function gaussianMarks(
   value: number,
   [low, high]: readonly [number, number],
@@ -130,7 +131,7 @@ interface Figure {
   readonly title: string;
   readonly axis: string;
   readonly of: Measure;
-  /** What a unit Gaussian has on whitened points of n coordinates. */
+  /** The measures of a unit Gaussian on whitened points of n coordinates. */
   readonly gaussian: (n: number) => number;
 }
 
@@ -171,20 +172,20 @@ const figures: Readonly<Record<string, Figure>> = {
   },
   "log-likelihood": {
     title: "Test log-likelihood, annealed normaliser (higher is better)",
-    axis: "nats a point",
+    axis: "nats per point",
     of: (r) => likelihood(r.chosen),
     gaussian: (n) => unitGaussianWith(n).logLikelihood,
   },
 };
 
-/** Figures by file name, without an ending. */
+/** Figures by file name, without an extension. */
 export function studyCharts(records: readonly RunRecord[]): Readonly<Record<string, string>> {
   const datasets = [...new Set(records.map((r) => r.dataset))];
   const drawn = (figure: Figure): string =>
     chart({
       title: figure.title,
-      note: "A dot is a seed, a box its quartiles and median; ▲ and ▼ are seeds beyond the axis, + counts them.",
-      description: `${figure.title}: one panel a dataset (${datasets.join(", ")}), one column a loss.`,
+      note: "Dots are seeds, boxes their quartiles and medians. ▲ and ▼ mark seeds outside of the axis; + is their number.",
+      description: `${figure.title}: one panel per dataset (${datasets.join(", ")}), one column per loss.`,
       panels: datasets.map((dataset) => panelOf(records, dataset, figure)),
       width: 330,
     });

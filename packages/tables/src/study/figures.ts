@@ -1,7 +1,7 @@
-/** The figures of a study. What draws them is large, and loaded when they are requested. */
+/** The figures of a study. The drawing code is large and is loaded on demand. */
 import type { RunRecord } from "./study.ts";
 
-/** Figures by file name, without an ending. */
+/** Figures by file name, without an extension. */
 export const studyFigures = async (
   records: readonly RunRecord[],
 ): Promise<Readonly<Record<string, string>>> => (await import("./charts.ts")).studyCharts(records);

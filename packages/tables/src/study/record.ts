@@ -1,6 +1,6 @@
 /**
- * Records of a study as they stand in files: one schema says what a record is, and what is wrong
- * with what is none.
+ * The records of a study in files: one schema defines a record, and the error for a value that is
+ * not one.
  */
 import { DiffeoError, fail } from "diffeo/graph";
 import { type ObjectiveName, objectives } from "diffeo/matching";
@@ -35,7 +35,7 @@ const measures = object({
   annealed: object({ ...normaliser, acceptance: finite }),
 });
 
-/** Names are those of the code: a record's file is called by them. */
+/** Names are those in the code; they are part of the name of a record's file. */
 const dataset = v.custom<DatasetName>(
   (name) => typeof name === "string" && (isUci(name) || isSynthetic(name)),
   "is not a dataset of a study",
@@ -53,7 +53,7 @@ const record = object({
   points: object({ train: natural, validation: natural, test: natural }),
   steps: natural,
   stopped: natural,
-  // Of records made before the time that a run took was no longer part of what it gave.
+  // For records from before the running time was removed from the results.
   seconds: v.optional(finite),
   chosen: measures,
   chosenByExact: measures,
@@ -64,7 +64,7 @@ const record = object({
 const shownValue = (value: unknown): string =>
   quote(String(typeof value === "object" ? JSON.stringify(value) : value));
 
-/** A value that should be a record, or an error that says which field is not what it should be. */
+/** Returns a value as a record, or throws an error that names the wrong field. */
 export function requireRecord(value: unknown, source: string): RunRecord {
   const found = v.safeParse(record, value);
   if (found.success) return found.output;
@@ -73,8 +73,8 @@ export function requireRecord(value: unknown, source: string): RunRecord {
   const what = (): string => {
     if (field === null) return "it is not an object";
     if (issue.type !== "strict_object")
-      return `${quote(field)} ${issue.message}, it is ${shownValue(issue.input)}`;
-    return `${quote(field)} ${issue.expected === "never" ? "belongs to no record" : "is missing"}`;
+      return `${quote(field)} ${issue.message}: ${shownValue(issue.input)}`;
+    return `${quote(field)} ${issue.expected === "never" ? "is not a field of a record" : "is missing"}`;
   };
   return fail(
     "data",
@@ -83,7 +83,7 @@ export function requireRecord(value: unknown, source: string): RunRecord {
   );
 }
 
-/** The record of a file's text, or its list of them. */
+/** The record, or the list of records, in the text of a file. */
 export function parseRecords(text: string, source: string): RunRecord[] {
   let value: unknown;
   try {

@@ -1,6 +1,5 @@
 /**
- * The table of a study, from its records alone: means with their spread, and differences paired by
- * seed.
+ * The table of a study, from its records: means with their spread, and differences paired by seed.
  */
 
 import { mean, quantile, sumOfSquares } from "diffeo/host";
@@ -12,10 +11,10 @@ import type { RunRecord } from "./study.ts";
 const sd = (values: readonly number[]): number =>
   Math.sqrt(sumOfSquares(values) / Math.max(1, values.length - 1));
 
-/** One number a run; undefined where a run does not have it. */
+/** One number per run; undefined if a run does not have it. */
 export type Measure = (record: RunRecord) => number | undefined;
 
-/** Exact score matching on the validation set after so many steps. */
+/** Exact score matching on the validation set after this many steps. */
 const exactAfter =
   (steps: number): Measure =>
   ({ curve }) =>
@@ -24,7 +23,7 @@ const exactAfter =
 interface Column {
   readonly title: string;
   readonly of: Measure;
-  /** Whether more is better. */
+  /** Whether larger values are better. */
   readonly up?: boolean;
 }
 
@@ -44,10 +43,10 @@ const columns: readonly Column[] = [
   { title: "after 600", of: exactAfter(600) },
 ];
 
-/** Densities with spikes lose likelihood to them, which the plain normaliser does not see. */
+/** Spikes reduce the likelihood of a density, which the plain normaliser does not detect. */
 const SPIKE = 4;
 
-/** What is counted. */
+/** Runs that are counted. */
 const warnings: readonly { readonly title: string; readonly of: (record: RunRecord) => boolean }[] =
   [
     {
@@ -61,10 +60,10 @@ const warnings: readonly { readonly title: string; readonly of: (record: RunReco
     },
   ];
 
-/** The place of a loss in the order of their table, which is that of the paper. */
+/** The position of a loss in the paper's table of losses. */
 export const placeOf = (loss: ObjectiveName): number => Object.keys(objectives).indexOf(loss);
 
-/** The losses of records in that order. */
+/** The losses of records in this order. */
 export const lossesOf = (records: readonly RunRecord[]): ObjectiveName[] =>
   [...new Set(records.map(({ loss }) => loss))].sort((a, b) => placeOf(a) - placeOf(b));
 
@@ -120,7 +119,7 @@ function lossTable(records: readonly RunRecord[]): string {
   );
 }
 
-/** Effective samples as least – median – most over the seeds. */
+/** Effective samples as minimum – median – maximum over the seeds. */
 function effectiveRows(records: readonly RunRecord[], present: readonly string[]): string[][] {
   const range = (v: readonly number[]): string =>
     v.length === 0 ? "–" : [0, 0.5, 1].map((share) => quantile(v, share).toFixed(0)).join(" – ");
@@ -142,7 +141,7 @@ function effectiveRows(records: readonly RunRecord[], present: readonly string[]
   ];
 }
 
-/** a − b by seed: mean ± sd, its median, and in how many of the pairs a is better. */
+/** a − b by seed: mean ± sd, median, and the number of pairs in which a is better. */
 function pairCell(
   records: readonly RunRecord[],
   a: string,
@@ -175,7 +174,7 @@ function pairTable(records: readonly RunRecord[]): string {
   );
 }
 
-/** Runs whose annealed normaliser rests on few particles, in either of the states measured. */
+/** Runs whose annealed normaliser depends on few particles, in either of the measured states. */
 const scarce = (records: readonly RunRecord[]): string[] =>
   records.flatMap(({ loss, seed, chosen, chosenByExact }) => {
     const least = Math.min(
@@ -184,12 +183,12 @@ const scarce = (records: readonly RunRecord[]): string[] =>
     );
     return least < ENOUGH_SAMPLES
       ? [
-          `${loss}, seed ${seed}: the annealed normaliser rests on ${least.toFixed(0)} effective samples`,
+          `${loss}, seed ${seed}: the annealed normaliser has only ${least.toFixed(0)} effective samples`,
         ]
       : [];
   });
 
-/** All of it as Markdown. */
+/** The whole report as Markdown. */
 export function studyTable(records: readonly RunRecord[]): string {
   const sections = [...new Set(records.map((r) => r.dataset))].map((dataset) => {
     const own = records.filter((r) => r.dataset === dataset);

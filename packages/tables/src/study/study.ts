@@ -1,6 +1,6 @@
 /**
- * The study: datasets × losses × seeds, one run each. A run is a pure function of its name, its
- * record is one JSON file written whole or not at all, and what has a file is not run again.
+ * The study: datasets × losses × seeds, one run each. A run is a pure function of its name. Its
+ * record is one JSON file, written atomically, and a run with a record is not repeated.
  */
 import type { ObjectiveName } from "diffeo/matching";
 import { EXACT_EVERY } from "../dkef/search.ts";
@@ -16,22 +16,22 @@ export interface FitTask {
   readonly seed: number;
 }
 
-/** What a run of the study gave. */
+/** The result of a run of the study. */
 export interface RunRecord extends FitTask {
   readonly n: number;
   readonly points: { readonly train: number; readonly validation: number; readonly test: number };
-  /** Steps made, and the step at which patience ended. */
+  /** Number of steps, and the step at which the patience ran out. */
   readonly steps: number;
   readonly stopped: number;
   /**
-   * The state chosen by the loss on the validation set, and that chosen by exact score matching
-   * there.
+   * The state chosen by the loss on the validation set, and the state chosen by exact score
+   * matching there.
    */
   readonly chosen: Measures;
   readonly chosenByExact: Measures;
   /**
-   * Every `every`-th step, from that step on: the validation loss, and exact score matching on the
-   * validation set.
+   * Every `every`-th step, from the first one on: the validation loss, and exact score matching on
+   * the validation set.
    */
   readonly curve: {
     readonly every: number;
@@ -43,15 +43,17 @@ export interface RunRecord extends FitTask {
 
 /** Steps between the points of a recorded curve. */
 const EVERY = 10;
-/** Curves of all runs reach at least this far, so that losses can be compared after equal steps. */
+/**
+ * Curves of all runs reach at least this step, so that losses can be compared after equal steps.
+ */
 export const EQUAL_STEPS = 600;
 
-/** Six digits say all there is in a number that noise has touched. */
+/** Six digits contain all the information in a noisy number. */
 const rounded = (values: readonly number[]): number[] =>
   values.map((v) => Number(v.toPrecision(6)));
 
 /**
- * What is kept of a run: its two states measured, and its curves thinned. A run without measures
+ * The record of a run: measures of its two states, and its thinned curves. A run without measures
  * has no record.
  */
 export function recordOf(
@@ -83,19 +85,19 @@ export function recordOf(
   };
 }
 
-/** The name of a run of the study, and of its file. */
+/** The name of a run of the study, and of its file without the extension. */
 export const fitTaskName = ({ dataset, loss, seed }: FitTask): string =>
   `${dataset}-${loss}-${seed}`;
 
 /**
- * Longest first, so that the cores end together: more coordinates, then losses that need all
- * derivatives.
+ * Relative duration, so that the longest runs start first: more coordinates, and losses with all
+ * derivatives, take longer.
  */
 const cost = ({ dataset, loss }: FitTask): number =>
   (dataset === "parkinsons" ? 3 : dataset === "white-wine" ? 2 : 1) *
   (loss === "ssm" || loss === "gssm" ? 1 : 2);
 
-/** What is still to be run, given the records there are. */
+/** The runs without a record. */
 export function openFitTasks(
   records: readonly RunRecord[],
   datasets: readonly DatasetName[],

@@ -1,20 +1,20 @@
-/** Tables of text: what files of all forms are read as. */
+/** Tables of text, as read from files of all formats. */
 
-/** A table of cells as they are written. */
+/** A table of cells as they are written in a file. */
 export interface CellTable {
-  /** What errors call it: a path or a name. */
+  /** Its name in errors: a path or a name. */
   readonly source: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
   /** The line of each row. */
   readonly lines: readonly number[];
-  /** Numbers may have a comma before their fraction: no cell ends with one. Default no. */
+  /** Whether numbers may have a decimal comma: no cell ends with a comma. Default: no. */
   readonly commas?: boolean;
-  /** The file has no line of names: columns are numbered. Default no. */
+  /** Whether the file has no line of names, so that columns are numbered. Default: no. */
   readonly isUnnamed?: boolean;
   /**
-   * Of each column whether all its values are numbers, or true and false, in a file that tells them
-   * from texts: JSON, Parquet. Default no.
+   * For each column whether all its values are numbers or booleans in a format that distinguishes
+   * them from texts: JSON, Parquet. Default: no.
    */
   readonly literals?: readonly boolean[];
 }

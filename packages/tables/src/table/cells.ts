@@ -1,6 +1,6 @@
 /**
- * A table as its cells are written: text, with the lines they stand in, before it is known what
- * they mean.
+ * A table with cells as they are written in the file: texts with their line numbers, not yet
+ * interpreted.
  */
 import { fail } from "diffeo/graph";
 import type { CellTable } from "./cell-table.ts";
@@ -13,36 +13,34 @@ import { delimiterOf } from "./table.ts";
 export type { CellTable } from "./cell-table.ts";
 
 export interface CellReader {
-  /**
-   * The rows that end in a piece, after those before it; undefined before the first line has ended.
-   */
+  /** The rows that end in a piece of text; undefined before the first line has ended. */
   readonly add: (piece: string) => CellTable | undefined;
-  /** The rest, which no line end closes. */
+  /** The remaining rows, after the last line end. */
   readonly end: () => CellTable;
 }
 
 const EMPTY = new Set(["", "na", "n/a", "nan", "null"]);
 
-/** Whether a cell says that there is nothing: it is empty, or NA, N/A, NaN or null in any case. */
+/** Whether a cell is missing: it is empty, or NA, N/A, NaN or null in any case. */
 export const isEmpty = (cell: string): boolean => EMPTY.has(cell.toLowerCase());
 
-/** What people write where a number is missing. In a column of texts these are labels. */
+/** Common markers of a missing number. In a column of texts these are labels. */
 const NO_NUMBER = new Set(["?", "-", "--", "–", ".", "..", "none", "missing", "unknown", "#n/a"]);
 
-/** Whether a cell of a column of numbers says that its number is missing. */
+/** Whether a cell in a column of numbers is a marker of a missing number. */
 export const isMissingNumber = (cell: string): boolean =>
   isEmpty(cell) || NO_NUMBER.has(cell.toLowerCase());
 
-/** No record is longer: a quote that does not close has swallowed the rest of the file. */
+/** Maximum length of a record: an unclosed quote would include the rest of the file. */
 const MOST_RECORD = 2 ** 28;
 
-/** A record of a file, and the line it begins in. */
+/** A record of a file, and the line in which it begins. */
 interface Placed {
   readonly cells: readonly string[];
   readonly line: number;
 }
 
-/** Excel's first line, which says what stands between cells. */
+/** The first line of some Excel files, which states the delimiter. */
 const SEPARATOR = /^\uFEFF?sep=(.)(\r\n?|\n)/;
 
 /** The columns' names, and whether the table has none of its own: its first line is then a row. */
@@ -106,8 +104,8 @@ export function cellReader(source: string): CellReader {
       if (cutter.rest().length > MOST_RECORD)
         fail(
           "data",
-          `${source}, line ${line}: a record without end`,
-          "close the quote that opens in it",
+          `${source}, line ${line}: the record does not end`,
+          "close the quote that opens in this line",
         );
       return text === "" ? undefined : read(text);
     },
@@ -116,7 +114,7 @@ export function cellReader(source: string): CellReader {
       if (!last)
         return fail("data", `${source} is empty`, "give a line of names and rows below it");
       if (count === 0)
-        fail("data", `${source} has names and no rows`, "give rows below the line of names");
+        fail("data", `${source} has names but no rows`, "give rows below the line of names");
       return last;
     },
   };
@@ -129,7 +127,7 @@ export function parseCells(text: string, source: string): CellTable {
   return joinTables([reader.add(text), reader.end()]);
 }
 
-/** Tables of one file as one. */
+/** Concatenates the tables of one file. */
 export function joinTables(tables: readonly (CellTable | undefined)[]): CellTable {
   const found = tables.filter((table) => table !== undefined);
   return {
@@ -148,7 +146,7 @@ const quoted = (cell: string | number): string => {
 export const cellLines = (rows: readonly (readonly (string | number)[])[]): string =>
   rows.map((row) => `${row.map(quoted).join(",")}\n`).join("");
 
-/** CSV text: a line of names, then one a row. */
+/** CSV text: a line of names, then one line per row. */
 export const serializeCells = (
   columns: readonly string[],
   rows: readonly (readonly (string | number)[])[],

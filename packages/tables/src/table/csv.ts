@@ -1,13 +1,13 @@
 /**
- * CSV as RFC 4180 has it, in one pass over the text: cells between delimiters, records between line
- * ends (\n, \r\n or \r), a cell in quotes may hold both, and "" stands for a quote in it. White
- * space around cells is passed over, and so are blank lines. Where the delimiter is a space, any
- * number of them is one.
+ * CSV according to RFC 4180, in one pass over the text: cells between delimiters, records between
+ * line ends (\n, \r\n or \r). A quoted cell may contain both, and "" in it stands for a quote.
+ * White space around cells and blank lines are ignored. If the delimiter is a space, consecutive
+ * spaces count as one.
  */
 import { fail } from "diffeo/graph";
 import { quote } from "./quote.ts";
 
-/** No table has more columns; a line without end is not a table. */
+/** Maximum number of cells in a line. */
 const MOST_CELLS = 100_000;
 
 const [NEWLINE, RETURN, QUOTE, SPACE] = [10, 13, 34, 32];
@@ -15,7 +15,7 @@ const isBreak = (code: number): boolean => code === NEWLINE || code === RETURN;
 const isBlank = (code: number): boolean =>
   code === SPACE || code === 9 || code === 0xa0 || code === 0xfeff;
 
-/** A place in the text that is being read. */
+/** The position in the text being read. */
 interface Cursor {
   readonly text: string;
   /** The code of the delimiter. */
@@ -33,7 +33,7 @@ function skipBlanks(c: Cursor): void {
   while (isBlank(codeAt(c)) && (c.split === SPACE || codeAt(c) !== c.split)) c.at++;
 }
 
-/** Past one line end, if there is one here. */
+/** Skips one line end, if there is one here. */
 function breakLine(c: Cursor): void {
   if (atEnd(c)) return;
   if (codeAt(c) === RETURN && c.text.charCodeAt(c.at + 1) === NEWLINE) c.at++;
@@ -41,14 +41,14 @@ function breakLine(c: Cursor): void {
   c.line++;
 }
 
-/** A cell that opens with a quote. */
+/** Reads a cell that opens with a quote. */
 function quotedCell(c: Cursor, column: number): string {
   const first = c.line;
   const pieces: string[] = [];
   do {
     const close = c.text.indexOf('"', c.at + 1);
     if (close < 0)
-      fail("data", `${c.source}: the quote that opens in line ${first} does not close`, "close it");
+      fail("data", `${c.source}: the quote that opens in line ${first} is not closed`, "close it");
     if (pieces.length > 0) pieces.push('"');
     const piece = c.text.slice(c.at + 1, close);
     pieces.push(piece);
@@ -68,7 +68,7 @@ function quotedCell(c: Cursor, column: number): string {
   return pieces.join("");
 }
 
-/** A cell without quotes, up to the next delimiter or line end. */
+/** Reads a cell without quotes, up to the next delimiter or line end. */
 function plainCell(c: Cursor, column: number): string {
   const from = c.at;
   let last = from;
@@ -78,7 +78,7 @@ function plainCell(c: Cursor, column: number): string {
     if (code === QUOTE)
       fail(
         "data",
-        `${c.source}, line ${c.line}, column ${column}: a quote after ${quote(c.text.slice(from, c.at))}`,
+        `${c.source}, line ${c.line}, column ${column}: a quote follows ${quote(c.text.slice(from, c.at))}`,
         "put the whole cell into quotes, or fix the line",
       );
     if (!isBlank(code)) last = c.at + 1;
@@ -95,7 +95,7 @@ function recordAt(c: Cursor): string[] {
       fail(
         "data",
         `${c.source}, line ${c.line}: more than ${MOST_CELLS.toLocaleString("en")} cells`,
-        "break the line",
+        "split the line",
       );
     cells.push(codeAt(c) === QUOTE ? quotedCell(c, column) : plainCell(c, column));
     if (c.split === SPACE) skipBlanks(c);
@@ -106,7 +106,7 @@ function recordAt(c: Cursor): string[] {
 
 /**
  * Calls `visit` with the cells of each record that is not blank, and the number of its first line;
- * the text begins with line `from`. Returns the number of the line after it.
+ * the text begins at line `from`. Returns the number of the line after it.
  */
 export function readCsv(
   text: string,
@@ -126,9 +126,9 @@ export function readCsv(
 }
 
 /**
- * Cuts text that comes in pieces after its last record that has ended. A line end inside quotes
- * ends none, and a quote is inside a cell or opens one: those before a place are even in number
- * where no cell is open.
+ * Splits text that arrives in pieces after its last complete record. A line end inside quotes does
+ * not end a record. A quote is either inside a cell or opens one, so at a position outside of cells
+ * the number of quotes before it is even.
  */
 export function recordCutter(): {
   readonly add: (piece: string) => string;
@@ -144,7 +144,7 @@ export function recordCutter(): {
       for (let at = from; at < held.length; ) {
         const quote = held.indexOf('"', at);
         const end = quote < 0 ? held.length : quote;
-        // A return at the very end may be half of a line end.
+        // A \r at the end may be the first half of a line end.
         if (!isQuoted)
           cut = Math.max(cut, lastBreak(held, at, end === held.length ? end - 1 : end) + 1);
         if (quote >= 0) isQuoted = !isQuoted;
@@ -159,7 +159,8 @@ export function recordCutter(): {
 }
 
 /**
- * The last line end of text at `from` … `to`, where a return at `to` is none; −1 if there is none.
+ * The last line end of text at `from` … `to`, where a \r at `to` does not count; −1 if there is
+ * none.
  */
 function lastBreak(text: string, from: number, to: number): number {
   for (let at = to; at >= from; at--) {

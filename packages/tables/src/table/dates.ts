@@ -1,9 +1,10 @@
 /**
- * Dates as people write them, as days since 1970-01-01. A format is a text with these words:
+ * Common formats of dates, as days since 1970-01-01. A format is a text with these tokens:
  *
  *   YYYY YY   MMMM MMM MM M   DD D   HH H hh h   mm ss   S (a fraction of a second)   A (AM or PM)
  *
- * Anything else stands for itself, a zone included: times are those of the clock that wrote them.
+ * Everything else stands for itself, including a time zone: times are local to the clock that wrote
+ * them.
  */
 
 const MONTHS = [
@@ -34,7 +35,9 @@ const patterns: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** A format as a regular expression, its words in order. Text in brackets stands for itself. */
+/**
+ * A format as a regular expression, and its tokens in order. Text in brackets stands for itself.
+ */
 function compiled(format: string): { readonly regexp: RegExp; readonly words: readonly string[] } {
   const words: string[] = [];
   let [text, at] = ["", 0];
@@ -53,10 +56,10 @@ function formatOf(format: string): ReturnType<typeof compiled> {
   return found;
 }
 
-/** Years of two digits are from 1970 to 2069. */
+/** Two-digit years are 1970 to 2069. */
 const fullYear = (year: number): number => (year < 70 ? 2000 + year : 1900 + year);
 
-/** Days since 1970-01-01 that a text says in a format; undefined where it says none. */
+/** Days since 1970-01-01 of a text in a format; undefined if it does not match. */
 export function parseDate(text: string, format: string): number | undefined {
   const { regexp, words } = formatOf(format);
   const found = regexp.exec(text.trim());
@@ -121,7 +124,7 @@ export function formatDate(value: number, format: string): string {
   );
 }
 
-/** Formats of a date that a text may have, those with leading zeros first. */
+/** Possible formats of a date, those with leading zeros first. */
 function dateFormats(text: string): string[] {
   const joined = (parts: readonly string[], by: string): string => parts.join(by);
   const numeric = /^(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})$/.exec(text);
@@ -149,7 +152,7 @@ function dateFormats(text: string): string[] {
   return named.flatMap((name) => ["DD", "D"].map((first) => [first, name, year].join(day[2])));
 }
 
-/** Formats of a time of day. */
+/** Possible formats of a time of day. */
 function timeFormats(text: string): string[] {
   const found =
     /^(\d{1,2}):\d{2}(:\d{2}(\.(\d+))?)?( ?)([AaPp][Mm])?(Z|[+-]\d{2}:?\d{2}| UTC| GMT)?$/.exec(
@@ -162,7 +165,7 @@ function timeFormats(text: string): string[] {
   return ["HH", "H"].map((hour) => `${hour}${rest}${gap}${zone}`);
 }
 
-/** Formats that a text may be a date in. */
+/** Possible formats of a text as a date. */
 export function formatsOf(text: string): string[] {
   const [, date, between = "", time] =
     /^(.+?)(?:([T ])(\d{1,2}:\d{2}.*))?$/.exec(text.trim()) ?? [];

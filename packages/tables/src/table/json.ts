@@ -1,13 +1,13 @@
 /**
- * Tables as JSON: one object per line, or a list of objects. A name is a column; what an object
- * does not have, or has as null, is missing.
+ * Tables as JSON: one object per line, or a list of objects. A name is a column. A field that an
+ * object does not have, or has as null, is a missing value.
  */
 import { fail } from "diffeo/graph";
 import type { CellTable } from "./cell-table.ts";
 import { isLiteral, jsonLiteral, type WrittenCell } from "./literal.ts";
 import { quote } from "./quote.ts";
 
-/** Whether a text is JSON lines, or a list of objects. */
+/** Whether a text is JSON lines or a list of objects. */
 export const isJson = (text: string): boolean => /^\s*(\{\s*"|\[\s*\{)/.test(text.slice(0, 4096));
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -16,11 +16,11 @@ function parsed(text: string, source: string, line: number): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return fail("data", `${source}, line ${line}: this is not JSON`, "give one object per line");
+    return fail("data", `${source}, line ${line} is not JSON`, "give one object per line");
   }
 }
 
-/** Where the string ends that begins at a place of a text of JSON. */
+/** The end of the string that begins at a position in JSON text. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); ; at = text.indexOf('"', at + 1)) {
     let first = at;
@@ -33,8 +33,8 @@ const NUMBER = /-?\d[\d.eE+-]*/y;
 const STRING_OR_NUMBER = /["\d-]/g;
 
 /**
- * The strings and numbers of a text of JSON. They are searched for one by one: an expression that
- * matches whole strings needs a stack as long as a string.
+ * The strings and numbers in JSON text, found one by one: a regular expression for whole strings
+ * needs a stack as long as the string.
  */
 function* tokensOf(text: string): Generator<{ readonly start: number; readonly end: number }> {
   for (let at = 0; ; ) {
@@ -50,7 +50,7 @@ function* tokensOf(text: string): Generator<{ readonly start: number; readonly e
   }
 }
 
-/** The same with its numbers as strings, which keep their digits. */
+/** The same JSON with its numbers as strings, which keep all digits. */
 function withTexts(text: string): unknown {
   const pieces: string[] = [];
   let done = 0;
@@ -62,14 +62,14 @@ function withTexts(text: string): unknown {
   return JSON.parse(pieces.join("") + text.slice(done));
 }
 
-/** A value as it is and with its numbers as strings, and the line it stands in. */
+/** A parsed value, the same with its numbers as strings, and its line. */
 interface Placed {
   readonly value: unknown;
   readonly texts: unknown;
   readonly line: number;
 }
 
-/** Objects with the lines they stand in; those of a list count from 1. */
+/** Objects with their lines; in a list, objects are counted from 1. */
 function objectsIn(text: string, source: string): readonly Placed[] {
   if (text.trimStart().startsWith("[")) {
     const values = parsed(text, source, 1) as unknown[];
@@ -82,7 +82,7 @@ function objectsIn(text: string, source: string): readonly Placed[] {
   });
 }
 
-/** A number of a language: NaN is missing, and zero keeps its sign. */
+/** A JavaScript number as text: NaN is missing, and zero keeps its sign. */
 const numberText = (value: number): string =>
   Number.isNaN(value) ? "" : Object.is(value, -0) ? "-0" : String(value);
 
@@ -94,14 +94,14 @@ function cellOf(value: unknown, where: () => string): string {
   if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
   return fail(
     "data",
-    `${where()}: ${value instanceof Date ? "a date out of range" : "a list or an object"} where a number or a text should be`,
-    "leave the column out, or give its values columns of their own",
+    `${where()}: ${value instanceof Date ? "a date out of range" : "a list or an object"} instead of a number or a text`,
+    "omit the column, or split it into columns with single values",
   );
 }
 
 const LITERALS = new Set(["number", "bigint", "boolean"]);
 
-/** Rows of values as a table. `texts` are the texts of numbers, where the file is a text. */
+/** Rows of values as a table. `texts` are the texts of numbers, if the source is a text. */
 export function tableOf(
   source: string,
   columns: readonly string[],
@@ -109,7 +109,7 @@ export function tableOf(
   { texts = rows, lines = rows.map((_, i) => i + 1) }: Partial<RowTexts> = {},
 ): CellTable {
   if (columns.length === 0)
-    fail("data", `${source} has no columns`, "give objects with a field for each");
+    fail("data", `${source} has no columns`, "give objects with one field per column");
   if (rows.length === 0) fail("data", `${source} has no rows`, "give a file with rows");
   const isAbsent = (value: unknown): boolean => value === null || value === undefined;
   const literals = columns.map((_, j) =>
@@ -131,7 +131,7 @@ interface RowTexts {
   readonly lines: readonly number[];
 }
 
-/** Names in the order of a text. Objects of the language have those that are integers first. */
+/** Names in the order of the text, because JavaScript objects list integer keys first. */
 function namesOf(text: string): readonly string[] {
   const names = new Set<string>();
   const colon = /\s*:/y;
@@ -142,12 +142,12 @@ function namesOf(text: string): readonly string[] {
   return [...names];
 }
 
-/** Reads JSON lines, or a list of objects: its columns in the order in which they first occur. */
+/** Reads JSON lines or a list of objects. Columns are in the order of their first occurrence. */
 export function parseJsonCells(text: string, source: string): CellTable {
   const objects = objectsIn(text, source);
   for (const { value, line } of objects)
     if (typeof value !== "object" || value === null || Array.isArray(value))
-      fail("data", `${source}, line ${line}: this is not an object`, "give an object per row");
+      fail("data", `${source}, line ${line} is not an object`, "give one object per row");
   const names = [...new Set(objects.flatMap(({ value }) => Object.keys(value as Fields)))];
   const columns = names.some((name) => /^\d+$/.test(name)) ? namesOf(text) : names;
   const fieldsOf = (value: unknown): unknown[] =>

@@ -1,15 +1,15 @@
 /**
- * Numbers, true and false as a file writes them. A number of more digits than a float64 holds
- * passes from file to file unchanged.
+ * Numbers and booleans as written in a file. A number with more digits than a float64 passes from
+ * file to file unchanged.
  */
 import { numberOf } from "./table.ts";
 
-/** A number, true or false, in the text of a file. */
+/** A number, true or false, as text of a file. */
 export interface Literal {
   readonly text: string;
 }
 
-/** A cell that is written: a text, a number, or a literal of a file. */
+/** A cell to write: a text, a number, or a literal of a file. */
 export type WrittenCell = string | number | Literal;
 
 /** Whether a cell is a literal. */
@@ -21,10 +21,7 @@ const NUMBER = /^([+-]?)0*(\d*)(?:\.(\d*))?(e[+-]?\d+)?$/i;
 /** Whether a text is true or false. */
 export const isTruth = (text: string): boolean => text === "true" || text === "false";
 
-/**
- * A literal as JSON writes it, which has no +5, .5, 5. and 007: without these forms, and with all
- * its digits.
- */
+/** A literal in JSON syntax, which does not allow +5, .5, 5. and 007, with all its digits. */
 export function jsonLiteral({ text }: Literal): string {
   if (isTruth(text)) return text;
   const [, sign, whole, fraction, exponent = ""] = NUMBER.exec(text) ?? [];
@@ -33,8 +30,8 @@ export function jsonLiteral({ text }: Literal): string {
 }
 
 /**
- * The value of a decimal number: its digits from the first to the last that is not zero, and the
- * power of ten.
+ * The value of a decimal number: its digits from the first to the last nonzero one, and the power
+ * of ten.
  */
 function decimal(text: string): string {
   const [, sign, whole = "", fraction = "", exponent = "e0"] = NUMBER.exec(text) ?? [];
@@ -46,19 +43,19 @@ function decimal(text: string): string {
 }
 
 /**
- * Whether a float64 keeps a number: written with the fewest digits that tell it from its
- * neighbours, it is the number of the text.
+ * Whether a float64 represents a number without loss: its shortest decimal form equals the number
+ * of the text.
  */
 export const isKeptByFloat64 = (text: string): boolean =>
   numberOf(text) !== undefined && decimal(String(Number(text))) === decimal(text);
 
-/** A cell of a column of literals: a text is the literal that it writes. */
+/** A cell of a column of literals: a text becomes the literal that it represents. */
 export const literalOf = (cell: WrittenCell): WrittenCell =>
   typeof cell === "string" && (isTruth(cell) || numberOf(cell) !== undefined)
     ? { text: cell }
     : cell;
 
-/** An integer of 64 bits, or undefined. */
+/** A 64-bit integer, or undefined. */
 export function integer64(text: string): bigint | undefined {
   if (!/^[+-]?\d{1,40}$/.test(text)) return undefined;
   const value = BigInt(text.replace("+", ""));

@@ -1,4 +1,4 @@
-/** The columns of a table as arrays of numbers, which posterior models take as data. */
+/** The columns of a table as arrays of numbers, as data of posterior models. */
 import { fail } from "diffeo/graph";
 import type { CellTable } from "./cell-table.ts";
 
@@ -31,7 +31,7 @@ export function numberColumns({
         fail(
           "data",
           `${source}, line ${lines[missing]}, column ${name}: the cell is ${cells[missing] === "" ? "empty" : cells[missing]}`,
-          "fill it in, drop the row, or leave the column out",
+          "fill it in, drop the row, or omit the column",
         );
       const numbers = cells.map(Number);
       if (numbers.every(Number.isFinite)) return [name, { values: numbers }];

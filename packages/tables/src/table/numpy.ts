@@ -1,15 +1,15 @@
 /**
- * The shuffle of NumPy's legacy generator, so that a split is the one earlier studies used:
- * `numpy.random.RandomState(seed).permutation(n)`, Mersenne Twister MT19937 and Fisher and Yates
- * from the end.
+ * The shuffle of NumPy's legacy generator, for the same splits as in earlier studies:
+ * `numpy.random.RandomState(seed).permutation(n)`, with Mersenne Twister MT19937 and the
+ * Fisher–Yates shuffle from the end.
  */
 
 const N = 624;
 const M = 397;
 
 /**
- * 32-bit words of MT19937, seeded by one number (M. Matsumoto and T. Nishimura, 1998; the 2002
- * initialisation).
+ * 32-bit words of MT19937, seeded by one number (M. Matsumoto and T. Nishimura, 1998;
+ * initialisation of 2002).
  */
 function* mersenne(seed: number): Generator<number, never> {
   const state = new Uint32Array(N);
@@ -32,8 +32,8 @@ function* mersenne(seed: number): Generator<number, never> {
 }
 
 /**
- * 0 … n − 1 in NumPy's order. A position below i is drawn by masking words to i's bits until one is
- * no more than i.
+ * 0 … n − 1 in NumPy's order. A position up to i is sampled by masking words to the bits of i until
+ * one is at most i.
  */
 export function legacyPermutation(seed: number, n: number): Int32Array {
   const words = mersenne(seed >>> 0);

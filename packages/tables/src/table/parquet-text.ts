@@ -1,13 +1,13 @@
 /**
- * Parquet files in a page, by hyparquet, which is loaded when it is needed. Pages of a file may be
+ * Reads Parquet files in a page, by hyparquet, which is loaded when needed. Pages of a file may be
  * uncompressed or compressed by Snappy, the default of most writers. The caller runs this in a
- * worker that it can end: a damaged file may keep the decoder busy.
+ * worker that it can terminate, because a damaged file may keep the decoder busy.
  */
 import { fail } from "diffeo/graph";
 import { serializeCells } from "./cells.ts";
 import { tableOf } from "./json.ts";
 
-/** Cells that a file may declare: a page has no limit of memory that it could set. */
+/** Maximum number of cells that a file may declare, because a page cannot limit its memory. */
 const MOST_CELLS = 20_000_000;
 
 const REMEDY =
@@ -17,7 +17,7 @@ const REMEDY =
  * The table of a Parquet file as CSV.
  *
  * @param file - the bytes of the file
- * @param source - what errors call it
+ * @param source - the name of the file in errors
  * @param most - how many cells the file may declare
  * @throws DiffeoError of kind `data` if the file is damaged, too large, or compressed otherwise
  */

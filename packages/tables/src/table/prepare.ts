@@ -14,17 +14,17 @@ import { legacyPermutation } from "./numpy.ts";
 import { columnOf, selectColumns, type Table } from "./table.ts";
 import { unitMap, type Whitening, whiteningOf, whitenRows } from "./whitening.ts";
 
-/** How a table is prepared for a fit. */
+/** Options for the preparation of a table for a fit. */
 export interface PrepareOptions {
   /** Add uniform noise of the size of a column's median step. Default false. */
   readonly dequantise?: boolean;
   /** PCA-whiten. Default true. */
   readonly whiten?: boolean;
-  /** Standard deviation of the noise added in the end. Default 0.05. */
+  /** Standard deviation of the noise added at the end. Default 0.05. */
   readonly noise?: number;
-  /** Seed of the shuffle, which runs share. Default 2019. */
+  /** Seed of the shuffle, the same for all runs. Default 2019. */
   readonly shuffleSeed?: number;
-  /** Shares of the test set, and of the rest for validation. Default 0.1 each. */
+  /** Shares of the test set, and of validation in the rest. Default 0.1 each. */
   readonly test?: number;
   readonly validation?: number;
 }
@@ -41,7 +41,8 @@ export interface Prepared {
 }
 
 /**
- * Drops columns one by one, each time the first that correlates with another beyond the threshold.
+ * Drops columns one by one: the first whose correlation with another exceeds the threshold, until
+ * there is none.
  */
 export function prune(table: Table, threshold: number): Table {
   const columns = table.columns.map((_, j) => columnOf(table, j));
@@ -83,7 +84,7 @@ function requireVariation(table: Table): void {
       fail(
         "data",
         `${table.source}: column ${j + 1} ("${name}") is ${column[0]} in every row, so it has no density`,
-        "leave the column out",
+        "omit the column",
       );
   });
 }
@@ -94,17 +95,17 @@ function dequantised(table: Table, key: Key): Table {
   return { ...table, values: table.values.map((v, i) => v + noise[i] * steps[i % steps.length]) };
 }
 
-/** Prepares a table for a fit: divided at random, whitened by the training rows. */
+/** Prepares a table for a fit: divides it at random, and whitens it by the training rows. */
 export function prepare(table: Table, key: Key, options: PrepareOptions = {}): Prepared {
   const { dequantise = false, whiten = true, noise = 0.05, shuffleSeed = 2019 } = options;
   const testRows = Math.floor(table.rows * (options.test ?? 0.1));
   const validationRows = Math.floor((table.rows - testRows) * (options.validation ?? 0.1));
   const trainRows = table.rows - testRows - validationRows;
-  if (!(noise >= 0)) fail("usage", `a noise of ${noise}`, "give a standard deviation ≥ 0");
+  if (!(noise >= 0)) fail("usage", `the noise is ${noise}`, "give a standard deviation ≥ 0");
   if (!(Math.min(testRows, validationRows, trainRows) >= 1))
     fail(
       "data",
-      `${table.source}: ${table.rows} rows do not make three sets`,
+      `${table.source}: ${table.rows} rows cannot be divided into three sets`,
       "give more rows, or other shares",
     );
   requireVariation(table);

@@ -1,6 +1,6 @@
 /**
- * Small tables made on the spot, so that everything runs without files. Each is a function of a key
- * and a number of rows.
+ * Small generated tables, so that everything runs without files. Each is a function of a key and a
+ * number of rows.
  */
 import { fail } from "diffeo/graph";
 import { fold, type Key, normal, uniform } from "diffeo/random";
@@ -8,7 +8,7 @@ import type { Table } from "./table.ts";
 
 interface Synthetic {
   readonly columns: readonly string[];
-  /** Row i from its own uniforms u and normals z. */
+  /** Row i from its uniforms u and normals z. */
   readonly row: (u: Float64Array, z: Float64Array) => number[];
 }
 
@@ -17,7 +17,7 @@ const circle = (radius: number, angle: number): [number, number] => [
   radius * Math.sin(angle),
 ];
 
-/** Two half circles that reach into each other. */
+/** Two interlocking half circles. */
 const twoMoons: Synthetic = {
   columns: ["x", "y"],
   row: ([which, along], [a, b]) => {
@@ -27,20 +27,20 @@ const twoMoons: Synthetic = {
   },
 };
 
-/** Three rings about one centre, each as likely as it is long. */
+/** Three concentric rings, with probabilities proportional to their lengths. */
 const rings: Synthetic = {
   columns: ["x", "y"],
   row: ([which, along], [a]) =>
     circle((which < 1 / 6 ? 1 : which < 1 / 2 ? 2 : 3) + 0.08 * a, 2 * Math.PI * along),
 };
 
-/** Neal's funnel: x ~ N(0, 1), the rest N(0, eˣ). */
+/** Neal's funnel: x ~ N(0, 1), the other columns N(0, eˣ). */
 const funnel: Synthetic = {
   columns: ["x", "y1", "y2", "y3", "y4"],
   row: (_, [x, ...rest]) => [x, ...rest.slice(0, 4).map((z) => Math.exp(x / 2) * z)],
 };
 
-/** Five Gaussians in four dimensions, each a line of correlated coordinates. */
+/** Five Gaussians in four dimensions, each elongated along one direction. */
 const mixture: Synthetic = {
   columns: ["a", "b", "c", "d"],
   row: ([which], [s, ...z]) => {
@@ -66,13 +66,13 @@ export type SyntheticName = keyof typeof synthetics;
 /**
  * Rows of a synthetic dataset.
  *
- * @throws DiffeoError of kind `usage` where there is none of that name
+ * @throws DiffeoError of kind `usage` if there is no dataset of that name
  */
 export function generate(name: SyntheticName, rows: number, key: Key): Table {
   if (!Object.hasOwn(synthetics, name))
     fail(
       "usage",
-      `there is no generated table "${name}"`,
+      `unknown generated table "${name}"`,
       `use one of ${Object.keys(synthetics).join(", ")}`,
     );
   const { columns, row } = synthetics[name] as Synthetic;

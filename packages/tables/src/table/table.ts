@@ -1,11 +1,14 @@
-/** Tables of numbers: rows × columns with names, read from CSV with errors that say where. */
+/**
+ * Tables of numbers: rows × columns with names, read from CSV, with errors that name the line and
+ * column.
+ */
 import { fail } from "diffeo/graph";
 import { readCsv } from "./csv.ts";
 import { quote, quoteList } from "./quote.ts";
 
 /** A table of numbers. */
 export interface Table {
-  /** What errors call it: a path or a name. */
+  /** Its name in errors: a path or a name. */
   readonly source: string;
   readonly columns: readonly string[];
   readonly rows: number;
@@ -13,10 +16,10 @@ export interface Table {
   readonly values: Float64Array;
 }
 
-/** What a table says before its rows. */
+/** The facts about a table before its rows. */
 export type Heading = Pick<Table, "source" | "columns">;
 
-/** Which columns to read, by position; cells of the others may hold anything. */
+/** Which columns to read, by position; cells of other columns may contain anything. */
 export type Selection = (heading: Heading) => readonly number[];
 
 export const allColumns: Selection = ({ columns }) => [...columns.keys()];
@@ -24,8 +27,8 @@ export const allColumns: Selection = ({ columns }) => [...columns.keys()];
 const DELIMITERS = [",", ";", "\t"] as const;
 
 /**
- * The delimiter that cuts the first line into most cells; names may hold spaces, so a space only
- * where no other does.
+ * The delimiter that divides the first line into most cells. A space is the delimiter only if there
+ * is no other, because names may contain spaces.
  */
 export function delimiterOf(text: string): string {
   const line = /^[^\r\n]{0,100000}/.exec(text.trimStart())?.[0].replace(/"[^"]*"/g, "") ?? "";
@@ -35,8 +38,8 @@ export function delimiterOf(text: string): string {
 }
 
 /**
- * A number as CSV files write it, with a comma before its fraction where there may be one, or
- * undefined. No part of the pattern can match what its neighbour does: linear time.
+ * A number as CSV files write it, optionally with a decimal comma, or undefined. No two adjacent
+ * parts of the pattern match the same characters, so it takes linear time.
  */
 export function numberOf(written: string, commas = false): number | undefined {
   const cell = commas ? written.replace(",", ".") : written;
@@ -48,8 +51,8 @@ const notNumber = (cell: string): string =>
   cell === "" ? "the cell is empty" : `${quote(cell)} is not a number`;
 
 /**
- * The names in a line that holds no number, or is set to hold names; undefined for a line of
- * numbers.
+ * The names in a line without numbers, or in one that is set to contain names; undefined for a line
+ * of numbers.
  */
 function namesIn(
   cells: readonly string[],
@@ -61,8 +64,8 @@ function namesIn(
   if (header === undefined && wrong >= 0 && cells.some((cell) => numberOf(cell) !== undefined))
     fail(
       "data",
-      `${source}, line ${line}, column ${wrong + 1}: ${notNumber(cells[wrong])}, though others in this line are`,
-      "fix the cell, put a line of names first, or say by header whether this is one",
+      `${source}, line ${line}, column ${wrong + 1}: ${notNumber(cells[wrong])}, but others in this line are`,
+      "fix the cell, put a line of names first, or set the option header",
     );
   if (!(header ?? wrong >= 0)) return undefined;
   const seen = new Set<string>();
@@ -78,7 +81,7 @@ function namesIn(
   return cells;
 }
 
-/** Numbers as they come, in an array that doubles when it is full. */
+/** Collects numbers in an array that doubles when it is full. */
 function growing(): {
   readonly push: (value: number) => void;
   readonly values: () => Float64Array;
@@ -99,8 +102,8 @@ function growing(): {
 }
 
 /**
- * Reads CSV text. Unless `header` says whether the first line is one, it is if none of its cells is
- * a number; blank lines are passed over.
+ * Reads CSV text. If `header` is not set, the first line is a header if none of its cells is a
+ * number. Blank lines are ignored.
  */
 export function parseTable(
   text: string,
@@ -116,7 +119,7 @@ export function parseTable(
     if (cells.length !== names.length)
       fail(
         "data",
-        `${source}, line ${line}: ${cells.length} ${cells.length === 1 ? "cell" : "cells"} where ${names.length} columns are`,
+        `${source}, line ${line} has ${cells.length} ${cells.length === 1 ? "cell" : "cells"}, but there are ${names.length} columns`,
         "give every row the same number of cells",
       );
     rows++;
@@ -126,7 +129,7 @@ export function parseTable(
           fail(
             "data",
             `${source}, line ${line}, column ${j + 1} (${quote(names[j])}): ${notNumber(cells[j])}`,
-            "fix the cell, drop the row, or leave the column out",
+            "fix the cell, drop the row, or omit the column",
           ),
       );
   };
@@ -138,12 +141,12 @@ export function parseTable(
     if (!names) row(cells, line, columns);
   });
   if (!columns) return fail("data", `${source} is empty`, "give a table of numbers");
-  if (rows === 0) fail("data", `${source} has a header and no rows`, "give a table of numbers");
+  if (rows === 0) fail("data", `${source} has a header but no rows`, "give a table of numbers");
   const names: readonly string[] = columns;
   return { source, columns: chosen.map((j) => names[j]), rows, values: numbers.values() };
 }
 
-/** One column's numbers. */
+/** The numbers of one column. */
 export const columnOf = ({ columns, rows, values }: Table, j: number): Float64Array =>
   Float64Array.from({ length: rows }, (_, i) => values[i * columns.length + j]);
 
@@ -161,7 +164,7 @@ export function selectColumns(table: Table, select: Selection): Table {
   };
 }
 
-/** All columns but those given by name or by number from 1. */
+/** All columns except those given by name or by number from 1. */
 export const without =
   (names: readonly string[]): Selection =>
   ({ source, columns }) => {

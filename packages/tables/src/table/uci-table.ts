@@ -4,7 +4,7 @@ import { type Prepared, prepare, prune } from "./prepare.ts";
 import { parseTable, type Table, without } from "./table.ts";
 import { preparationOf, type UciName, type UciSet, uciSets } from "./uci.ts";
 
-/** A table without the columns that the set drops because they correlate with others. */
+/** A table without the columns that the dataset drops because they correlate with others. */
 export const prunedUci = (table: Table, { prune: threshold }: UciSet): Table =>
   threshold === undefined ? table : prune(table, threshold);
 

@@ -1,6 +1,6 @@
 /**
- * Tables that are known by name. The three of the study come from the UCI Machine Learning
- * Repository (CC BY 4.0).
+ * Tables with names. The three of the study come from the UCI Machine Learning Repository (CC BY
+ * 4.0).
  */
 import type { PrepareOptions } from "./prepare.ts";
 import { type SyntheticName, synthetics } from "./synthetic.ts";
@@ -16,7 +16,7 @@ export interface UciSet {
 
 const UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases";
 
-/** The UCI datasets by name: their file, its digest, and how they are prepared. */
+/** The UCI datasets by name: their file, its digest, and their preparation. */
 export const uciSets = {
   "red-wine": {
     file: "winequality-red.csv",
@@ -52,9 +52,9 @@ export const isUci = (name: string): name is UciName => Object.hasOwn(uciSets, n
 /** Whether a name is that of a synthetic dataset. */
 export const isSynthetic = (name: string): name is SyntheticName => Object.hasOwn(synthetics, name);
 
-/** What a table may be called next to the path of a file. */
+/** The names of tables, which can be given instead of the path of a file. */
 export const tableNames: readonly string[] = [...Object.keys(uciSets), ...Object.keys(synthetics)];
 
-/** How a table of that name is prepared by default. */
+/** The default preparation of a table by name. */
 export const preparationOf = (data: string): PrepareOptions =>
   isUci(data) ? uciSets[data].options : {};

@@ -1,10 +1,9 @@
 /**
- * The map ψ from rows y of a table to the points x that a density is fitted on, which have mean 0
- * and covariance I:
+ * The map ψ from rows y of a table to the points x of a fit, which have mean 0 and covariance I:
  *
  *   x = (y − mean) W     W = V Σ⁻¹ √N,  U Σ Vᵀ the singular value decomposition of the N centred rows
  *
- * As a map of the library, a shift and then a matrix, Theorem 1 carries densities and scores
+ * As a map of the library it is a shift and a matrix; Theorem 1 pulls densities and scores back
  * through it.
  */
 import { affine, affineMatrix, type Bijector, chain } from "diffeo/bijector";
@@ -12,7 +11,7 @@ import { fail, input, reference, type Tensor } from "diffeo/graph";
 import { partsOf, rightSvd } from "diffeo/host";
 import type { Table } from "./table.ts";
 
-/** What decides ψ, as it stands in a file. */
+/** The parameters of ψ, as stored in a file. */
 export interface Whitening {
   readonly mean: readonly number[];
   /** W, n×n row-major. */
@@ -28,7 +27,7 @@ export function whiteningMap({ mean, matrix }: Whitening): Bijector {
   return chain(affine({ shift: mean.map((m) => -m) }), affineMatrix(transposed));
 }
 
-/** Rows a call takes, for memory grows with them. */
+/** Rows per call; memory grows with them. */
 const PART = 4096;
 
 /** f on rows of numbers, in float64 on the host. */
@@ -50,7 +49,7 @@ export const whitenRows = (values: Float64Array, whitening: Whitening): Float64A
 export const unwhitenRows = (points: Float64Array, whitening: Whitening): Float64Array =>
   onRows(points, whitening.mean.length, whiteningMap(whitening).inverse);
 
-/** The ψ that changes nothing. */
+/** The identity ψ. */
 export const unitMap = (n: number): Whitening => ({
   mean: Array<number>(n).fill(0),
   matrix: Array.from({ length: n * n }, (_, i) => (i % (n + 1) === 0 ? 1 : 0)),
@@ -58,8 +57,8 @@ export const unitMap = (n: number): Whitening => ({
 });
 
 /**
- * Whether columns depend on each other, which does not depend on their units: each is divided by
- * its length.
+ * Whether columns are linearly dependent. Each is divided by its length, so that units do not
+ * matter.
  */
 function requireIndependence(centred: Float64Array, lengths: Float64Array, source: string): void {
   const n = lengths.length;
@@ -71,18 +70,18 @@ function requireIndependence(centred: Float64Array, lengths: Float64Array, sourc
     fail(
       "data",
       `${source}: some column is a linear combination of others, so the table has no density`,
-      "leave it out, or prune columns that correlate with others beyond 0.98",
+      "omit it, or drop columns whose correlation with another exceeds 0.98",
     );
 }
 
-/** The ψ of a table. */
+/** Computes the ψ of a table. */
 export function whiteningOf({ values, columns, rows, source }: Table): Whitening {
   const n = columns.length;
   if (rows <= n)
     fail(
       "data",
-      `${source}: ${rows} rows are no more than the ${n} columns, so they span no volume`,
-      "give more rows, or leave columns out",
+      `${source}: ${rows} rows are too few for ${n} columns, so the covariance is singular`,
+      "give more rows, or omit columns",
     );
   const mean = columns.map((_, j) => {
     let total = 0;
@@ -95,18 +94,18 @@ export function whiteningOf({ values, columns, rows, source }: Table): Whitening
     lengths[i % n] = Math.hypot(lengths[i % n], v);
   });
   requireIndependence(centred, lengths, source);
-  // A power of two changes no digit, and keeps squares of very large or small numbers in range.
+  // A power of two changes no digits, and keeps squares of very large or small numbers in range.
   const unit = 2 ** Math.floor(Math.log2(Math.max(...lengths)));
   const svd = rightSvd(
     centred.map((v) => v / unit),
     n,
   );
-  // ‖W‖‖W⁻¹‖: beyond 10¹⁵ one of the two is lost to rounding.
+  // ‖W‖‖W⁻¹‖: above 10¹⁵ one of the two is lost to rounding.
   if (!(Math.hypot(...svd.values) * Math.hypot(...svd.values.map((s) => 1 / s)) < 1e15))
     fail(
       "data",
       `${source}: columns differ by a factor of about 10¹⁵ or more in scale`,
-      "give them other units",
+      "change their units",
     );
   const scale = svd.values.map((s) => Math.sqrt(rows) / (s * unit));
   return {

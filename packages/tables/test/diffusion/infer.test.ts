@@ -53,9 +53,9 @@ describe("cells", () => {
 
   it.each([
     ["", "t.csv is empty"],
-    ["a,b\n", "t.csv has names and no rows"],
+    ["a,b\n", "t.csv has names but no rows"],
     ["a,a\n1,2\n", 't.csv, line 1: two columns are named "a"'],
-    ["a,b\n1,2\n3\n", "t.csv, line 3: 1 cell where 2 columns are"],
+    ["a,b\n1,2\n3\n", "t.csv, line 3 has 1 cell, but there are 2 columns"],
   ])("of %j are refused", (text, error) => {
     expect(() => table(text)).toThrow(error);
   });

@@ -72,7 +72,9 @@ describe("an evaluation of a table's model", () => {
     );
     expect(evaluationText(evaluation)).not.toContain("random directions");
     const estimated = { ...evaluation, likelihood: { ...likelihood, probes: 16 } };
-    expect(evaluationText(estimated)).toContain("without bias: the divergence of each row with 16 random directions");
+    expect(evaluationText(estimated)).toContain(
+      "without bias: the divergence of each row with 16 random directions",
+    );
   });
 
   it("says that modes have the wrong mass: 97 % where 60 % is", async () => {

@@ -1,17 +1,16 @@
 /**
- * Three distributions that every model of a table should beat, over the same domains and with the
- * same base measure as the model has. With z = φ⁻¹(y) the coordinates of the domains' maps, in
- * which all numbers are allowed:
+ * Three distributions that every model of a table should beat, on the same domains and with the
+ * same base measure as the model. With z = φ⁻¹(y) the unbounded coordinates of the domains' maps:
  *
- *   Gaussian      z ~ N(μ, Σ); labels by their frequencies, apart from it        log q = log N(z) − log|det J_φ|
+ *   Gaussian      z ~ N(μ, Σ); labels independent, by their frequencies        log q = log N(z) − log|det J_φ|
  *   copula        sⱼ = Φ⁻¹(Fⱼ(zⱼ)), s ~ N(0, R)                                    log q = Σⱼ log fⱼ + log c_R(s) − log|det J_φ|
  *   independent   the copula with R = I
  *
- * Fⱼ is the kernel distribution of coordinate j (`marginal.ts`), on the line that the domain's map
- * makes of the column: no baseline puts mass where the domain has none. A label or an integer k is
- * an interval of length P(k) of (0, 1), from which u is drawn; what is drawn so, as for a
- * Gaussian's integers, is averaged over: q = E_u q(y(u)). Missing cells are passed over, in fitting
- * as in scoring: q of a row is that of its other cells.
+ * Fⱼ is the kernel distribution of coordinate j (`marginal.ts`), in the coordinate of the domain's
+ * map: no baseline has mass outside of a domain. A label or an integer k is an interval of length
+ * P(k) in (0, 1), from which u is sampled. Everything sampled in this way, and the Gaussian's
+ * spread integers, are averaged over: q = E_u q(y(u)). Missing cells are left out, in fits and in
+ * scores: q of a row is the density of its other cells.
  */
 
 import type { Product } from "diffeo/domain";
@@ -30,7 +29,7 @@ import { type Gaussian, gaussianLogDensity, gaussianOf, timesLower } from "./gau
 import { splitMixed } from "./mixed.ts";
 import { partsWhere, withoutBends } from "./parts.ts";
 
-/** Rows that correlations of a copula are taken from. */
+/** Number of rows from which correlations of a copula are estimated. */
 const MOST_ROWS = 3000;
 
 function gaussianBaseline(domain: Product, rows: readonly OpenCells[]): TableDistribution {
@@ -72,7 +71,7 @@ function gaussianBaseline(domain: Product, rows: readonly OpenCells[]): TableDis
   };
 }
 
-/** At most so many rows, drawn once. */
+/** At most this many rows, chosen at random. */
 export function someRows<T>(rows: readonly T[], most: number): readonly T[] {
   if (rows.length <= most) return rows;
   return Array.from(

@@ -1,4 +1,4 @@
-/** Baselines of marginals: independent columns, and a Gaussian copula of them. */
+/** Baselines with marginals: independent columns, and a Gaussian copula. */
 import type { Cell, Product } from "diffeo/domain";
 import { lowerSolve, normalPoint, normalShare } from "diffeo/host";
 import { fold, key, normal, uniform } from "diffeo/random";
@@ -18,14 +18,14 @@ import { kernelMarginal, type Marginal } from "./marginal.ts";
 import { type Parts, partsWhere } from "./parts.ts";
 
 /**
- * What copula and independence share: distributions of the coordinates, of the counted columns, and
- * scores of rows under them.
+ * The common part of copula and independence: distributions of the coordinates and of the counted
+ * columns, and the scores of rows.
  */
 interface Marginals {
   readonly parts: Parts;
   readonly distributions: readonly Marginal[];
   readonly counted: readonly Counted[];
-  /** How many scores a row has. */
+  /** Number of scores per row. */
   readonly size: number;
 }
 
@@ -60,7 +60,7 @@ const smoothScores = ({ distributions }: Marginals, { z }: Points): Float64Array
     Number.isNaN(v) ? v : normalPoint(...distributions[at % distributions.length].tails(v)),
   );
 
-/** What is below a counted cell, what above, and its own chance. */
+/** The probability below a counted cell, above it, and of the cell itself. */
 type Interval = readonly [below: number, above: number, own: number];
 
 const intervalsOf = (
@@ -79,8 +79,8 @@ const intervalsOf = (
   );
 
 /**
- * The scores of all columns: those of the coordinates are given, u within the interval of a counted
- * cell is that of a seed.
+ * The scores of all columns: those of the coordinates are given; u within the interval of a counted
+ * cell is random, by a seed.
  */
 function normalScores(
   { distributions, counted, size }: Marginals,
@@ -106,7 +106,7 @@ function normalScores(
   return out;
 }
 
-/** Rows whose scores are given. */
+/** Rows with given scores. */
 function rowsAt(
   { parts, distributions, counted, size }: Marginals,
   scores: Float64Array,
@@ -150,7 +150,7 @@ export function independentBaseline(domain: Product, marginals: Marginals): Tabl
   };
 }
 
-/** L of the correlations of scores about 0 and of variance 1. */
+/** L of the correlations of scores, with mean 0 and variance 1. */
 function copulaFactor(scores: Float64Array, n: number): Float64Array {
   const { factor } = gaussianOf(scores, n, (i) => `coordinate ${i + 1}`);
   const covariance = factor.map((_, at) => {

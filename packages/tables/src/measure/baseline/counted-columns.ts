@@ -10,7 +10,7 @@ import {
   numberDistribution,
 } from "./discrete.ts";
 
-/** Draws of what is spread that a row's density is averaged over. */
+/** Number of draws of spread cells over which a row's density is averaged. */
 export const DRAWS = 16;
 
 export const isCategory = ({ domain }: ProductPart): boolean => domain.kind === "category";
@@ -39,7 +39,7 @@ export function countedDistribution(
   };
 }
 
-/** log of the mean of e^v over draws, row by row. */
+/** log of the mean of e^v over draws, for each row. */
 export function logMean(draws: readonly Float64Array[]): Float64Array {
   return draws[0].map((_, i) => {
     const most = draws.reduce((m, v) => Math.max(m, v[i]), Number.NEGATIVE_INFINITY);
@@ -52,7 +52,7 @@ export function logMean(draws: readonly Float64Array[]): Float64Array {
 export const drawnRows = (count: number, columns: number): Cell[][] =>
   Array.from({ length: count }, () => Array<Cell>(columns).fill(0));
 
-/** log probabilities of counted columns, apart from each other. */
+/** log probabilities of counted columns, independent of each other. */
 export const countedLogs = (
   counted: readonly Counted[],
   rows: readonly OpenCells[],

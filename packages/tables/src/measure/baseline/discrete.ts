@@ -1,11 +1,11 @@
 /**
- * Distributions of what is counted: labels by frequencies that are a little evened out, integers by
- * frequencies that lean on a smooth distribution,
+ * Distributions of counted cells: labels by smoothed frequencies, integers by frequencies that are
+ * mixed with a smooth distribution,
  *
  *   P(k) = (n_k + a P̃(k))/(N + a),     P̃(k) = F(z(k + 1)) − F(z(k)),   F the kernel distribution of spread numbers
  *
- * with the a under which each number is most likely given the others: little where few numbers come
- * often, much where most come once.
+ * with the a that maximises the leave-one-out likelihood of the numbers: small if few numbers occur
+ * often, large if most occur once.
  */
 import { kernelMarginal } from "./marginal.ts";
 
@@ -14,7 +14,7 @@ export interface Discrete<T> {
   readonly logProbability: (value: T) => number;
   /** P(values before it) and P(values after it). */
   readonly tails: (value: T) => readonly [below: number, above: number];
-  /** The value whose place on the line from 0 to 1 holds a share. */
+  /** The value whose interval in (0, 1) contains a point. */
   readonly quantile: (share: number) => T;
 }
 
@@ -42,16 +42,16 @@ export function labelDistribution<T>(labels: readonly T[], values: readonly T[])
   };
 }
 
-/** Weights of the smooth distribution that are tried, in numbers seen. */
+/** Weights of the smooth distribution that are tried, in counts. */
 const WEIGHTS = [0.5, 2, 8, 32, 128, 512, 2048, 1e9];
 
-/** Integers with bounds that belong to them. */
+/** Integers with inclusive bounds. */
 export interface NumberBounds {
   readonly least?: number;
   readonly most?: number;
 }
 
-/** An increasing coordinate of the line, or of what bounds leave of it: ±∞ at them. */
+/** An increasing coordinate of the line, or of the interval between bounds, at which it is ±∞. */
 function coordinateOf({ least, most }: NumberBounds): (y: number) => number {
   if (least !== undefined && most !== undefined)
     return (y) => Math.log((y - least) / (most + 1 - y));
@@ -59,7 +59,7 @@ function coordinateOf({ least, most }: NumberBounds): (y: number) => number {
   return most !== undefined ? (y) => -Math.log(most + 1 - y) : (y) => y;
 }
 
-/** The least integer of [low, high] at which something holds that holds from there on. */
+/** The smallest integer of [low, high] from which on a condition holds. */
 function firstWhere(low: number, high: number, holds: (k: number) => boolean): number {
   let [from, to] = [low, high];
   while (from < to) {
@@ -71,8 +71,8 @@ function firstWhere(low: number, high: number, holds: (k: number) => boolean): n
 }
 
 /**
- * Integers, leaning on the distribution of the coordinate of k + u, u uniform; `noise` are the u of
- * the values.
+ * Integers, smoothed by the distribution of the coordinate of k + u, u uniform; `noise` are the u
+ * of the values.
  */
 export function numberDistribution(
   values: readonly number[],
@@ -85,7 +85,7 @@ export function numberDistribution(
   const rank = new Map(seen.map((k, i) => [k, i]));
   const counts = new Float64Array(seen.length);
   for (const k of values) counts[rank.get(k) as number]++;
-  /** How many values are less than each, and than any. */
+  /** For each value the number of smaller ones, and the same in total. */
   const before = Float64Array.from({ length: seen.length + 1 }, () => 0);
   counts.forEach((n, i) => {
     before[i + 1] = before[i] + n;
@@ -103,7 +103,7 @@ export function numberDistribution(
   };
   const smoothed = (k: number): number => {
     const [low, high] = [tailsAt(k), tailsAt(k + 1)];
-    // From the side on which less is cut off.
+    // Subtracts on the side where fewer digits cancel.
     return low[0] < high[1] ? high[0] - low[0] : low[1] - high[1];
   };
   const prior = Float64Array.from(seen, smoothed);

@@ -1,11 +1,11 @@
 /**
- * A Gaussian distribution of vectors, by mean and the Cholesky factor of its covariance:
+ * A Gaussian distribution of vectors, by its mean and the Cholesky factor of its covariance:
  *
  *   log N(z) = −½‖L⁻¹(z − μ)‖² − log|L| − (n/2) log 2π        Σ = LLᵀ = D((1 − γ)R + γI)D,   γ = (n + 1)/(N + n + 1)
  *
- * R the correlations of N rows. What γ takes from them is less than they are known to; where rows
- * are few it gives Σ an inverse. NaN is a missing number: means and covariances are those of the
- * rows, and pairs, that are there, and a row has the density of what it has.
+ * R the correlations of N rows. The shrinkage γ is smaller than the error of the correlations; if
+ * there are few rows, it makes Σ invertible. NaN is a missing number: means and covariances use the
+ * rows and pairs that are present, and a row has the density of its present coordinates.
  */
 import { fail } from "diffeo/graph";
 import { cholesky, lowerSolve, lowerTimes } from "diffeo/host";
@@ -16,7 +16,7 @@ export interface Gaussian {
   readonly factor: Float64Array;
 }
 
-/** Mean and covariance of what is there, the lower triangle. */
+/** Mean and covariance of present numbers, as the lower triangle. */
 function momentsOf(rows: Float64Array, n: number) {
   const count = rows.length / n;
   const [mean, seen] = [new Float64Array(n), new Float64Array(n)];
@@ -46,7 +46,8 @@ export function gaussianOf(rows: Float64Array, n: number, nameOf: (i: number) =>
   const { mean, covariance } = momentsOf(rows, n);
   const least = mean.map((m, i) => covariance[i * (n + 1)] - (1e-12 * m) ** 2);
   const flat = least.findIndex((v) => !(v > 0));
-  if (flat >= 0) fail("data", `${nameOf(flat)} varies no more than rounding`, "leave it out");
+  if (flat >= 0)
+    fail("data", `${nameOf(flat)} varies by no more than rounding errors`, "leave it out");
   const kept = 1 - (n + 1) / (count + n + 1);
   for (let i = 0; i < n; i++) for (let j = 0; j < i; j++) covariance[i * n + j] *= kept;
   return {
@@ -56,8 +57,7 @@ export function gaussianOf(rows: Float64Array, n: number, nameOf: (i: number) =>
 }
 
 /**
- * L of a covariance of pairs, which need not be positive: correlations are made smaller until it
- * is.
+ * L of a covariance from pairs, which need not be positive: correlations are shrunk until it is.
  */
 function nearFactor(covariance: Float64Array, n: number): Float64Array {
   const own = covariance.slice();
@@ -71,9 +71,9 @@ function nearFactor(covariance: Float64Array, n: number): Float64Array {
 
 /** L of LLᵀ = A, from the lower triangle of A. */
 export const factorOf = (a: Float64Array, n: number): Float64Array =>
-  cholesky(a, n) ?? fail("numerical", "columns depend on each other", "leave one of them out");
+  cholesky(a, n) ?? fail("numerical", "columns are linearly dependent", "leave one of them out");
 
-/** The factor of some coordinates of each row, those that are there. */
+/** The factor for the present coordinates of each row. */
 export function factorsOf(factor: Float64Array, n: number) {
   const known = new Map<
     string,
@@ -121,7 +121,7 @@ export function timesLower(l: Float64Array, rows: Float64Array, n: number): Floa
   return out;
 }
 
-/** log N of each row, of what is there. */
+/** log N of the present coordinates of each row. */
 export function gaussianLogDensity({ mean, factor }: Gaussian, rows: Float64Array): Float64Array {
   const n = mean.length;
   const factors = factorsOf(factor, n);

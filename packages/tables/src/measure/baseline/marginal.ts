@@ -1,31 +1,34 @@
 /**
- * The distribution of one coordinate, estimated from N values of it by kernels that are wider where
- * values are rare (I. Abramson, 1982), with a tail that no outlier falls out of:
+ * The distribution of one coordinate, estimated from N values by kernels that are wider where
+ * values are rare (I. Abramson, 1982), with a heavy tail so that no outlier has density 0:
  *
  *   p(z) = (1 − ε) Σᵢ wᵢ k((z − cᵢ)/sᵢ)/sᵢ + ε Cauchy(z)        k logistic, sᵢ = s (g/p̃(cᵢ))^½,   ε = 1/(N + 1)
  *
- * p̃ is the same with one width, g its geometric mean. Neighbours share a kernel where there are
- * many, the outermost never do. The width is that under which one half of the values is most likely
- * given the other, no narrower than a quarter of Silverman's: rounded values would ask for none at
- * all. Logistic kernels have a distribution function one can write down, so has p.
+ * p̃ is the same with one width, g its geometric mean. If there are many values, neighbours share a
+ * kernel, except the outermost ones. The width maximises the likelihood of one half of the values
+ * given the other, and is at least a quarter of Silverman's: for rounded values the best width
+ * would be 0. Logistic kernels have a distribution function in closed form, and so does p.
  */
 import { quantiles } from "diffeo/host";
 import { key, permutation } from "diffeo/random";
 
 export interface Marginal {
   readonly logDensity: (z: number) => number;
-  /** P(Z < z) and P(Z > z), each to its own digits. */
+  /** P(Z < z) and P(Z > z), each accurate to its own last digits. */
   readonly tails: (z: number) => readonly [below: number, above: number];
-  /** The z that a share lies below. */
+  /** The quantile z of a share. */
   readonly quantile: (share: number) => number;
 }
 
-/** Kernels of values between the outermost, and how many of those are kept apart on each side. */
+/**
+ * Number of kernels for the inner values, and of outermost values on each side with their own
+ * kernel.
+ */
 const KERNELS = 300;
 const OUTERMOST = 25;
-/** Values that a width is tried on. */
+/** Number of values on which a width is tried. */
 const TRIED = 400;
-/** Widths that are tried, in units of Silverman's. */
+/** Widths to try, in units of Silverman's. */
 const WIDTHS = [0.25, 0.35, 0.5, 0.7, 1, 1.4, 2];
 
 interface Kernels {
@@ -48,9 +51,7 @@ function kernelSum(z: number, { centres, weights, widths }: Kernels): number {
   return total;
 }
 
-/**
- * Σ w K((z − c)/s), K the logistic distribution function; what lies above z where the sign is −1.
- */
+/** Σ w K((z − c)/s), K the logistic distribution function; the mass above z if the sign is −1. */
 function kernelShare(z: number, { centres, weights, widths }: Kernels, sign: 1 | -1): number {
   let total = 0;
   for (let i = 0; i < centres.length; i++)
@@ -81,15 +82,15 @@ interface Spread {
 }
 
 /**
- * Middle and scale: the smaller of the standard deviation and that of a normal distribution with
- * the same quartiles.
+ * Location and scale: the smaller of the standard deviation and the one of a normal distribution
+ * with the same quartiles.
  */
 function spreadOf(values: Float64Array): Spread {
   const [lower, centre, upper] = quantiles(values, [0.25, 0.5, 0.75]);
   const mean = values.reduce((s, v) => s + v / values.length, 0);
   const deviation = Math.sqrt(values.reduce((s, v) => s + (v - mean) ** 2 / values.length, 0));
   const robust = (upper - lower) / 1.349;
-  // What rounding leaves of equal values is not a spread, but a distribution it must have.
+  // Equal values up to rounding have no spread, but the distribution needs one.
   const least = Math.max(1e-12 * Math.abs(centre), Number.MIN_VALUE * 2 ** 60);
   return { centre, scale: Math.max(robust > 0 ? Math.min(deviation, robust) : deviation, least) };
 }
@@ -99,8 +100,8 @@ const silverman = (scale: number, count: number): number =>
   (0.9 * scale * count ** -0.2 * Math.sqrt(3)) / Math.PI;
 
 /**
- * Kernels of sorted values: of one width where they are as many as on average, wider where they are
- * fewer.
+ * Kernels of sorted values: narrower where values are denser than on average, wider where they are
+ * rarer.
  */
 function kernelsOf(sorted: Float64Array, width: number): Kernels {
   const { centres, weights } = mergeNeighbours(sorted);
@@ -115,7 +116,7 @@ const scaled = ({ widths, ...own }: Kernels, width: number): Kernels => ({
   widths: widths.map((w) => w * width),
 });
 
-/** The factor of WIDTHS under which one half of the values is most likely given the other. */
+/** The factor in WIDTHS that maximises the likelihood of one half of the values given the other. */
 function chosenFactor(values: Float64Array, scale: number, tail: (z: number) => number): number {
   const order = permutation(key("halves"), values.length).data;
   const middle = values.length >> 1;
@@ -136,7 +137,7 @@ function chosenFactor(values: Float64Array, scale: number, tail: (z: number) => 
   return found.reduce((best, next) => (next.value > best.value ? next : best)).factor;
 }
 
-/** The distribution of a coordinate from at least two values of it. */
+/** The distribution of a coordinate from at least two values. */
 export function kernelMarginal(values: Float64Array): Marginal {
   const { centre, scale } = spreadOf(values);
   const share = 1 / (values.length + 1);
@@ -157,7 +158,7 @@ export function kernelMarginal(values: Float64Array): Marginal {
 }
 
 /**
- * P(Cauchy < t) = ½ + atan(t)/π, as atan(−1/t)/π far below, where the sum would lose its digits.
+ * P(Cauchy < t) = ½ + atan(t)/π; far below as atan(−1/t)/π, because the sum would lose its digits.
  */
 const tailBelow = (t: number): number =>
   t < -1 ? Math.atan(-1 / t) / Math.PI : 0.5 + Math.atan(t) / Math.PI;
@@ -165,8 +166,8 @@ const tailBelow = (t: number): number =>
 type Curve = (z: number) => number;
 
 /**
- * F⁻¹: between the kernels' centres, where F is tabulated, by two steps of Newton from a straight
- * line; beyond by bisection.
+ * F⁻¹: between the kernels' centres, where F is tabulated, by linear interpolation and two Newton
+ * steps; outside by bisection.
  */
 function quantileOf(f: Curve, density: Curve, centres: Float64Array, spread: Spread): Curve {
   let table: Float64Array | undefined;
@@ -189,7 +190,10 @@ function quantileOf(f: Curve, density: Curve, centres: Float64Array, spread: Spr
   };
 }
 
-/** Where a rising function passes p, by bisection from an interval that grows until it holds it. */
+/**
+ * The point where an increasing function equals p, by bisection of an interval that grows until it
+ * contains the point.
+ */
 function inverted(f: Curve, p: number, { centre, scale }: Spread): number {
   let reach = scale;
   while (f(centre - reach) > p || f(centre + reach) < p) reach *= 4;

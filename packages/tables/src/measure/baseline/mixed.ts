@@ -1,7 +1,7 @@
 /**
- * Rows whose numbers with point masses are two columns each, a label and a number: baselines take
- * the label by its frequency and the number by its density. The number of an atom is any, spread by
- * the same distribution as its score in the model, so that both have one base measure.
+ * A number with point masses becomes two columns, a label and a number: baselines use the frequency
+ * of the label and the density of the number. The number of an atom is arbitrary and spread by the
+ * same distribution as its score in the model, so that both have one base measure.
  */
 import {
   type Cell,
@@ -17,7 +17,7 @@ import { normalPoint } from "diffeo/host";
 import { isHole, type OpenCell } from "../../diffusion/encode/index.ts";
 import type { Cells, OpenCells } from "../table-distribution.ts";
 
-/** The cell of a number that is not there, since the label says all. */
+/** The number of a row whose label determines everything. */
 const NONE = "none";
 
 /** The number of a mixed column, or NONE. */
@@ -39,7 +39,7 @@ export interface SplitRows {
   readonly joined: (row: Cells) => Cells;
 }
 
-/** A product of domains in which no number has point masses, and the way between rows of both. */
+/** A product of domains without point masses, and the conversion of rows in both directions. */
 export function splitMixed(whole: Product): SplitRows {
   const { parts } = whole;
   const domains = parts.flatMap(({ name, domain }): [string, Domain][] => {

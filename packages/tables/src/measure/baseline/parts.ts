@@ -1,19 +1,19 @@
 /**
- * Some parts of a product of domains as a product of their own, with the way between the rows of
- * both.
+ * Some parts of a product of domains as a separate product, with the conversion of rows in both
+ * directions.
  */
 import { type Cell, domainOf, type Product, type ProductPart, product } from "diffeo/domain";
 import { mapRows, pointsOf } from "../../diffusion/encode/index.ts";
 import type { OpenCells } from "../table-distribution.ts";
 
 export interface Parts {
-  /** How many coordinates z = φ⁻¹(y) they have. */
+  /** Number of coordinates z = φ⁻¹(y). */
   readonly size: number;
-  /** Whether cells take noise on their way in. */
+  /** Whether encoding adds noise to cells. */
   readonly noisy: boolean;
   /**
-   * z of rows, NaN where they are missing, cell noise being that of a seed, and what takes a
-   * log-density of z to one of the cells that are there: −log|det J_φ| + log unit.
+   * z of rows, NaN where they are missing, with the cell noise of a seed; and the shift from a
+   * log-density of z to one of the present cells: −log|det J_φ| + log unit.
    */
   readonly pointsOf: (
     rows: readonly OpenCells[],
@@ -24,8 +24,8 @@ export interface Parts {
 }
 
 /**
- * The domains without the bends that a model gave their coordinates: what it is measured by must
- * not depend on them.
+ * The domains without the bends that a model fitted to their coordinates: measures must not depend
+ * on them.
  */
 export const withoutBends = ({ parts }: Product): Product =>
   product(
@@ -37,7 +37,7 @@ export const withoutBends = ({ parts }: Product): Product =>
     ),
   );
 
-/** −log|det J_φ| + log unit of the parts of each point that are there. */
+/** −log|det J_φ| + log unit of the present parts of each point. */
 function shiftOf(
   { parts, dimension: n }: Product,
   z: Float64Array,
