@@ -45,7 +45,7 @@ describe("density report", () => {
     ["no points", { ...good, points: null }, /"points" is not an object: "null"/],
     ["no curve", { ...good, curve: undefined }, /"curve" is missing/],
     ["a list that has every", { ...good, curve: [] }, /"curve" is not an object: "\[\]"/],
-    ["a field of no record", { ...good, more: 1 }, /"more" belongs to no record/],
+    ["a field of no record", { ...good, more: 1 }, /"more" is not a field of a record/],
     [
       "a curve without steps",
       { ...good, curve: { every: 0, loss: [], exact: [] } },

@@ -104,7 +104,7 @@ describe("reading CSV", () => {
     ["x,y\n1,0x10\n", /line 2, column 2 \("y"\): "0x10" is not a number/],
     [
       "1,oops\n3,4\n",
-      /t\.csv, line 1, column 2: "oops" is not a number, though others .* a line of names/,
+      /t\.csv, line 1, column 2: "oops" is not a number, but others .* a line of names/,
     ],
     ["x,y,x\n1,2,3\n", /t\.csv, line 1: two columns are named "x"/],
     ["x,y\n", /a header but no rows/],

@@ -198,7 +198,7 @@ describe("Parquet", () => {
     }
     // Some of these bytes declare so many values that decoding takes minutes.
     expect(problems.join("\n")).toMatch(
-      /t cannot be read as Parquet \(reading takes more than .*Check that the file is whole/,
+      /t cannot be read as Parquet \(reading takes more than .*Check that the file is complete/,
     );
     expect((await reader.read(good, "t")).rows).toHaveLength(20);
     await reader.close();

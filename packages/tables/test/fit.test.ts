@@ -292,7 +292,7 @@ it("says when there are fewer rows than inducing points", async () => {
     /1215 training rows are fewer than the 5000 inducing points.*fewer inducing points/,
   );
   await expect(fitDensity(data, { loss: "ssm", seed: 1, batch: 41 })).rejects.toThrow(
-    /41 has no halves.*an even batch/,
+    /41 cannot be halved.*an even batch/,
   );
 });
 

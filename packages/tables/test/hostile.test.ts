@@ -128,7 +128,7 @@ describe("a record", () => {
       { ...own, points: { ...own.points, train: -1 } },
       /"points.train" is negative/,
     ],
-    ["something more", { ...own, more: 1 }, /"more" belongs to no record/],
+    ["something more", { ...own, more: 1 }, /"more" is not a field of a record/],
     ["a number instead", 5, /it is not an object/],
     ["a list in a list", [[own]], /record 1, is not a record of a run/],
   ])("is refused with %s", (_, value, message) => {

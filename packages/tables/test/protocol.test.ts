@@ -420,7 +420,7 @@ it.each<[Partial<FitOptions>, RegExp]>([
   [{ inducing: 0 }, /inducing is 0\. Give at least 1/],
   [{ batch: 0 }, /batch is 0\. Give at least 2/],
   [{ batch: 1 }, /batch is 1\. Give at least 2/],
-  [{ batch: 3 }, /a batch of 3 has no halves/],
+  [{ batch: 3 }, /a batch of 3 cannot be halved/],
   [{ points: 0 }, /points is 0\. Give at least 1/],
   [{ rate: -1 }, /rate is -1\. Give at least 0/],
   [{ clip: Number.NaN }, /clip is NaN/],

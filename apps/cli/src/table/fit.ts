@@ -55,7 +55,7 @@ async function evaluated(
   say: Say,
 ): Promise<Evaluated | undefined> {
   if (!evaluate) {
-    say(`not evaluated;  ${NOT_MEASURED}`);
+    say(`not evaluated; ${NOT_MEASURED}`);
     return undefined;
   }
   const limit = minutes === undefined ? {} : { minutes: MEASURED * minutes };
@@ -63,7 +63,7 @@ async function evaluated(
     evaluateHeldOut(model, rows, { seed, ...limit, ...how }),
   );
   say(tornRows(model, rows.length, whole));
-  if (!found) say(`not evaluated: too few rows;  ${NOT_MEASURED}`);
+  if (!found) say(`not evaluated: too few rows; ${NOT_MEASURED}`);
   return found;
 }
 

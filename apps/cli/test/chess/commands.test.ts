@@ -104,7 +104,7 @@ describe("diffeo chess data", () => {
     );
     await expect(run("data", "--limit", "none")).rejects.toThrow("Give an integer");
     await expect(run("data", "--skip-bad", "--per-game", "2")).rejects.toThrow(
-      "--skip-bad, --per-game would change",
+      "--skip-bad, --per-game cannot be used",
     );
     await expect(run("data", "a.fen", "--playouts", "2")).rejects.toThrow(
       "--playouts cannot be used with files",

@@ -180,7 +180,7 @@ describe("work as jobs", () => {
       ...["--out", at("million.fen")],
     );
     expect(plan).toMatch(
-      /^chess\/boards, version 1, on cpu: 15,625 jobs, 1,000,000 boards, up to 64 a job$/m,
+      /^chess\/boards, version 1, on cpu: 15,625 jobs, 1,000,000 boards, up to 64 per job$/m,
     );
     expect(plan).toMatch(/^input [0-9a-f]{12}…: \d+\.\d MB, sent once$/m);
     expect(plan).toMatch(/^shard 7\/1000: 16 jobs, 1,024 boards$/m);
