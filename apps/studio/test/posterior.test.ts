@@ -21,7 +21,7 @@ describe("a typed model", () => {
     ["export default model(({", "the model is not valid JavaScript: "],
     ["const a = 1;", "the model is not exported. Begin it with export default model("],
     ["export default 3;", "the export is not a model"],
-    ['import fs from "node:fs";\nexport default model(() => {});', "imports other modules"],
+    ['import fs from "node:fs";\nexport default model(() => {});', "imports modules other"],
     ['import { normal as n } from "diffeo/distribution";', "an import renames a symbol"],
     ["export default model(oops());", "the model fails: ReferenceError, oops is not"],
   ])("is rejected with a sentence: %s", (text, message) => {

@@ -274,7 +274,7 @@ else
       await page.goto(`${url}#/chess`);
       await alert
         .getByText(
-          /^The model did not arrive \(status 500\)\. Check that .* is served, and reload the page\./,
+          /^The model could not be downloaded \(status 500\)\. Check that .* is served, and reload the page\./,
         )
         .waitFor();
       await page

@@ -1,6 +1,6 @@
 /**
- * diffeo-chess: positions, their encoding, sampling, measures and pictures. All of it runs in a
- * page too. Files are under diffeo-chess/node.
+ * diffeo-chess: positions, their encoding, sampling, measures and pictures. All of it also runs in
+ * a page. Files are under diffeo-chess/node.
  */
 
 export { type FenOptions, formatFen, parseFen } from "./board/fen.ts";

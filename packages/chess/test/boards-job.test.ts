@@ -27,7 +27,7 @@ it("give boards and frames that are read back, and refuses bytes that are not bo
   const other = bytes.slice();
   other[other.indexOf(10) + 1] = 0xff; // a class that no square has
   for (const wrong of [bytes.subarray(1), bytes.subarray(0, -1), other, new Uint8Array()])
-    expect(() => boardsKind.parse(wrong, "a result")).toThrow("a result is not boards");
+    expect(() => boardsKind.parse(wrong, "a result")).toThrow("a result does not contain boards");
 });
 
 it("are held to the number of boards, and to frames", () => {
@@ -35,9 +35,9 @@ it("are held to the number of boards, and to frames", () => {
   const inputs = {} as never;
   expect(boardsKind.misfit(boards, job, inputs)).toBeUndefined();
   expect(boardsKind.misfit(boards, { count: 5, frames: 2 } as never, inputs)).toBe(
-    "it has 2 boards, the job has 5",
+    "it has 2 boards, but the job has 5",
   );
   expect(boardsKind.misfit(boards, { count: 2 } as never, inputs)).toBe(
-    "it has frames, the job has none",
+    "it has frames, but the job has none",
   );
 });

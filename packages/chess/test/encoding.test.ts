@@ -155,7 +155,7 @@ describe("other categorical data", () => {
     const grid = [8, 8];
     const other = standardise([0.2, 0.2, 0.6], { grid });
     expect(() => requireChess(other)).toThrow(
-      "a model of 3 classes on a grid [8, 8], not of chess",
+      "the model has 3 classes on a grid [8, 8], so it is not a model of chess",
     );
     expect(() => requireChess({ ...encoding, grid: [8, 4] })).toThrow(
       "13 classes on a grid [8, 4]",

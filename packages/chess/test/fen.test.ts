@@ -132,6 +132,6 @@ describe("packing", () => {
   });
 
   it("refuses half a board", () => {
-    expect(() => pack(new Uint8Array(SQUARES + 32))).toThrow("96 squares are not whole boards");
+    expect(() => pack(new Uint8Array(SQUARES + 32))).toThrow("96 squares are not a multiple of 64");
   });
 });

@@ -309,7 +309,7 @@ describe("all measures", () => {
     expect(table).toMatch(/^measure +samples +real +independent\n/);
     expect(table).toMatch(/strictly legal +1\.000 ± 0\.\d{3} +1\.000 +0\.\d{3}\n/);
     expect(table).toMatch(
-      /\n1,000 samples are too few for a square's marginal, .*: most of it may be chance\n/,
+      /\n1,000 samples are too few for a square's marginal, .*: most of the distance may be chance\n/,
     );
     expect(table).toMatch(
       /\n1,000 samples are too few for the AUC: with fewer than 2,000 it underestimates the difference\n$/,

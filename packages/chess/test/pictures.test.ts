@@ -57,8 +57,8 @@ describe("an SVG of boards", () => {
   });
 
   it("refuses arrays that are not boards", () => {
-    expect(() => boardSvg({ board: new Uint8Array(63) })).toThrow("a board of 63 numbers");
-    expect(() => sheetSvg([])).toThrow("a sheet without boards");
+    expect(() => boardSvg({ board: new Uint8Array(63) })).toThrow("the board has 63 numbers");
+    expect(() => sheetSvg([])).toThrow("the sheet has no boards");
   });
 
   it("becomes a PNG of its size times the zoom", () => {

@@ -163,7 +163,7 @@ describe("lists", () => {
     ["empty.csv.gz", gzipSync(""), "is empty"],
     ["header.csv", "FEN,Evaluation\n", "has no positions (read as csv)"],
     ["blank.fen", "\n\n", "has no positions (read as fen)"],
-    ["what", "hello world\n", "its name and its first line do not determine the format"],
+    ["what", "hello world\n", "is unclear from its name and its first line"],
     [
       "lichess.pgn.zst",
       Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0, 0),
@@ -174,7 +174,7 @@ describe("lists", () => {
   });
 
   it("that are not there, or are folders, are refused", async () => {
-    expect(await complaint(join(folder, "nowhere.fen"))).toContain("there is no such file");
+    expect(await complaint(join(folder, "nowhere.fen"))).toContain("does not exist");
     expect(await complaint(folder)).toContain("is a folder");
   });
 });
@@ -390,7 +390,7 @@ describe("a file of packed positions", () => {
     [
       "an end cut off",
       (b: Buffer) => b.subarray(0, -40),
-      "the header states 5000 positions, the file has 4998.75",
+      "the header states 5000 positions, but the file has 4998.75",
     ],
     ["a changed byte", (b: Buffer) => b.fill(0, 100, 101), "the checksum does not match"],
   ])("is refused with %s", async (name, damage, cause) => {

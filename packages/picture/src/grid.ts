@@ -4,7 +4,7 @@ import { EDGE, framed, type Heading, plotGroup } from "./frame.ts";
 
 /** A grid of small plots. */
 export interface GridOptions extends Heading {
-  /** The plots of each row; undefined leaves a place empty. */
+  /** The plots of each row; undefined leaves a cell empty. */
   readonly cells: readonly (readonly (Plot.PlotOptions | undefined)[])[];
   /** The side of a plot in pixels. */
   readonly side: number;

@@ -1,4 +1,7 @@
-/** diffeo-picture: helpers for SVG. Charts are in `diffeo-picture/chart`, which loads Observable Plot. */
+/**
+ * diffeo-picture: helpers for SVG. Charts are in `diffeo-picture/chart`, which loads Observable
+ * Plot.
+ */
 
 // For other packages of this repository; published types leave them out.
 

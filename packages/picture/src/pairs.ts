@@ -4,7 +4,7 @@ import { BOLD, shortName, xTicks, yTicks } from "./axes.ts";
 import { namesOf, type Quantity } from "./chains.ts";
 import { COLOURS, chart, type Panel, Plot } from "./chart.ts";
 
-/** The most points of a scatter plot. */
+/** Maximum number of points of a scatter plot. */
 const DOTS = 1000;
 const PAIR_WIDTH = 220;
 

@@ -4,7 +4,7 @@ import { BOLD, shortName, yTicks } from "./axes.ts";
 import { colourOf, legendOf, lineOf, namesOf, type Quantity } from "./chains.ts";
 import { chart, type Panel, Plot } from "./chart.ts";
 
-/** The most points of a line. */
+/** Maximum number of points of a line. */
 const SHOWN = 400;
 
 const TRACE_WIDTH = 380;

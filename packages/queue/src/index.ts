@@ -1,5 +1,5 @@
 /**
- * diffeo-queue: jobs (`diffeo/job`) on processes of this machine, on a folder that machines share,
- * or on a queue of many machines.
+ * diffeo-queue: runs jobs (`diffeo/job`) in processes of this machine, in a folder that machines
+ * share, or through a queue for many machines.
  */
 export * from "./node/index.ts";

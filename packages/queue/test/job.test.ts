@@ -186,7 +186,7 @@ describe("local work", () => {
     expect(await bytesBy(reader)).toEqual(here);
     expect(done).toBe(3);
     expect(said.splice(0).map((line) => line.replace(/.*\.job is/, "it is"))).toEqual(
-      Array.from({ length: 3 }, () => "it is not used: it is damaged; its job is done again"),
+      Array.from({ length: 3 }, () => "it is not used: it is damaged; its job runs again"),
     );
   });
 
@@ -225,13 +225,13 @@ describe("local work", () => {
     };
     await executor.run(job);
     for (const [text, message] of [
-      ["line 1", "it has 1 lines, the job has 3"],
+      ["line 1", "it has 1 lines, but the job has 3"],
       ["nothing", "a result of test/lines is not lines"],
     ]) {
       put(text);
       expect((await executor.run(job)).value).toHaveLength(3);
       expect(said.splice(0)).toEqual([
-        expect.stringContaining(`.job is not used: ${message}; its job is done again`),
+        expect.stringContaining(`.job is not used: ${message}; its job runs again`),
       ]);
       // What was done again is there now.
       expect((await executor.run(job)).worker).toBe("this process");
@@ -299,11 +299,11 @@ describe("local work", () => {
       good,
     ];
     expect(await Promise.all(jobs.map(said))).toEqual([
-      "this worker knows no jobs of kind test/unknown. It knows test/spin, test/still, test/gated, test/reversed, test/failing, test/large, test/lines.",
-      "the job is for version 9 of test/spin, this worker has version 1. Let the command and its workers have one release.",
-      `the job is for release 9.9.9, this worker has ${RELEASE}. Let the command and its workers have one release.`,
+      "this worker does not know jobs of kind test/unknown. It knows test/spin, test/still, test/gated, test/reversed, test/failing, test/large, test/lines.",
+      "the job is for version 9 of test/spin, but this worker has version 1. Use the same release for the command and its workers.",
+      `the job is for release 9.9.9, but this worker has ${RELEASE}. Use the same release for the command and its workers.`,
       "parameters of test/spin are wrong at ms: expected number. Make the job with jobOf.",
-      'the job names no input "file". Give jobs of test/reversed that input.',
+      'the job has no input "file". Give jobs of test/reversed that input.',
       "done",
     ]);
   });
@@ -336,13 +336,13 @@ describe("local work", () => {
     await executor.close();
   });
 
-  it("takes no bytes for an input that are not those that were named", async () => {
+  it("takes no bytes for an input that do not match their digest", async () => {
     const runner = openRunner({ kinds, release: RELEASE });
     const own = jobOf(reversed, {}, { inputs: { file: inputOf(Uint8Array.of(1)) } });
     const job = descriptionOf(own, RELEASE);
     const fetch = async () => Uint8Array.of(2);
     await expect(runner.run(job, { fetch, report: () => undefined })).rejects.toThrow(
-      'the bytes of input "file" are not those that were named',
+      'the bytes of input "file" do not match their digest',
     );
   });
 });

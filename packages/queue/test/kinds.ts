@@ -116,7 +116,7 @@ export const lines: Kind<{ readonly count: number }, object, readonly string[]> 
     return text.startsWith("line ") ? text.split("\n") : fail("data", `${source} is not lines`, "");
   },
   misfit: (all, { count }) =>
-    all.length === count ? undefined : `it has ${all.length} lines, the job has ${count}`,
+    all.length === count ? undefined : `it has ${all.length} lines, but the job has ${count}`,
 };
 
 export const kinds: Kinds = Object.fromEntries(

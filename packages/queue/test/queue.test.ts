@@ -139,7 +139,7 @@ describe.runIf(hasServer)("a queue", () => {
     expect(await worker({ once: true }).ended).toEqual({ done: 1, failed: 0 });
     expect(digests(await again)).toEqual(digests(first));
     expect(said).toContainEqual(
-      expect.stringMatching(/^nobody is there to do jobs for cpu at unix:/),
+      expect.stringMatching(/^no worker for cpu is connected to unix:/),
     );
   });
 
@@ -170,16 +170,16 @@ describe.runIf(hasServer)("a queue", () => {
     await until(() => said.length >= 11);
     const all = said.join("\n");
     for (const sentence of [
-      /\(test\/unknown\) failed: this worker knows no jobs of kind test\/unknown/,
-      /the job is for version 7 of test\/spin, this worker has version 1/,
-      /the job is for release 9.9.9, this worker has 0.0.0-test/,
+      /\(test\/unknown\) failed: this worker does not know jobs of kind test\/unknown/,
+      /the job is for version 7 of test\/spin, but this worker has version 1/,
+      /the job is for release 9.9.9, but this worker has 0.0.0-test/,
       /a job with digest [0-9a-f]{12}… is called 0123abcd/,
       /the description of a job has 100,\d{3} characters/,
       /parameters of test\/spin are wrong at n/,
       /the bytes ffffffffffff… are not on the server/,
-      /on the server are not those of that digest/,
-      /eeeeeeeeeeee… has 300\.0 MB, 250\.0 are taken at most/,
-      /GB of memory|more than a job may take/,
+      /on the server do not match their digest/,
+      /eeeeeeeeeeee… has 300\.0 MB, more than the limit of 250\.0 MB/,
+      /GB of memory|more than the memory limit of a job/,
       /\(code\) failed: the description of a job is wrong at its beginning/,
     ])
       expect(all).toMatch(sentence);
@@ -191,7 +191,7 @@ describe.runIf(hasServer)("a queue", () => {
     expect(await stop()).toEqual({ done: 1, failed: 11 });
     const gpu = { ...own, device: "cuda" };
     await expect((await command()).run(gpu)).rejects.toThrow(
-      "the job is for cuda, this queue is for cpu",
+      "the job is for cuda, but this queue is for cpu",
     );
     // Jobs that wait, those that wait for later too, and those that failed are taken away.
     await named(good);
@@ -233,7 +233,7 @@ describe.runIf(hasServer)("a queue", () => {
     expect("result" in done).toBe(true);
     // What came before is not held against it.
     expect("error" in failed && String(failed.error)).toMatch(
-      /failed 1 times: this worker knows no jobs of kind/,
+      /failed 1 times: this worker does not know jobs of kind/,
     );
   });
 
@@ -254,7 +254,7 @@ describe.runIf(hasServer)("a queue", () => {
     writeFileSync(join(folder, "go"), "");
     await until(() =>
       said.some((line) =>
-        /^job [0-9a-f]{12}… has another result here than where it was/.test(line),
+        /^job [0-9a-f]{12}… has a different result on this worker than/.test(line),
       ),
     );
     const [settled] = await runJobs(await command(), [own]);
@@ -323,7 +323,7 @@ describe.runIf(hasServer)("a queue", () => {
     const first = (await command()).run(job);
     expect((await first).value).toEqual(["line 1", "line 2", "line 3"]);
     expect(said).toContainEqual(
-      `the result of job ${digest.slice(0, 12)}… by a wrong one is not used: it has 1 lines, the job has 3; the job is done again`,
+      `the result of job ${digest.slice(0, 12)}… by a wrong one is not used: it has 1 lines, but the job has 3; the job runs again`,
     );
     await stop();
     // A worker that always gives the same wrong result.

@@ -128,7 +128,7 @@ describe.runIf(hasServer)("a server that refuses", () => {
     await client.config("SET", "maxmemory", "0");
     await client.call("REPLICAOF", "127.0.0.1", "1");
     for (const message of await outcomes())
-      expect(message).toMatch(/ refuses: READONLY .*\. Give the address of the primary/);
+      expect(message).toMatch(/ refuses: READONLY .*\. Use the address of the primary/);
   });
 
   it("says so to whoever looks at the queue", async () => {
@@ -212,7 +212,7 @@ it.runIf(hasServer)(
     await new Promise((resolve) => setTimeout(resolve, 100));
     swallows = false;
     expect(await question).toBe("OK");
-    expect(said.join()).toMatch(/is lost; waiting for it.*is back/);
+    expect(said.join()).toMatch(/is lost; reconnecting.*is restored/);
     await close();
     line.close();
     await server.stop();

@@ -47,9 +47,9 @@ const speaksHttp: Talk = (socket) => {
 it.each([
   ["is silent", silent, "no usable answer within 0.3 s"],
   ["claims a text of 2^40 bytes", claims, "no usable answer within 0.3 s"],
-  ["nests without an end", nests, "its reply cannot be read"],
+  ["nests without an end", nests, "its reply cannot be parsed"],
   ["closes at once", closes, "it closes the connection"],
-  ["speaks HTTP", speaksHttp, "its reply cannot be read"],
+  ["speaks HTTP", speaksHttp, "its reply cannot be parsed"],
 ] as const)("a server that %s is an error in time", async (_, talk, problem) => {
   const address = parseAddress(await serve(talk));
   const began = performance.now();

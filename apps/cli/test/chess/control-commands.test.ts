@@ -117,7 +117,7 @@ describe("diffeo chess sample", () => {
     for (const command of ["sample", "figure", "study", "calibrate"])
       await refused(
         [command, ...letters, "--out", at("none")],
-        "a model of 2 classes on a grid [2], not of chess",
+        "the model has 2 classes on a grid [2], so it is not a model of chess",
       );
   });
 

@@ -98,14 +98,14 @@ describe("a study", () => {
   });
 
   it.each([
-    ["count", { ...settings, count: 500 }, /count 400, now it is 500/],
+    ["count", { ...settings, count: 500 }, /count 400, but now it is 500/],
     [
       "steps",
       { ...settings, steps: { ...settings.steps, domainPreserving: 9 } },
-      /steps 250, now it is 9/,
+      /steps 250, but now it is 9/,
     ],
-    ["model", { ...settings, model: "other" }, /model 0123456789ab, now it is other/],
-    ["seed", { ...settings, seed: 8 }, /seed 7, now it is 8/],
+    ["model", { ...settings, model: "other" }, /model 0123456789ab, but now it is other/],
+    ["seed", { ...settings, seed: 8 }, /seed 7, but now it is 8/],
   ])("does not mix records of another %s", (_, other, message) => {
     expect(() => openScaleTasks([record("domainPreserving", 1, 20)], [1], other)).toThrow(message);
     expect(() => openScaleTasks([record("domainPreserving", 1, 20)], [0.9], other)).toThrow(
@@ -179,7 +179,7 @@ describe("a study", () => {
     expect((await readFile(at("study/drift-scale.png"))).subarray(1, 4).toString()).toBe("PNG");
 
     await expect(diffeo(...quick(), "--count", "5")).rejects.toThrow(
-      /count 4, now it is 5.*another folder/,
+      /count 4, but now it is 5.*another folder/,
     );
     await writeFile(at("study/runs/eulerMaruyama-1.json"), '{"method":"eulerMaruyama","w":1}');
     await expect(diffeo("report", at("study"))).rejects.toThrow(

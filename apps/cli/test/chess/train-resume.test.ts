@@ -104,7 +104,7 @@ describe("diffeo chess train", () => {
     expect(await diffeo(...words("attentive", "--resume", "--steps", "20"))).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(
-        "Continue with --steps 12, or begin another run from the model of this one",
+        "Continue with --steps 12, or start another run from the model of this one",
       ),
     });
     const { code, stderr } = await diffeo(...words("odd", "--blocks", "3"));

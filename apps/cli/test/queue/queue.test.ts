@@ -191,7 +191,7 @@ describe("work as jobs", () => {
     [["--shard", "4/3"], /is not a shard/],
     [["--shard", "1/2"], /--shard needs a folder.*--jobs FOLDER/],
     [["--queue", "redis://h", "--shard", "1/2"], /--queue and --shard cannot be combined/],
-    [["--queue", "http://me:hush@h"], /names no server/],
+    [["--queue", "http://me:hush@h"], /does not name a server/],
     [["--queue", "redis://h", "--workers", "2"], /--workers starts processes on this machine/],
     [["--shard", "1/2", "--require", "legal", "--jobs", "x"], /the number of jobs is unknown/],
     [["--verify", "2"], /Give a number between 0 and 1/],

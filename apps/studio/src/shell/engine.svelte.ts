@@ -12,7 +12,7 @@ export interface Engine {
   readonly device: "webgpu" | "cpu";
   readonly threads: number;
   readonly label: string;
-  /** Why this engine was chosen, in a sentence. */
+  /** The reason for this engine, as a sentence. */
   readonly about: string;
 }
 
@@ -48,7 +48,7 @@ function webAssembly(reason: string): Engine {
     device: "cpu",
     threads,
     label: `WebAssembly, ${threads === 1 ? "1 thread" : `${threads} threads`}`,
-    about: `This machine's processor computes. ${reason}${isolated}`,
+    about: `Computation runs on this machine's processor. ${reason}${isolated}`,
   };
 }
 
@@ -57,14 +57,14 @@ const webGpu = (): Engine => ({
   device: "webgpu",
   threads: threadCount(),
   label: "WebGPU",
-  about: "This machine's graphics processor computes.",
+  about: "Computation runs on this machine's graphics processor.",
 });
 
 async function find(wish: Wish): Promise<Engine> {
   if (wish === "cpu") return webAssembly("You chose WebAssembly.");
   const { gpu } = navigator as unknown as { readonly gpu?: Gpu };
   const adapter = await gpu?.requestAdapter().catch(() => null);
-  if (!adapter) return webAssembly("This browser offers no WebGPU.");
+  if (!adapter) return webAssembly("This browser does not support WebGPU.");
   const software = adapter.info?.isFallbackAdapter ?? adapter.isFallbackAdapter ?? false;
   if (software && wish === "auto")
     return webAssembly("The browser emulates WebGPU in software, which is slower.");

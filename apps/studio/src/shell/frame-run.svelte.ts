@@ -31,7 +31,7 @@ const REPLAY = 24;
 
 export class FrameRun<Frame> {
   phase = $state.raw<Phase>({ kind: "loading", share: 0 });
-  /** How many frames are computed, and how many the run has. */
+  /** Number of frames computed so far, and number of frames of the run. */
   known = $state(0);
   total = $state(1);
   playing = $state(true);

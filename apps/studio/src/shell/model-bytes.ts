@@ -43,8 +43,8 @@ async function keep(cache: Cache, url: string, bytes: Uint8Array): Promise<void>
 
 /**
  * Fetches and parses a model.
- * @param onProgress gets the share that has arrived
- * @throws if the model does not arrive
+ * @param onProgress receives the downloaded share
+ * @throws if the model cannot be downloaded
  */
 export async function servedModel<M>(
   url: string,

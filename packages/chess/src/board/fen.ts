@@ -17,7 +17,7 @@ export interface TextProblem {
   readonly remedy: string;
 }
 
-/** How a placement is read. */
+/** How to read a placement. */
 export interface FenOptions {
   /** Whether `?` may stand for an unknown square. Default false. */
   readonly unknown?: boolean;
@@ -45,7 +45,7 @@ export function scanFen(
   return typeof end === "number" ? scanFields(text, end, options.operations ?? false) : end;
 }
 
-/** Reads the placement and returns where it ends. */
+/** Reads the placement and returns its end. */
 function scanPlacement(text: string, board: Board, unknown: boolean): number | TextProblem {
   const ranks = "give eight ranks, the eighth first, separated by /";
   let square = 0;
@@ -127,7 +127,7 @@ const FIELDS: readonly { readonly name: string; readonly form: RegExp; readonly 
 /** An EPD operation: its code, its operands, and the semicolon that ends it. */
 const OPERATION = /[a-z]\w*(?: +(?:"[^"]*"|[^\s;"]+))* *; */iy;
 
-/** Where the first invalid operation begins, else the end. */
+/** The index where the first invalid operation begins, or the end. */
 function scanOperations(text: string, from: number): number {
   OPERATION.lastIndex = from;
   let at = from;

@@ -94,7 +94,7 @@ function scanRow(
   else sink.row(board, sideOf(fen));
 }
 
-/** The format of a text, by its name, else by its first line. */
+/** The format of a text, by its file name or else by its first line. */
 export function textFormat(name: string, head: string): TextFormat | undefined {
   const extension = /\.(csv|fen|epd|pgn)(\.gz)?$/i.exec(name)?.[1]?.toLowerCase();
   if (extension) return extension === "epd" ? "fen" : (extension as TextFormat);

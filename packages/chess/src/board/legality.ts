@@ -62,7 +62,7 @@ function feasible(counts: Uint8Array, base: number): boolean {
   return pieces <= 16 && pawns <= 8 && promoted <= 8 - pawns;
 }
 
-/** The names of a board's flaws; none where it is legal. */
+/** The names of a board's flaws; empty if it is legal. */
 export function flawsOf(board: Board): Flaw[] {
   const bits = flawBits(board);
   return (Object.keys(FLAWS) as Flaw[]).filter((flaw) => bits & FLAWS[flaw]);
@@ -82,7 +82,7 @@ export interface LegalityShares {
   readonly legal: number;
 }
 
-/** Which share of the positions passes each test. */
+/** The share of the positions that passes each test. */
 export function legalityShares(positions: Positions): LegalityShares {
   const boards = unpack(positions);
   const passed = { kings: 0, pawns: 0, material: 0, all: 0 };
@@ -102,14 +102,14 @@ export function legalityShares(positions: Positions): LegalityShares {
   };
 }
 
-/** Whether the side to move could have it: the other side's king is not in check. */
+/** Whether a side may be to move: the other side's king is not in check. */
 export function mayMove(board: Board, white: boolean): boolean {
   const king = board.indexOf(white ? 6 + KING : KING);
   return king < 0 || !isAttacked(board, king, white);
 }
 
 /**
- * All six fields, for programs that want them.
+ * The FEN of a board with all six fields, for programs that need them.
  * @param fields those after the placement that are known, from the side to move on; by default a
  * side that may be to move
  *   (white if both may), and no castling

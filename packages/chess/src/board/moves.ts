@@ -56,9 +56,9 @@ export function undo(board: Board, move: Move, made: number): void {
 /**
  * Writes the legal moves into `out` and returns how many there are.
  *
- * A king that is not in check comes into it by another piece's move only where that piece was
- * pinned: every other attack was there before. So only moves of the king and of pinned pieces, and
- * those out of check, have to be tried.
+ * A move of a piece other than the king exposes the king only if the piece was pinned, because
+ * every other attack existed before. So only moves of the king, of pinned pieces and out of check
+ * have to be tried.
  */
 export function legalMoves(board: Board, white: boolean, out: Uint16Array): number {
   const base = sideBase(white);

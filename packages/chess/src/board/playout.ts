@@ -14,7 +14,7 @@ import { legalMoves, MOST_MOVES, type Move, make, promotes, toOf } from "./moves
 import { type Board, EMPTY, type Positions } from "./position.ts";
 import { PositionSet } from "./set.ts";
 
-/** How games are played at random. */
+/** Options of random games. */
 export interface PlayoutOptions {
   /** α, the preference for captures. Default 2.3. */
   readonly capture?: number;

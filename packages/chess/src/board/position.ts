@@ -44,7 +44,7 @@ export function pack(classes: ArrayLike<number>): Positions {
   if (classes.length % SQUARES !== 0)
     fail(
       "shape",
-      `pack: ${classes.length} squares are not whole boards`,
+      `pack: ${classes.length} squares are not a multiple of 64`,
       "give 64 classes per board",
     );
   const bytes = new Uint8Array(classes.length / 2);

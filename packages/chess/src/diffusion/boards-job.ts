@@ -21,10 +21,12 @@ const word = whole(0, 2 ** 32 - 1);
 /** Time grids of jobs, by name. */
 export const boardGrids = ["fitted", "uniform", "quadratic", "logSnr"] as const;
 
-/** Limits: conditions that guide together, letters of a condition, boards and steps of a job. */
+/**
+ * Limits: the number of guidance conditions, characters per condition, boards and steps per job.
+ */
 export const boardLimits = { guides: 20, letters: 100, boards: 16_384, steps: 10_000_000 } as const;
 
-/** The boards that a job samples, and how. */
+/** The boards that a job samples, and the settings. */
 export interface BoardsParameters {
   readonly space: "simplex" | "logit";
   readonly solver: SolverName;
@@ -36,7 +38,7 @@ export interface BoardsParameters {
   /** Conditions to guide by, as text, and the strength. */
   readonly guide?: readonly string[] | undefined;
   readonly guideStrength?: number | undefined;
-  /** How many frames of the process to keep. Default none. */
+  /** Number of frames of the process to store. Default: none. */
   readonly frames?: number | undefined;
   readonly key: readonly [number, number, number, number];
   readonly first: number;
@@ -92,7 +94,7 @@ function serialize({ positions: { count, bytes }, trace, ...about }: Boards): Ui
 }
 
 function parse(bytes: Uint8Array, source: string): Boards {
-  const broken = (): never => fail("data", `${source} is not boards`, "do the job again");
+  const broken = (): never => fail("data", `${source} does not contain boards`, "run the job again");
   const end = bytes.indexOf(LINE);
   const found = v.safeParse(
     v.pipe(v.string(), v.parseJson(), report),
@@ -114,12 +116,12 @@ function parse(bytes: Uint8Array, source: string): Boards {
   };
 }
 
-/** Why boards cannot be those of a job. */
+/** Why boards cannot be the result of a job. */
 function misfitOf({ positions, trace }: Boards, job: BoardsParameters): string | undefined {
   if (positions.count !== job.count)
-    return `it has ${positions.count} boards, the job has ${job.count}`;
+    return `it has ${positions.count} boards, but the job has ${job.count}`;
   if ((trace === undefined) !== (job.frames === undefined))
-    return trace ? "it has frames, the job has none" : "it has no frames";
+    return trace ? "it has frames, but the job has none" : "it has no frames";
   return undefined;
 }
 
@@ -154,12 +156,12 @@ export const boardsKind: Kind<BoardsParameters, BoardsInputs, Boards> = {
   misfit: misfitOf,
 };
 
-/** What all jobs of a run share. */
+/** The options that all jobs of a run share. */
 export interface BoardsRun extends Omit<BoardsParameters, "key" | "guide" | "first" | "count"> {
   readonly key: Key;
   /** Conditions to guide by. */
   readonly guide?: readonly BoardCondition[] | undefined;
-  /** Where they are computed. Default `cpu`. */
+  /** The device that computes them. Default `cpu`. */
   readonly device?: string;
 }
 
@@ -193,11 +195,11 @@ export const boardsJobs = (
 
 /**
  * Samples boards as jobs: the first `count` or, with conditions, the first `count` that meet them.
- * With conditions each round is a job, and as many rounds are under way as there are workers.
+ * With conditions each round is a job, and each worker runs one round at a time.
  *
- * @param executor who does the jobs; `openInline()` is this process
+ * @param executor runs the jobs; `openInline()` is this process
  * @param model the model
- * @param run how boards are sampled
+ * @param run the settings of the samples
  * @example
  * import { openInline, inputOf } from "diffeo/job";
  * declare const bytes: Uint8Array; // of a model's file
@@ -226,7 +228,7 @@ export async function drawBoards(
     const round =
       rounds.get(first) ??
       executor.run(boardsJob(model, run, first, size)).then(({ value }) => value);
-    round.catch(() => undefined); // a round that is not needed in the end may fail
+    round.catch(() => undefined); // a surplus round may fail
     rounds.set(first, round);
     return round;
   };

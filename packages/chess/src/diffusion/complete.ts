@@ -25,7 +25,7 @@ export const COMPLETIONS = ["guided", "resample", "replacement"] as const;
 /** The name of a method of completion. */
 export type Completion = (typeof COMPLETIONS)[number];
 
-/** How `completeBoards` completes positions. */
+/** Options of `completeBoards`. */
 export interface CompleteOptions extends Omit<BoardOptions, "count" | "partial" | "known"> {
   /** Default guided if the network predicts posteriors, else resample. */
   readonly completion?: Completion;
@@ -61,7 +61,7 @@ export async function completeBoards(
     ...rest
   } = options;
   if (!COMPLETIONS.includes(completion))
-    fail("usage", `there is no completion "${completion}"`, `use one of ${COMPLETIONS.join(", ")}`);
+    fail("usage", `unknown completion "${completion}"`, `use one of ${COMPLETIONS.join(", ")}`);
   if (completion === "guided" && draw.model.spec.parameterisation !== "posterior")
     fail(
       "usage",
@@ -91,11 +91,11 @@ export function hideSquares(positions: Positions, share: number, key: Key): Uint
 /** How well hidden squares were recovered, and how legal the completed boards are. */
 export interface CompletionMeasures {
   readonly boards: number;
-  /** Share of known squares that are as they were. */
+  /** Share of known squares that are unchanged. */
   readonly kept: number;
   readonly oneKingEach: number;
   readonly legal: number;
-  /** Share of hidden squares, and of pieces on hidden squares, that are as they were. */
+  /** Share of hidden squares, and of pieces on hidden squares, that were recovered. */
   readonly squaresRecovered: number;
   readonly piecesRecovered: number;
   readonly piecesMean: number;

@@ -60,7 +60,7 @@ const RELATIONS: Readonly<
 /**
  * A condition from its text, such as `legal`, `Q=0`, `pieces<=20` or `balance>=3`.
  *
- * @throws DiffeoError of kind `usage` where the text is not a condition
+ * @throws DiffeoError of kind `usage` if the text is not a condition
  */
 export function parseCondition(text: string): BoardCondition {
   if (text.trim() === "legal") return { text, holds: isLegal };

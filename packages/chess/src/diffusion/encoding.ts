@@ -38,7 +38,7 @@ export function requireChess({ grid, classes }: CategoricalSpec): void {
   if (grid.join() !== "8,8" || classes !== CLASSES)
     fail(
       "usage",
-      `a model of ${classes} classes on a grid [${grid.join(", ")}], not of chess`,
+      `the model has ${classes} classes on a grid [${grid.join(", ")}], so it is not a model of chess`,
       "give a model of chess",
     );
 }

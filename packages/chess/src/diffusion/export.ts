@@ -43,8 +43,8 @@ interface ExportOptions {
   readonly what: ExportName;
   readonly batch: number;
   /**
-   * The processor that the file is optimised for: convolutions as products of gathered patches, or
-   * as they are.
+   * The processor for which the file is optimised: convolutions as products of gathered patches, or
+   * as convolutions.
    */
   readonly target: Target;
 }
@@ -52,7 +52,7 @@ interface ExportOptions {
 /**
  * A function of a model as the bytes of an ONNX file, with its encoding in the metadata.
  *
- * @throws DiffeoError of kind `usage` where the model has no such output
+ * @throws DiffeoError of kind `usage` if the model has no such output
  */
 export function exportOnnx(model: Model, { what, batch, target }: ExportOptions): OnnxModel {
   const { spec, encoding, denoiser } = model;

@@ -27,19 +27,17 @@ import { reversePush, scaleDrift, type TwistedProcess, twist } from "diffeo/sde"
 import { type Positions, pack, SQUARES, UNKNOWN } from "../board/position.ts";
 import { requireChess } from "./encoding.ts";
 
-/** What decides the graphs. */
+/** The options that determine the graphs. */
 export interface OpenParticleBoardOptions extends Omit<CompileOptions, "keep" | "type"> {
   readonly driftScale?: number;
-  /**
-   * Factor of the gradient that moves boards; weights do not depend on it. Default 1.
-   */
+  /** Factor of the gradient that moves boards; weights do not depend on it. Default 1. */
   readonly guidance?: number;
 }
 
-/** What a call may choose. */
+/** The options of a call. */
 export type ParticleBoardCall = Omit<ParticleCall, "observed" | "tEnd">;
 
-/** How `completeByParticles` completes a position. */
+/** Options of `completeByParticles`. */
 export interface ParticleBoardOptions extends OpenParticleBoardOptions, ParticleBoardCall {}
 
 /** The result of `completeByParticles`: boards, and measures of their weights. */
@@ -95,7 +93,7 @@ export function openParticleBoards(
   });
   const complete = async (board: Uint8Array, call: ParticleBoardCall): Promise<ParticleBoards> => {
     if (board.length !== SQUARES)
-      fail("shape", `a board of ${board.length} squares`, "give 64 classes");
+      fail("shape", `the board has ${board.length} squares`, "give 64 classes");
     const found = await draw({ ...call, observed: knownArrays(encoding, board) });
     const { ess, ancestors, logEvidence, resampled, scoreEvaluations, times } = found;
     return {

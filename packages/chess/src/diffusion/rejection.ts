@@ -1,7 +1,7 @@
 /**
- * Boards that meet conditions, by rejection: boards are sampled in order until enough have passed.
- * Which ones pass is a function of the key alone, whatever the batch size. The result states the
- * share that was rejected.
+ * Boards that meet conditions, by rejection: boards are sampled in order until enough meet them.
+ * The accepted boards depend only on the key, not on the batch size. The result states the share
+ * that was rejected.
  */
 
 import { concatArrays } from "diffeo/host";
@@ -16,19 +16,21 @@ export interface RejectionOptions {
   readonly count: number;
   /** Default none: the boards are the first `count`. */
   readonly conditions?: readonly BoardCondition[] | undefined;
-  /** The most boards to sample. Default 100 per board requested. */
+  /** Maximum number of boards to sample. Default 100 per requested board. */
   readonly tries?: number | undefined;
-  /** The most boards to sample at once. */
+  /** Maximum number of boards per batch. */
   readonly batch: number;
 }
 
 /** Boards that meet the conditions, and how many were sampled. */
 export interface Accepted extends Boards {
-  /** How many boards were sampled until the last one requested passed. */
+  /** Number of boards sampled until the last requested one was accepted. */
   readonly drawn: number;
 }
 
-/** A batch of a few boards costs little more than one board, and another round costs as much. */
+/**
+ * A batch of a few boards costs little more than one board, but another round costs the same again.
+ */
 const FEW = 8;
 
 /**

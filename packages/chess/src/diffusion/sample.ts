@@ -42,10 +42,10 @@ import { aimsOf, type BoardCondition, boardAim } from "./condition.ts";
 import { requireChess } from "./encoding.ts";
 import { type BoardTrace, traceRecorder } from "./trace.ts";
 
-/** What decides the graphs. */
+/** The options that determine the graphs. */
 export interface OpenBoardsOptions extends Omit<CompileOptions, "keep" | "type"> {
   /**
-   * Where the process lives: on the simplex (default), or in the logits the network was trained in.
+   * Space of the process: the simplex (default), or the logits in which the network was trained.
    */
   readonly space?: "simplex" | "logit";
   /** Default dpmSolver2MSde. */
@@ -55,15 +55,15 @@ export interface OpenBoardsOptions extends Omit<CompileOptions, "keep" | "type">
 /** The default solver of boards. With the default steps it takes 50 evaluations of the network. */
 export const BOARD_SOLVER: SolverName = "dpmSolver2MSde";
 /**
- * The default number of steps of boards. One evaluation of the network, for the final denoising,
- * follows them.
+ * The default number of steps of boards. The network is evaluated once more at the end, for
+ * denoising.
  */
 export const BOARD_STEPS = 49;
 
-/** How times are spaced: a grid by name, fitted to the model's errors, or a list of times. */
+/** The spacing of times: a grid by name, fitted to the model's errors, or a list of times. */
 export type BoardGrid = GridName | "fitted" | readonly number[];
 
-/** What a call may choose. */
+/** The options of a call. */
 export interface BoardOptions extends Pick<DrawOptions, "driftScale" | "signal"> {
   /** Default 49. */
   readonly steps?: number;
@@ -72,10 +72,10 @@ export interface BoardOptions extends Pick<DrawOptions, "driftScale" | "signal">
    * otherwise the grid of the solver.
    */
   readonly grid?: BoardGrid;
-  /** How many boards; those of `partial` if that is given. */
+  /** Number of boards; that of `partial` if it is given. */
   readonly count?: number;
   readonly key: Key;
-  /** Boards at a time. Default 64. */
+  /** Boards per batch. Default 64. */
   readonly batch?: number;
   /** The number of the first board: a run with `first` 64 continues a run of 64 boards. */
   readonly first?: number;
@@ -93,7 +93,7 @@ export interface BoardOptions extends Pick<DrawOptions, "driftScale" | "signal">
   readonly guide?: readonly BoardCondition[];
   /** Strength of `guide`. 1, the default, is Bayes' rule. */
   readonly guideStrength?: number;
-  /** How many frames of the process to keep. Default none. */
+  /** Number of frames of the process to store. Default: none. */
   readonly frames?: number;
   readonly onStep?: (progress: Progress) => void | Promise<void>;
 }
@@ -155,7 +155,7 @@ function openProcess(
       ? reverse(denoiser.sde, score)
       : reversePush(denoiser.sde, encoding.phi, score);
   return openSampler(process, {
-    // A GPU then moves while the host draws the next step's noise.
+    // While the GPU runs, the host then generates the noise of the next step.
     worker: engine.device !== undefined && engine.device !== "cpu",
     ...engine,
     type: "float32",
@@ -173,7 +173,7 @@ function openProcess(
 /**
  * Compiles the sampler of a model once, for many calls.
  *
- * @throws DiffeoError of kind `usage` where the model is not one of chess positions
+ * @throws DiffeoError of kind `usage` if the model is not one of chess positions
  */
 export async function openBoards(
   model: Model,
@@ -181,7 +181,7 @@ export async function openBoards(
 ): Promise<BoardSampler> {
   const { space = "simplex", solver = BOARD_SOLVER } = options;
   if (space !== "simplex" && space !== "logit")
-    fail("usage", `there is no space "${space}"`, "use simplex or logit");
+    fail("usage", `unknown space "${space}"`, "use simplex or logit");
   requireDrawable(model);
   const { encoding } = model;
   const draw = await openProcess(model, { ...options, space });
@@ -205,9 +205,9 @@ export async function openBoards(
     const { guide = [], guideStrength, ...rest } = others;
     requireDrawable(model, { guide });
     if (partial && space !== "simplex")
-      fail("usage", "boards are completed on the simplex, not in logits", "leave space out");
+      fail("usage", "boards are completed on the simplex, not in logits", "omit `space`");
     const count = partial ? boardsIn(partial, call.count) : call.count;
-    if (count === undefined) fail("usage", "count is missing", "say how many boards");
+    if (count === undefined) fail("usage", "count is missing", "set the number of boards");
     const recorder =
       frames === undefined
         ? undefined
@@ -253,19 +253,19 @@ export async function sampleBoards(
   return draw(call).finally(() => draw.dispose());
 }
 
-/** How many boards are to be completed. */
+/** The number of boards to complete. */
 function boardsIn(partial: Uint8Array, count = partial.length / SQUARES): number {
   if (partial.length === 0 || partial.length % SQUARES !== 0)
     fail(
       "shape",
-      `complete: ${partial.length} squares are not whole boards`,
+      `complete: ${partial.length} squares are not a multiple of 64`,
       "give 64 classes per board",
     );
   if (count !== partial.length / SQUARES)
     fail(
       "shape",
-      `complete: ${partial.length / SQUARES} boards, count is ${count}`,
-      "leave count out",
+      `complete: ${partial.length / SQUARES} boards, but count is ${count}`,
+      "omit `count`",
     );
   return count;
 }
@@ -274,7 +274,7 @@ function requireKept(made: ArrayLike<number>, partial: Uint8Array): void {
   for (let i = 0; i < made.length; i++)
     if (partial[i] !== UNKNOWN && made[i] !== partial[i])
       throw new Error(
-        `internal: square ${i % SQUARES} of board ${Math.floor(i / SQUARES)} was known and has ` +
+        `internal: square ${i % SQUARES} of board ${Math.floor(i / SQUARES)} was known but has ` +
           "changed",
       );
 }

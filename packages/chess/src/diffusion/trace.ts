@@ -39,8 +39,8 @@ export function quantise(mixture: Float32Array): Uint8Array {
       if (mixture[i] > mixture[best]) best = i;
       most = Math.max(most, bytes[i]);
     }
-    // Rounding must not make another class as great: one of two equal ones is at most a half, so
-    // there is room.
+    // Rounding must not make another class equal to the largest. If two were equal, each would be
+    // at most one half, so there is room to adjust.
     const rivals = bytes.subarray(at, at + CLASSES).filter((byte) => byte === most).length;
     if (rivals > 1) bytes[best] = most + 1;
   }
@@ -61,9 +61,9 @@ export function traceRecorder(
   readonly end: (samples: NdArray) => BoardTrace;
 } {
   if (!(Number.isInteger(frames) && frames >= 2))
-    fail("usage", `a trace of ${frames} frames`, "use 2 or more: the first step and the board");
-  // All but the last frame lie evenly between the first step and the last; there are no more of
-  // them than steps.
+    fail("usage", `a trace has at least 2 frames, not ${frames}`, "use 2 or more: the first step and the board");
+  // All frames but the last are spaced evenly between the first step and the last, with at most one
+  // per step.
   const stepOf = (frame: number): number =>
     Math.round(1 + (frame * (steps - 1)) / Math.max(1, frames - 2));
   const wanted = [...new Set(Array.from({ length: frames - 1 }, (_, frame) => stepOf(frame)))];
@@ -126,7 +126,7 @@ export function serializeTrace({ times, frames }: BoardTrace, positions: Positio
 
 function base64(bytes: Uint8Array): string {
   let text = "";
-  // In pieces: a call takes only so many arguments.
+  // In pieces, because the number of arguments of a call is limited.
   for (let at = 0; at < bytes.length; at += 8192)
     text += String.fromCharCode(...bytes.subarray(at, at + 8192));
   return btoa(text);

@@ -1,7 +1,7 @@
 /**
- * How similar a set of samples is to real positions. Each measure misses something: independent
- * squares match marginals, rejection makes boards legal, memorised boards differ only in their
- * distance to the training set. So all measures are taken together, and also for as many real
+ * The similarity of samples to real positions. Each measure misses something: independent squares
+ * match marginals, rejection makes boards legal, and memorised boards differ only in their distance
+ * to the training set. So all measures are computed together, and also for an equal number of real
  * positions and for independent squares (`measureAll`).
  */
 import { fail } from "diffeo/graph";
@@ -18,9 +18,7 @@ import { independentSquares, marginalDistance, squareMarginals } from "./margina
 import { distinctShare, exactCopies, nearestDistances } from "./neighbours.ts";
 import { twoSampleAuc } from "./two-sample.ts";
 
-/**
- * How similar a set of positions is to real ones: legality, counts of pieces, distances and copies.
- */
+/** The similarity of positions to real ones: legality, counts of pieces, distances and copies. */
 export interface BoardMeasures {
   /** How many positions were measured. */
   readonly count: number;
@@ -122,7 +120,7 @@ const typeHistograms = ({ types }: Material): Float64Array[] =>
 /**
  * Computes statistics of real positions once, for comparisons with samples.
  *
- * @throws DiffeoError of kind `data` where there are none
+ * @throws DiffeoError of kind `data` if there are none
  *
  * @param training positions that samples may copy. Default: the positions themselves
  */
@@ -149,7 +147,7 @@ const firstOf = (positions: Positions, count: number): Positions =>
  *
  * @param samples the positions to measure
  * @param reference real positions, from `referenceOf`
- * @throws DiffeoError of kind `data` where there are no samples
+ * @throws DiffeoError of kind `data` if there are no samples
  */
 export function measure(
   samples: Positions,
@@ -211,7 +209,7 @@ export function measure(
   };
 }
 
-/** The error of a spread needs at least two boards. */
+/** The standard error of a standard deviation needs at least two boards. */
 const ofSeveral = (error: number, count: number): number | null => (count < 2 ? null : error);
 
 const finite = (x: number): number | null => (Number.isFinite(x) ? x : null);
@@ -247,9 +245,9 @@ export interface Comparison {
 }
 
 /**
- * Measures samples, as many real positions that are kept apart from the reference, and as many
- * boards of independent squares. If there are fewer than twice as many real positions as samples,
- * half of them are kept apart.
+ * Measures samples, an equal number of real positions that are kept apart from the reference, and
+ * an equal number of boards with independent squares. If there are fewer than twice as many real
+ * positions as samples, half of them are kept apart.
  */
 export function measureAll(
   samples: Positions,
@@ -260,7 +258,7 @@ export function measureAll(
   if (positions.count < 2)
     fail(
       "data",
-      `${positions.count} real positions cannot be split to be compared`,
+      `${positions.count} real positions are too few to be split for the comparison`,
       "give more real positions",
     );
   const aside = Math.min(samples.count, positions.count >> 1);

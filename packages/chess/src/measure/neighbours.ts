@@ -68,7 +68,7 @@ function differing(x: number): number {
 const total = (x: number): number =>
   Math.imul((x & LOW_NIBBLES) + ((x >>> 4) & LOW_NIBBLES), 0x01010101) >>> 24;
 
-/** How many samples are among the known positions, square for square. */
+/** The number of samples that are among the known positions, square for square. */
 export function exactCopies(samples: Positions, known: PositionSet): number {
   const words = wordsOf(samples);
   let copies = 0;

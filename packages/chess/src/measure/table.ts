@@ -51,8 +51,8 @@ const AUC_BOARDS = 2000;
 const AUC = "the AUC";
 
 /**
- * Distances from real positions, with their names. By chance they are as large as those of as many
- * real positions.
+ * Distances from real positions, with their names. By chance they are as large as for an equal
+ * number of real positions.
  */
 const DISTANCES: readonly (readonly [
   label: string,
@@ -65,8 +65,8 @@ const DISTANCES: readonly (readonly [
 ];
 
 /**
- * The measures that need more samples: distances of which as many real positions have more than
- * half, and the AUC.
+ * The measures that need more samples: the AUC, and distances of which real positions alone reach
+ * more than half.
  */
 export function tooFew({ samples, real }: Comparison): string[] {
   const chance = DISTANCES.filter(([, of]) => (of(real) ?? 0) > (of(samples) ?? 0) / 2).map(
@@ -99,7 +99,7 @@ export function measureTable(comparison: Comparison): string {
     table,
     said(
       few.filter((label) => label !== AUC),
-      "most of it may be chance",
+      "most of the distance may be chance",
     ),
     said(
       few.filter((label) => label === AUC),

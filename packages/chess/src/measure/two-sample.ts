@@ -1,6 +1,6 @@
 /**
- * A classifier two-sample test: can a logistic regression on the material of a board tell samples
- * from real positions?
+ * A classifier two-sample test: how well a logistic regression on the material of a board
+ * distinguishes samples from real positions.
  *
  *   P(real | board) = 1/(1 + e^{−θ·f})
  *

@@ -17,7 +17,7 @@ const MAGIC = "DIFFEOPS";
 const VERSION = 1;
 const HEADER_BYTES = 32;
 
-/** `"positions"` if a file begins as such a data set does. */
+/** `"positions"` if a file begins like such a data set. */
 export const datasetFormat = (head: Uint8Array): "positions" | undefined =>
   [...MAGIC].every((letter, i) => head[i] === letter.charCodeAt(0)) ? "positions" : undefined;
 
@@ -35,14 +35,14 @@ export async function writeDataset(path: string, { count, bytes }: Positions): P
 /**
  * Reads a data set that `writeDataset` wrote.
  *
- * @throws DiffeoError of kind `data` where the file is missing or damaged
+ * @throws DiffeoError of kind `data` if the file is missing or damaged
  */
 export async function readDataset(path: string): Promise<Positions> {
   try {
     return decodeDataset(await readFile(path), path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    throw new DiffeoError("data", `${path}: there is no such file`, "check the path", {
+    throw new DiffeoError("data", `${path} does not exist`, "check the path", {
       cause: error,
     });
   }
@@ -50,7 +50,7 @@ export async function readDataset(path: string): Promise<Positions> {
 
 /** The positions of a data set's bytes; `name` is the file's, for errors. */
 export function decodeDataset(file: Uint8Array, name: string): Positions {
-  const again = "make it again with diffeo chess data";
+  const again = "create it again with diffeo chess data";
   if (!datasetFormat(file))
     fail(
       "data",
@@ -64,7 +64,7 @@ export function decodeDataset(file: Uint8Array, name: string): Positions {
   if (version !== VERSION)
     fail(
       "data",
-      `${name} has version ${version} of the format, this program reads ${VERSION}`,
+      `${name} has version ${version} of the format, but this program reads ${VERSION}`,
       again,
     );
   const count = Number(view.getBigUint64(16, true));
@@ -72,14 +72,14 @@ export function decodeDataset(file: Uint8Array, name: string): Positions {
   if (bytes.length !== count * POSITION_BYTES)
     fail(
       "data",
-      `${name}: the header states ${count} positions, the file has ` +
+      `${name}: the header states ${count} positions, but the file has ` +
         `${bytes.length / POSITION_BYTES}`,
       `copy it again, or ${again}`,
     );
   if (crc32(bytes) !== view.getUint32(12, true))
     fail(
       "data",
-      `${name}: the checksum does not match, some bytes have changed`,
+      `${name}: the checksum does not match, so some bytes have changed`,
       `copy it again, or ${again}`,
     );
   for (let i = 0; i < bytes.length; i++)

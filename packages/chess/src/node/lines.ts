@@ -1,6 +1,6 @@
 /**
- * Streams a text file as batches of lines: plain or gzip, as its first two bytes say, from a path
- * or, for "-", from standard input. Lines may end in \n, \r\n or \r. A byte order mark is dropped.
+ * Streams a text file in batches of lines: plain or gzip, by its first two bytes, from a path or,
+ * for "-", from standard input. Lines may end in \n, \r\n or \r. A byte order mark is dropped.
  */
 import { createReadStream } from "node:fs";
 import { pipeline, Readable } from "node:stream";
@@ -8,7 +8,7 @@ import { createGunzip } from "node:zlib";
 import { DiffeoError, fail } from "diffeo/graph";
 import type { LineBatch } from "../board/formats.ts";
 
-/** The first bytes of a file, and the whole file as chunks, unpacked if it is gzip. */
+/** The first bytes of a file, and the whole file in chunks, decompressed if it is gzip. */
 export interface OpenFile {
   readonly name: string;
   readonly head: Uint8Array;
@@ -23,8 +23,8 @@ export async function openFile(path: string, stdin: Readable = process.stdin): P
   if (startsWith(packed.head, [0x28, 0xb5, 0x2f, 0xfd]))
     fail(
       "data",
-      `${name} is compressed with Zstandard, which is not read here`,
-      "unpack it first with zstd -d",
+      `${name} is compressed with Zstandard, which diffeo does not read`,
+      "decompress it first with zstd -d",
     );
   const file = startsWith(packed.head, [0x1f, 0x8b])
     ? await peek(unzip(packed.chunks), name)
@@ -32,7 +32,7 @@ export async function openFile(path: string, stdin: Readable = process.stdin): P
   if (inUtf16(file.head))
     fail(
       "data",
-      `${name} is text in UTF-16, which is not read here`,
+      `${name} is text in UTF-16, which diffeo does not read`,
       "save it as UTF-8: iconv -f UTF-16 -t UTF-8",
     );
   return { name, ...file };
@@ -118,7 +118,7 @@ async function peek(
   return { head: Buffer.concat(seen), chunks: chunks() };
 }
 
-/** Unpacks chunks by gunzip; an error on either side ends both. */
+/** Decompresses chunks by gunzip; an error on either side ends both. */
 const unzip = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
   pipeline(Readable.from(chunks), createGunzip(), () => {});
 
@@ -131,20 +131,20 @@ function atLine(error: unknown, name: string, line: number): Error {
     new DiffeoError("data", cause, remedy, { cause: error });
   switch (code) {
     case "ENOENT":
-      return say(`${name}: there is no such file`, "check the path");
+      return say(`${name} does not exist`, "check the path");
     case "EISDIR":
-      return say(`${name} is a folder`, "name a file in it");
+      return say(`${name} is a folder`, "give a file in it");
     case "EACCES":
-      return say(`${name} may not be read`, "check its permissions");
+      return say(`${name} cannot be read`, "check its permissions");
     case "Z_BUF_ERROR":
       return say(
         `${name}: the gzip data end too early${read}`,
-        "fetch or copy the file again; gzip -t checks it",
+        "download or copy the file again; gzip -t checks it",
       );
     case "Z_DATA_ERROR":
       return say(
         `${name}: the gzip data are damaged (${message})${read}`,
-        "fetch or copy the file again; gzip -t checks it",
+        "download or copy the file again; gzip -t checks it",
       );
     default:
       return say(`${name}: ${message}${read}`, "check the file and the disk it is on");

@@ -24,7 +24,7 @@ import { type OpenFile, openFile, readLines } from "./lines.ts";
 /** A format of files of positions. */
 export type Format = TextFormat | "positions";
 
-/** How positions are read from files. */
+/** Options for reading positions from files. */
 export interface ReadOptions {
   /** The format of all files. Default: by each file's name or content. */
   readonly format?: Format;
@@ -141,8 +141,8 @@ function formatOf(file: OpenFile, wanted: Format | undefined): Format {
     textFormat(file.name, text) ??
     fail(
       "data",
-      `${file.name}: its name and its first line do not determine the format`,
-      "name the format: csv, fen, pgn or positions",
+      `the format of ${file.name} is unclear from its name and its first line`,
+      "set the format: csv, fen, pgn or positions",
     )
   );
 }
@@ -170,7 +170,7 @@ function nothingRead(file: OpenFile, format: Format, problems: readonly string[]
     problems.length > 0
       ? `${file.name}: every row is bad; the first: ${problems[0]}`
       : `${file.name} has no positions (read as ${format})`,
-    "check the file, or name another format",
+    "check the file, or set another format",
   );
 }
 
@@ -189,7 +189,7 @@ export function splitRows(
   share: number,
 ): { readonly train: readonly number[]; readonly heldOut: readonly number[] } {
   if (!(share >= 0 && share < 1))
-    fail("usage", `a share of ${share} cannot be held out`, "use a number from 0 up to 1");
+    fail("usage", `the held-out share is ${share}`, "use a number from 0 up to 1");
   const words = wordsOf(positions);
   const game = new Uint32Array(1);
   const train: number[] = [];

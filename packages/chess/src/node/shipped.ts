@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 
 const { resolve } = createRequire(import.meta.url);
 
-/** The paths of the models that are shipped, by name. */
+/** The paths of the shipped models, by name. */
 export const shippedModels = {
   transformer: resolve("diffeo-models/chess.safetensors"),
   small: resolve("diffeo-models/chess-small.safetensors"),

@@ -1,7 +1,4 @@
-/**
- * Records of the study of w on disk: one JSON file per sampler and w, written completely or not at
- * all.
- */
+/** Records of the study of w on disk: one JSON file per sampler and w, written atomically. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DiffeoError } from "diffeo/graph";
@@ -40,7 +37,7 @@ const recordKind: JsonKind<v.GenericSchema<unknown, StudyRecord>> = {
   ),
 };
 
-/** Writes the record of a run into the folder of its study, completely or not at all. */
+/** Writes the record of a run into the folder of its study, atomically. */
 export const saveScaleRecord = (out: string, record: StudyRecord): Promise<void> =>
   writeFileAtomic(
     join(runsFolder(out), `${scaleTaskName(record)}.json`),

@@ -1,6 +1,6 @@
 /**
  * A training run on boards in its folder, from its newest checkpoint to its last step. The folder
- * also gets the model with averaged weights, and sheets of sampled boards.
+ * also contains the model with averaged weights, and sheets of sampled boards.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -26,16 +26,19 @@ export interface BoardRun
   readonly positions: Positions;
   /** The folder of the run. */
   readonly out: string;
-  /** The settings that determine the numbers of the run; a run continues only with the same. */
+  /**
+   * The settings that determine the numbers of the run; a run can only be continued with the same
+   * ones.
+   */
   readonly config: RunConfig;
-  /** Whether to continue a run, or to begin one. */
+  /** Whether to continue a run or to start one. */
   readonly resume: boolean;
   /** Steps between sheets of boards, 0 for none. */
   readonly samplesEvery: number;
   /** Called with the step that the run continues from. */
   readonly onStart?: (step: number) => void;
   readonly onReport?: TrainDenoiserOptions["onReport"];
-  /** Called if the model cannot sample boards yet; training goes on. */
+  /** Called if the model cannot sample boards yet; training continues. */
   readonly onNoBoards?: (step: number, why: DiffeoError) => void;
 }
 
@@ -45,7 +48,7 @@ const SHEET = { count: 8, steps: 50 };
 /** The file of a run that holds the model with averaged weights. */
 export const BOARD_MODEL = "model.safetensors";
 
-/** Samples boards of the model as it is after a step, and draws them. */
+/** Samples boards of the current model after a step, and draws them. */
 async function drawSheet(path: string, model: Model, step: number, run: BoardRun): Promise<void> {
   const { key, signal, onNoBoards } = run;
   const { device, threads } = run.step ?? {};
@@ -68,7 +71,7 @@ async function drawSheet(path: string, model: Model, step: number, run: BoardRun
   }
 }
 
-/** Keeps the model with averaged weights, and a sheet of its boards where one is due. */
+/** Stores the model with averaged weights, and a sheet of its boards if one is due. */
 async function keepModel(run: BoardRun, ema: Float32Array, step: number): Promise<void> {
   const { model, out, samplesEvery, schedule } = run;
   const averaged = modelOf(model.spec, ema);
@@ -79,8 +82,8 @@ async function keepModel(run: BoardRun, ema: Float32Array, step: number): Promis
 }
 
 /**
- * A rate that falls over the last steps lets a run be made longer; one that has begun to fall goes
- * to the step it falls to.
+ * With a rate that falls over the last steps, a run can be extended until the fall begins; after
+ * that it must end at the step it falls to.
  */
 function requireTurn({ step, metadata }: Checkpoint, { steps, fall = 0 }: BoardRun["schedule"]) {
   const falls = Number(metadata.falls ?? steps);
@@ -88,15 +91,15 @@ function requireTurn({ step, metadata }: Checkpoint, { steps, fall = 0 }: BoardR
   if (falls === steps || step <= level) return;
   fail(
     "usage",
-    `at step ${step} a rate that falls for ${fall} steps cannot turn from ending at step ` +
+    `at step ${step} the run, whose rate falls for ${fall} steps, cannot be changed from ending at step ` +
       `${falls} to ending at step ${steps}`,
     step > falls - fall
-      ? `continue with \`steps\` ${falls}, or begin another run from the model of this one`
+      ? `continue with \`steps\` ${falls}, or start another run from the model of this one`
       : `set \`steps\` to ${step + fall} or more`,
   );
 }
 
-/** Trains to the last step, the end of the time or an interruption. Returns the step reached. */
+/** Trains until the last step, the time limit or an interruption. Returns the step reached. */
 export async function trainBoards(run: BoardRun): Promise<number> {
   const { model, positions, out, config, schedule, resume } = run;
   const folder = await (resume ? RunFolder.open(out, config) : RunFolder.create(out, config));

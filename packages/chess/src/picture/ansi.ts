@@ -5,7 +5,7 @@
 import { CLASSES, EMPTY, isLight, PIECES, SQUARES, UNKNOWN } from "../board/position.ts";
 import type { Picture } from "./svg.ts";
 
-/** How boards are printed on a terminal. */
+/** Options for printing boards on a terminal. */
 export interface AnsiOptions {
   /** Colours and chess glyphs; otherwise plain letters. Default true. */
   readonly colour?: boolean;
@@ -22,7 +22,7 @@ const BLACK: Rgb = [20, 22, 26];
 const GLYPHS = ["♟", "♞", "♝", "♜", "♛", "♚"];
 const GAP = 3;
 
-/** What a square shows: a class (or `EMPTY`, `UNKNOWN`) and its probability. */
+/** The content of a square: a class (or `EMPTY`, `UNKNOWN`) and its probability. */
 function shown(
   board: ArrayLike<number>,
   square: number,

@@ -18,7 +18,7 @@ export interface Picture {
   readonly marked?: Iterable<number>;
 }
 
-/** How boards are laid out on a sheet. */
+/** The layout of boards on a sheet. */
 export interface SheetOptions {
   /** Boards per row. Default about the number of rows, at most 6. */
   readonly columns?: number;
@@ -47,7 +47,7 @@ export const boardSvg = (picture: Picture, options: SheetOptions = {}): string =
 
 /** A sheet of boards as SVG, row after row. */
 export function sheetSvg(pictures: readonly Picture[], options: SheetOptions = {}): string {
-  if (pictures.length === 0) fail("usage", "a sheet without boards", "give at least one");
+  if (pictures.length === 0) fail("usage", "the sheet has no boards", "give at least one");
   const { size = 240, title, coordinates = false } = options;
   const columns = options.columns ?? Math.min(6, Math.ceil(Math.sqrt(pictures.length)));
   const gap = Math.round(size / 12);
@@ -93,7 +93,7 @@ function classesIn(board: ArrayLike<number>): number[] {
   if (!isMixture(board) && board.length !== SQUARES)
     fail(
       "shape",
-      `a board of ${board.length} numbers`,
+      `the board has ${board.length} numbers`,
       "give 64 classes, or 64 × 13 probabilities",
     );
   const classes = Array.from(board);

@@ -33,7 +33,7 @@ export interface StudyTask {
 export interface StudyRecord extends StudyTask, LegalityShares {
   readonly pieces: { readonly mean: number; readonly sd: number };
   /**
-   * How many steps left the simplex, and how many points were clamped to it.
+   * The number of steps that left the simplex, and of points clamped to it.
    */
   readonly exits: number;
   readonly clamps: number;
@@ -69,7 +69,7 @@ export function openScaleTasks(
       if (record[name] !== now[name])
         fail(
           "usage",
-          `the record of ${scaleTaskName(record)} has ${name} ${record[name]}, now it is ` +
+          `the record of ${scaleTaskName(record)} has ${name} ${record[name]}, but now it is ` +
             `${now[name]}`,
           "continue with the same settings, or choose another folder",
         );

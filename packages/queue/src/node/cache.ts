@@ -1,6 +1,6 @@
 /**
- * Inputs that a worker has fetched, in a folder of a stated size: a file each, named by its SHA-256
- * and held to it whenever it is read. What was not used for longest goes first.
+ * Inputs that a worker has downloaded, in a folder of limited size. Each is a file named by its
+ * SHA-256, which is checked whenever it is read. The least recently used files are deleted first.
  */
 import { readdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,13 +8,13 @@ import { tidyTemporaries, writeFileAtomic } from "diffeo/node";
 import { sha256 } from "./digest.ts";
 
 export interface InputCache {
-  /** The bytes of a digest, fetched where they are not there. */
+  /** The bytes with this digest, downloaded if they are missing. */
   get(digest: string, fetch: () => Promise<Uint8Array>): Promise<Uint8Array>;
 }
 
 const isDigest = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
 
-/** Removes files until all that is left has at most so many bytes. */
+/** Deletes files until the remaining ones have at most this many bytes. */
 async function shrink(folder: string, most: number): Promise<void> {
   const names = (await readdir(folder)).filter(isDigest);
   const files = await Promise.all(
@@ -34,7 +34,7 @@ async function shrink(folder: string, most: number): Promise<void> {
   }
 }
 
-/** @param most bytes of all files together; one that is larger is used and not kept */
+/** @param most limit on the bytes of all files; a larger input is used but not stored */
 export function openCache(folder: string, most: number): InputCache {
   const fetching = new Map<string, Promise<Uint8Array>>();
   const find = async (digest: string, fetch: () => Promise<Uint8Array>): Promise<Uint8Array> => {

@@ -1,4 +1,4 @@
-/** What names bytes and jobs: their SHA-256 in hexadecimal digits. */
+/** The names of bytes and jobs: their SHA-256 in hexadecimal digits. */
 import { createHash } from "node:crypto";
 import { canonical, describeJob, inputsByName, type Job, type JobDescription } from "diffeo/job";
 
@@ -18,7 +18,7 @@ function inputDigest(bytes: () => Uint8Array): string {
   return digest;
 }
 
-/** A job as it travels, its inputs by their SHA-256. @param release of the program */
+/** A job for transport, with its inputs by SHA-256. @param release of the program */
 export const descriptionOf = (job: Job, release: string, repeat?: number): JobDescription =>
   describeJob(job, { release, repeat, digestOf: inputDigest });
 

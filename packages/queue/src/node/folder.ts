@@ -1,7 +1,7 @@
 /**
  * Results in a folder that machines share: one file per job, named by the job's digest, written
- * whole or not at all. A line of JSON says what the bytes after it are; a file that is not what it
- * says, or not a result of its job, is none, and its job is done again.
+ * atomically. The first line, in JSON, describes the following bytes. A file that does not match
+ * its description or its job is ignored, and the job is run again.
  */
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -43,21 +43,21 @@ async function writeResult(
   await writeFileAtomic(path, [line, bytes]);
 }
 
-/** How a folder of results is used. */
+/** Options for a folder of results. */
 export interface FolderOptions {
   /** The release of the program. */
   readonly release: string;
-  /** Whether new results are kept there. */
+  /** Whether new results are stored there. */
   readonly write: boolean;
-  /** Called with a sentence where a result is not used. */
+  /** Called with a sentence if a result is ignored. */
   readonly say: (line: string) => void;
 }
 
 /**
- * An executor that reads results from a folder, and does what the folder has no result of.
+ * An executor that reads results from a folder, and runs the jobs without a result.
  *
- * @param executor does the other jobs
- * @param folder where results are, one file per job
+ * @param executor runs the other jobs
+ * @param folder the folder of results, one file per job
  */
 export function withFolder(
   executor: Executor,
@@ -77,7 +77,7 @@ export function withFolder(
         if (there) return acceptResult(job, there);
       } catch (error) {
         if (!(error instanceof Misfit)) throw error;
-        say(`${path} is not used: ${error.message}; its job is done again`);
+        say(`${path} is not used: ${error.message}; its job runs again`);
       }
       const result = await executor.run(job, options);
       if (write) await writeResult(path, digest, storedOf(job, result));

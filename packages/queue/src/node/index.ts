@@ -1,4 +1,4 @@
-/** Who does jobs. What talks to a server is loaded when it is first used. */
+/** The executors of jobs. Code that connects to a server is loaded when it is first used. */
 export { type FolderOptions, withFolder } from "./folder.ts";
 export { type LocalOptions, openLocal, type ProcessScript } from "./local.ts";
 export type { Address } from "./redis/address.ts";
@@ -20,7 +20,7 @@ import type { QueueOptions } from "./redis/executor.ts";
 import type { QueueOverview } from "./redis/overview.ts";
 import type { WorkerOptions } from "./redis/worker.ts";
 
-/** Jobs on a queue, from the side of the command. */
+/** Jobs on a queue, on the command's side. */
 export const openQueue = async (options: QueueOptions): Promise<Executor> =>
   (await import("./redis/executor.ts")).openQueue(options);
 
@@ -30,10 +30,10 @@ export const serveQueue = async (
 ): Promise<{ readonly done: number; readonly failed: number }> =>
   (await import("./redis/worker.ts")).serveQueue(options);
 
-/** What is on a server. */
+/** The jobs, workers and failures on a server. */
 export const readQueues = async (address: Address): Promise<QueueOverview> =>
   (await import("./redis/overview.ts")).readQueues(address);
 
-/** Removes the jobs that wait and those that failed. Results stay. */
+/** Removes waiting and failed jobs. Results stay. */
 export const clearQueues = async (address: Address): Promise<void> =>
   (await import("./redis/overview.ts")).clearQueues(address);

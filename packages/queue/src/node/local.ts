@@ -1,7 +1,7 @@
 /**
- * Jobs on this machine: in this process, one after the other, or in processes that are kept. A
- * job whose process is lost is tried three times; one that fails by what it is given fails at
- * once, as it would again.
+ * Jobs on this machine: in this process, one after the other, or in a pool of processes. A job
+ * whose process is lost is tried three times. A job that fails because of its inputs fails at once,
+ * because it would fail again.
  */
 import { hostname } from "node:os";
 import { DiffeoError, fail } from "diffeo/graph";
@@ -11,15 +11,15 @@ import { descriptionOf, inputsOf, sha256 } from "./digest.ts";
 import { JOB, type ProcessJob, type ProcessResult } from "./runner.ts";
 import { acceptResult } from "./stored.ts";
 
-/** How jobs on this machine are done. */
+/** Options for jobs on this machine. */
 export interface LocalOptions {
-  /** The release of the program: a process of another one refuses the jobs. */
+  /** The release of the program: a process of another release refuses the jobs. */
   readonly release: string;
-  /** Processes; 1 is this one. */
+  /** Number of processes; 1 is this process. */
   readonly workers: number;
-  /** What a process runs: it calls `serveRunner`. */
+  /** The script of a process, which calls `serveRunner`. */
   readonly script: ProcessScript;
-  /** Threads of one operation. Default: as many as there are cores. */
+  /** Threads per operation. Default: the number of cores. */
   readonly threads?: number;
   readonly signal?: AbortSignal;
 }
@@ -30,12 +30,12 @@ export interface ProcessScript {
   readonly execArgv?: readonly string[];
 }
 
-/** How often a job is begun. */
+/** Maximum number of attempts per job. */
 export const ATTEMPTS = 3;
 
 /** The bytes of an input of a job by their SHA-256. */
 const inputBytes = (job: Job, digest: string): Uint8Array =>
-  inputsOf(job).get(digest) ?? fail("data", `there is no input ${digest}`, "give it with the jobs");
+  inputsOf(job).get(digest) ?? fail("data", `the input ${digest} is missing`, "give it with the jobs");
 
 async function runInPool<R>(
   pool: Pool,
@@ -62,8 +62,8 @@ async function runInPool<R>(
 }
 
 /**
- * An executor of this machine: with one worker it is this process, where values are passed as they
- * are; with more, processes that are kept.
+ * An executor on this machine. With one worker it is this process, and values are passed without
+ * serialisation; with more, it is a pool of processes.
  */
 export function openLocal(options: LocalOptions): Executor {
   const { workers, script, threads, signal } = options;

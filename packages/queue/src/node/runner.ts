@@ -1,8 +1,7 @@
 /**
- * A job from its description to its bytes, in a local process and on a worker far away. What does
- * not fit is refused with a sentence before anything is done: another release, a kind that is not
- * known or has another version, parameters that do not fit, an input whose bytes are not those that
- * were named.
+ * Runs a job from its description to its bytes, in a local process or on a remote worker. Throws
+ * before any work if something does not fit: another release, an unknown kind or another version of
+ * it, wrong parameters, or an input whose bytes do not match their digest.
  */
 import { fail } from "diffeo/graph";
 import {
@@ -17,11 +16,11 @@ import { type JobParent, serveJobs } from "diffeo/node";
 import * as v from "valibot";
 import { sha256 } from "./digest.ts";
 
-/** What the jobs of one process share. */
+/** State that the jobs of one process share. */
 export interface Runner {
   /** The result of a job as bytes. */
   run(job: JobDescription, how: RunnerOptions): Promise<Uint8Array>;
-  /** Closes what was kept. */
+  /** Closes the stored state. */
   dispose(): Promise<void>;
 }
 
@@ -30,10 +29,10 @@ interface RunnerOptions extends Pick<JobContext, "report" | "signal" | "threads"
   readonly fetch: (digest: string) => Promise<Uint8Array>;
 }
 
-/** What a process that does jobs knows. */
+/** Settings of a process that runs jobs. */
 export interface RunnerSettings {
   readonly kinds: Kinds;
-  /** Of the program that does the jobs. */
+  /** The release of the program that runs the jobs. */
   readonly release: string;
 }
 
@@ -41,21 +40,21 @@ async function kindOf(job: JobDescription, { kinds, release }: RunnerSettings): 
   if (job.release !== release)
     fail(
       "data",
-      `the job is for release ${job.release}, this worker has ${release}`,
-      "let the command and its workers have one release",
+      `the job is for release ${job.release}, but this worker has ${release}`,
+      "use the same release for the command and its workers",
     );
   if (!Object.hasOwn(kinds, job.kind))
     fail(
       "data",
-      `this worker knows no jobs of kind ${job.kind}`,
+      `this worker does not know jobs of kind ${job.kind}`,
       `it knows ${Object.keys(kinds).join(", ")}`,
     );
   const kind = await kinds[job.kind]();
   if (job.version !== kind.version)
     fail(
       "data",
-      `the job is for version ${job.version} of ${job.kind}, this worker has version ${kind.version}`,
-      "let the command and its workers have one release",
+      `the job is for version ${job.version} of ${job.kind}, but this worker has version ${kind.version}`,
+      "use the same release for the command and its workers",
     );
   return kind;
 }
@@ -66,15 +65,15 @@ function parametersOf(job: JobDescription, { parameters }: Kind): object {
   const [issue] = found.issues;
   return fail(
     "data",
-    `parameters of ${job.kind} are wrong at ${v.getDotPath(issue) ?? "their beginning"}: expected ${issue.expected ?? "another value"}`,
+    `parameters of ${job.kind} are wrong at ${v.getDotPath(issue) ?? "the top level"}: expected ${issue.expected ?? "another value"}`,
     "make the job with jobOf",
   );
 }
 
-/** How an input is read. */
+/** Reads an input. */
 type Reader = (bytes: Uint8Array, source: string) => unknown;
 
-/** Opens what does jobs of a process. */
+/** Opens the runner of a process. */
 export function openRunner(settings: RunnerSettings): Runner {
   const keeper = openKeeper();
   return {
@@ -85,12 +84,12 @@ export function openRunner(settings: RunnerSettings): Runner {
       const input = async (name: string): Promise<unknown> => {
         const digest = Object.hasOwn(job.inputs, name)
           ? job.inputs[name]
-          : fail("data", `the job names no input "${name}"`, `give jobs of ${job.kind} that input`);
+          : fail("data", `the job has no input "${name}"`, `give jobs of ${job.kind} that input`);
         const bytes = await fetch(digest);
         if (sha256(bytes) !== digest)
           fail(
             "data",
-            `the bytes of input "${name}" are not those that were named`,
+            `the bytes of input "${name}" do not match their digest`,
             "send the job again",
           );
         const readers = kind.inputs as Readonly<Record<string, Reader>>;
@@ -109,7 +108,7 @@ export function openRunner(settings: RunnerSettings): Runner {
   };
 }
 
-/** What a process of a pool is given for a job, and what it gives back. */
+/** The messages between a pool and its process, for a job and its result. */
 export interface ProcessJob {
   readonly job: JobDescription;
   readonly threads?: number;
@@ -123,8 +122,8 @@ export interface ProcessResult {
 export const JOB = "job";
 
 /**
- * Makes this process one that does jobs for its pool: the script of `openLocal` and of a worker of
- * a queue calls it.
+ * Makes this process one that runs jobs for its pool. The scripts of `openLocal` and of a worker of
+ * a queue call it.
  *
  * @example
  * import { chainsKind } from "diffeo/mcmc";

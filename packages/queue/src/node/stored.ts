@@ -1,6 +1,6 @@
 /**
- * A result as bytes, of a process, a folder or a queue, and the value that it is: read by the kind
- * of its job and held to the job.
+ * A result as bytes, from a process, a folder or a queue, and its value: parsed by the kind of its
+ * job and checked against the job.
  */
 import { DiffeoError } from "diffeo/graph";
 import { type Job, type JobResult, misfitOf } from "diffeo/job";
@@ -9,14 +9,14 @@ import { sha256 } from "./digest.ts";
 /** A result as bytes. */
 export interface StoredResult {
   readonly bytes: Uint8Array;
-  /** Of the bytes. */
+  /** SHA-256 of the bytes. */
   readonly sha256: string;
-  /** How long it took, and who did it. */
+  /** Seconds of work, and the worker. */
   readonly seconds: number;
   readonly worker: string;
 }
 
-/** A result as its kind writes it. */
+/** Serialises a result by its kind. */
 export function storedOf<R>(
   { kind }: Job<object, object, R>,
   { value, seconds, worker }: JobResult<R>,
@@ -25,13 +25,13 @@ export function storedOf<R>(
   return { bytes, sha256: sha256(bytes), seconds, worker };
 }
 
-/** A result that is none of its job: of another shape, or not readable. */
+/** A result that does not fit its job: it has another shape, or cannot be read. */
 export class Misfit extends Error {}
 
 /**
  * The value of a stored result.
  *
- * @throws Misfit where its kind cannot read it, or where the job cannot have it
+ * @throws Misfit if the kind cannot read it, or if it cannot be the result of the job
  */
 export function acceptResult<R>(
   job: Job<object, object, R>,

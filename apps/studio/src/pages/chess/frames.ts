@@ -15,7 +15,7 @@ export interface Frame {
 }
 
 /**
- * A frame with certain known squares: before the end of the run the process has noise on them too.
+ * A frame with the known squares set to certainty: before the end of the run they are noised too.
  * @param known 64 classes of every board, `UNKNOWN` for squares that are not known
  */
 export function withKnown({ t, mixture }: Frame, known: Uint8Array): Frame {

@@ -4,7 +4,7 @@ import type { Predicted, Quantity } from "./shapes.ts";
 
 const colours = ["var(--blue)", "var(--vermilion)", "var(--green)", "var(--purple)"];
 
-/** The most points per chain of a line or a scatter plot. */
+/** Maximum number of points per chain of a line or a scatter plot. */
 const MOST = 400;
 
 const thinned = (chain: Float64Array): { readonly i: number; readonly v: number }[] => {

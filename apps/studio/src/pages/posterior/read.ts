@@ -27,7 +27,7 @@ export function readModel(text: string): StatementModel {
   if (/^[ \t]*(?:import|export)\b/m.test(code))
     fail(
       "usage",
-      "the model imports other modules than diffeo, or has more than one export",
+      "the model imports modules other than diffeo, or has more than one export",
       "write the whole model here, with one export default model(…)",
     );
   if (!/\breturn\b/.test(code))
@@ -65,7 +65,7 @@ export function readData(text: string): Data {
     try {
       value = JSON.parse(text);
     } catch (error) {
-      fail("data", `the data are not valid JSON: ${(error as Error).message}`, "correct them");
+      fail("data", `the data are not valid JSON: ${(error as Error).message}`, "correct the data");
     }
     if (typeof value !== "object" || value === null || Array.isArray(value))
       fail("data", "the data are not a JSON object", 'name each array, as in {"y": [1.2, 0.7]}');

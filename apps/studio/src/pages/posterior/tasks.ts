@@ -23,10 +23,10 @@ import {
   WARMUP,
 } from "./shapes.ts";
 
-/** The most rows of the summary, and the most quantities with pictures. */
+/** Maximum number of rows of the summary, and of quantities with pictures. */
 const [MOST_ROWS, MOST_PICTURES] = [60, 6];
 
-/** The most observations in the picture of a prediction. */
+/** Maximum number of observations in the picture of a prediction. */
 const MOST_OBSERVED = 120;
 
 function progressOf(posterior: Posterior, drawn: number): Progress {

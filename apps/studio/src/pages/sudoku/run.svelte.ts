@@ -10,7 +10,7 @@ export type RunRequest = Omit<DrawRequest, "device">;
 
 type Tasks = typeof import("./tasks.ts");
 
-/** A frame with certain clues: before the end of the run the process has noise on them too. */
+/** A frame with the clues set to certainty: before the end of the run they are noised too. */
 function withClues({ t, mixture }: Frame, clues: readonly number[]): Frame {
   const shown = mixture.slice();
   for (let at = 0; at < shown.length; at += 9) {

@@ -1,4 +1,4 @@
-/** The task that reads a Parquet file, in a worker of its own, which the page can end. */
+/** The task that reads a Parquet file, in a separate worker that the page can terminate. */
 import { parquetText } from "diffeo-tables";
 import { task } from "../../shell/rpc.ts";
 

@@ -71,7 +71,9 @@ export class TableRun {
     if (!isStopped(error)) this.trouble = { of, what: troubleOf(error) };
   }
 
-  /** Stops all computation on the current table or model: another one would have to wait for it. */
+  /**
+   * Stops all computation on the current table or model, so that another one does not wait for it.
+   */
   #another(): number {
     this.#fit?.abort();
     this.#leave();

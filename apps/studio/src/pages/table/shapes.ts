@@ -6,7 +6,7 @@ export type Cell = string | number;
 /** What pictures need of a table's domains. */
 export type ShownDomain = PairSets["domain"];
 
-/** The most rows of a list, and of the pictures. */
+/** Maximum number of rows of a list, and of the pictures. */
 export const LISTED = 200;
 export const PICTURED = 1500;
 

@@ -80,7 +80,7 @@ export const read = task<Source, never, ReadTable>(async (source) => {
   const example = source.kind === "example" ? exampleTable(source.name) : undefined;
   const text = source.kind === "text" ? source.text : example?.text;
   if (text === undefined)
-    fail("usage", `there is no table “${source.name}” here`, "choose another");
+    fail("usage", `unknown example table “${source.name}”`, "choose another example");
   const name = source.kind === "text" ? source.name : `${source.name}.csv`;
   const found = parseCells(text, name);
   [table, understood, kept] = [found, undefined, undefined];

@@ -1,12 +1,12 @@
 /**
- * Where a queue is: redis://host:6379/0, rediss://user:password@host for TLS,
- * unix:///path/of/a/socket. A password is never shown.
+ * The address of a queue: redis://host:6379/0, rediss://user:password@host for TLS,
+ * unix:///path/of/a/socket. Passwords are never displayed.
  */
 import { fail } from "diffeo/graph";
 
-/** Where a queue is, and how it is shown: without its password. */
+/** The address of a queue, and its displayed form without the password. */
 export interface Address {
-  /** As a person may read it. */
+  /** The displayed form. */
   readonly shown: string;
   readonly options: {
     readonly host?: string;
@@ -26,20 +26,20 @@ function parsed(text: string): URL {
   try {
     return new URL(text);
   } catch {
-    // What was given may hold a password.
+    // The address may contain a password, so it is not repeated.
     return fail("usage", "the address of the queue is not a URL", remedy);
   }
 }
 
-/** A part of an address without its percent signs. */
+/** A part of an address after percent-decoding. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
     return fail(
       "usage",
-      "the address of the queue has a % that begins no character",
-      `${remedy}, and %25 for a percent sign`,
+      "the address of the queue has an invalid % escape",
+      `${remedy}, with %25 for a percent sign`,
     );
   }
 }
@@ -47,10 +47,10 @@ function decoded(text: string): string {
 /**
  * The address of a queue from its text: redis://, rediss:// (TLS) or unix://.
  *
- * @throws DiffeoError of kind `usage` where the text is not an address; it is not repeated, for it
- * may hold a password
+ * @throws DiffeoError of kind `usage` if the text is not an address; the message does not repeat
+ * the text, which may contain a password
  *
- * @param password where the address has none of its own: it then stands in no list of processes
+ * @param password used if the address has none, so that it does not appear in lists of processes
  */
 export function parseAddress(text: string, password?: string): Address {
   const url = parsed(text);
@@ -65,7 +65,7 @@ export function parseAddress(text: string, password?: string): Address {
     return { shown: `unix://${pathname}`, options: { path: decoded(pathname), ...who } };
   const db = /^\/?(\d{0,4})$/.exec(pathname)?.[1];
   if ((protocol !== "redis:" && protocol !== "rediss:") || hostname === "" || db === undefined)
-    fail("usage", "the address of the queue names no server", remedy);
+    fail("usage", "the address of the queue does not name a server", remedy);
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
   const port = url.port === "" ? 6379 : Number(url.port);
   return {

@@ -1,6 +1,6 @@
 /**
- * A connection to the server of a queue. The first one must succeed within seconds; one that is
- * lost later is made again for as long as it takes: a server that restarts is waited for.
+ * A connection to the server of a queue. The first connection must succeed within seconds. A
+ * connection that is lost later is retried without limit, so a server may restart.
  */
 import { DiffeoError } from "diffeo/graph";
 import { Redis } from "ioredis";
@@ -14,17 +14,17 @@ export interface Connection {
 
 const FIRST_MS = 10_000;
 const GOODBYE_MS = 1000;
-/** Time for the other side to close; ioredis waits for it after each failed connection. */
+/** Time for the other side to close; ioredis waits this long after each failed connection. */
 const CLOSE_MS = 100;
 const LONGEST_PAUSE_MS = 2000;
 /**
- * A server that takes this long to answer has not heard the question, as behind a firewall that
- * forgot the connection. Calls that wait for jobs and events are answered within 10 seconds, and what is
- * asked twice is done once.
+ * A server that does not answer within this time has not received the request, as behind a firewall
+ * that dropped the connection. Calls that wait for jobs and events are answered within 10 seconds,
+ * and repeated requests have no further effect.
  */
 const ANSWER_MS = 30_000;
 
-/** What to do about the errors that servers give. */
+/** Remedies for the errors of servers. */
 function adviceFor(message: string): string {
   const remedy = remedyFor(message);
   if (remedy !== undefined) return remedy;
@@ -33,14 +33,17 @@ function adviceFor(message: string): string {
   return "start a Redis or Valkey server there, or correct the address";
 }
 
-const UNREADABLE = "its reply cannot be read";
-/** What connections fail with, in words. */
+const UNREADABLE = "its reply cannot be parsed";
+/** Descriptions of connection errors. */
 const faults: readonly (readonly [RegExp, string])[] = [
   [/^(EPIPE|ECONNRESET|Connection is closed\.)$/, "it closes the connection"],
   [/^(Protocol error|Command queue state error)/, UNREADABLE],
 ];
 
-/** Waits for `task`, at most a time: a server that is frozen answers no good-bye. */
+/**
+ * Waits for `task` for a limited time, because a frozen server does not confirm the end of a
+ * connection.
+ */
 export async function atMost(task: Promise<unknown>, ms = GOODBYE_MS): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
@@ -57,9 +60,9 @@ function drop(client: Redis): void {
 }
 
 /**
- * Works around two faults of ioredis 5.11. Its timer for an answer outlives the stream that it was started
- * for, keeps the process alive, and ends the next stream (issue 2147 there). Its parser recurses
- * into nested replies, and what it throws would end the process.
+ * Works around two bugs of ioredis 5.11. Its timeout for an answer outlives the stream, keeps the
+ * process alive, and ends the next stream (its issue 2147). Its parser recurses into nested
+ * replies, and its exception would end the process.
  */
 function guard(client: Redis): void {
   client.on("close", () => {
@@ -80,7 +83,7 @@ function guard(client: Redis): void {
   });
 }
 
-/** Waits for `task` at most a time, and until `signal` is set. */
+/** Waits for `task` for a limited time, and until `signal` is aborted. */
 async function inTime(task: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<void> {
   const ended = new AbortController();
   const late = new Promise<never>((_, reject) => {
@@ -99,9 +102,9 @@ async function inTime(task: Promise<unknown>, ms: number, signal?: AbortSignal):
 interface ConnectOptions {
   /** Ends the wait for the first connection. */
   readonly signal?: AbortSignal | undefined;
-  /** The most that the first connection may take. Default 10 seconds. */
+  /** Time limit for the first connection. Default 10 seconds. */
   readonly firstMs?: number;
-  /** The most that an answer may take. Default 30 seconds. */
+  /** Time limit for an answer. Default 30 seconds. */
   readonly answerMs?: number;
 }
 
@@ -145,11 +148,11 @@ export async function connect(
   });
   client.on("close", () => {
     if (ready && !lost && client.status !== "end")
-      say(`the connection to ${shown} is lost; waiting for it`);
+      say(`the connection to ${shown} is lost; reconnecting`);
     lost = true;
   });
   client.on("ready", () => {
-    if (ready && lost) say(`${shown} is back`);
+    if (ready && lost) say(`the connection to ${shown} is restored`);
     [ready, lost] = [true, false];
   });
   try {
@@ -171,7 +174,7 @@ export async function connect(
     client,
     close: async () => {
       ready = false;
-      // A server that is gone gets no QUIT.
+      // A server that is unreachable gets no QUIT.
       if (client.status === "ready") await atMost(client.quit());
       for (const each of [client, ...duplicates]) drop(each);
     },

@@ -1,8 +1,8 @@
 /**
- * Jobs on a queue, from the side of the command. A job whose result is on the server is done,
- * whoever did it; others are added under their digests, so that two commands share them. Events of
- * the queue say when to look; a look over all jobs every few seconds finds what no event reported, and
- * adds again what a server has lost.
+ * Jobs on a queue, on the command's side. A job with a result on the server is done, no matter who
+ * ran it. Other jobs are added under their digests, so that two commands share them. Events of the
+ * queue report changes; a check of all jobs every few seconds finds what events missed, and adds
+ * jobs that a server has lost.
  */
 import { Queue, QueueEvents } from "bullmq";
 import { DiffeoError, fail } from "diffeo/graph";
@@ -19,20 +19,20 @@ import { refusalOf } from "./refusal.ts";
 import { dropResult, getResult, putBytes } from "./store.ts";
 import { countWorkers } from "./workers.ts";
 
-/** Which queue, and for which release of the program. */
+/** The queue, and the release of the program. */
 export interface QueueOptions {
   readonly address: Address;
   readonly device: string;
-  /** The release of the program: workers of another one refuse the jobs. */
+  /** The release of the program: workers of another release refuse the jobs. */
   readonly release: string;
   readonly signal?: AbortSignal;
-  /** Called with what a person should know: that the server is gone, that it is back. */
+  /** Called with messages for the user: the server is unreachable, or reachable again. */
   readonly say: (line: string) => void;
 }
 
 const short = (digest: string): string => `${digest.slice(0, 12)}…`;
 
-/** How a job stands: `gone` is one that nobody knows of. */
+/** The state of a job; `gone` is unknown to the server. */
 type Standing = "done" | "failed" | "there" | "gone";
 
 /**
@@ -63,12 +63,12 @@ async function standingOf(
 
 /** Jobs on the queue at a time: a server's memory is not the place for a million descriptions. */
 const WINDOW = 5000;
-/** Jobs that are looked at in one go. */
+/** Number of jobs that one request checks. */
 const GROUP = 250;
 const LOOK_MS = 4000;
 
 class QueueExecutor {
-  /** The bytes of inputs that jobs have named, by their SHA-256, and those that were brought. */
+  /** The inputs of jobs by their SHA-256, and those that were uploaded. */
   private readonly inputs = new Map<string, Uint8Array>();
   private readonly brought = new Set<string>();
   /** Jobs that are on the queue, and those that wait until it has room. */
@@ -78,7 +78,7 @@ class QueueExecutor {
   private readonly changed = new Set<string>();
   /** Why the server cannot be used any more. */
   private refusal: DiffeoError | undefined;
-  /** Jobs that workers do at a time; not known before the first look. */
+  /** Number of jobs that workers run at a time; unknown before the first check. */
   private present = Number.NaN;
   private busy = false;
   private lookedAt = 0;
@@ -98,13 +98,13 @@ class QueueExecutor {
     signal?.throwIfAborted();
     if (this.refusal) throw this.refusal;
     if (job.device !== device)
-      fail("usage", `the job is for ${job.device}, this queue is for ${device}`, "open another");
+      fail("usage", `the job is for ${job.device}, but this queue is for ${device}`, "open a queue for that device");
     const description = descriptionOf(job, release, repeat);
     for (const [digest, bytes] of inputsOf(job)) this.inputs.set(digest, bytes);
     const digest = digestOf(description);
     const open = this.open.get(digest) ?? this.waiting.get(digest) ?? openJob(job, description);
     if (!this.open.has(digest)) this.waiting.set(digest, open);
-    queueMicrotask(() => this.turn()); // all calls of one turn go to the server together
+    queueMicrotask(() => this.turn()); // one request for all calls of a turn
     return open.result as Promise<JobResult<R>>;
   }
 
@@ -116,14 +116,16 @@ class QueueExecutor {
     return this.present || 0;
   }
 
-  /** The queue has said that something became of a job. */
+  /** Handles an event of the queue for a job. */
   hear(digest: string): void {
     if (!this.open.has(digest)) return;
     this.changed.add(digest);
     this.turn();
   }
 
-  /** An error of a connection. One that is lost says so itself; a refusal ends all jobs. */
+  /**
+   * Handles a connection error. A lost connection is reported elsewhere; a refusal ends all jobs.
+   */
   onError(error: unknown): void {
     const refusal = refusalOf(error, this.options.address);
     if (!refusal || this.refusal) return;
@@ -145,7 +147,7 @@ class QueueExecutor {
     }
   }
 
-  /** Does what there is to do, one thing at a time. What fails is seen to by the next look. */
+  /** Performs pending work, one task at a time. The next check handles errors. */
   private async turn(): Promise<void> {
     if (this.busy || this.refusal || this.client.status !== "ready") return;
     this.busy = true;
@@ -166,10 +168,7 @@ class QueueExecutor {
     }
   }
 
-  /**
-   * Puts the next jobs on the queue, as far as it has room; those that failed before get another
-   * chance.
-   */
+  /** Puts the next jobs on the queue while it has room. Jobs that failed before are tried again. */
   private async feed(): Promise<void> {
     await this.bringInputs([...this.inputs].filter(([digest]) => !this.brought.has(digest)));
     const next = [...this.waiting].slice(0, Math.min(GROUP, WINDOW - this.open.size));
@@ -196,14 +195,14 @@ class QueueExecutor {
     const before = this.present;
     this.present = await countWorkers(this.client, device);
     if (this.present === 0 && before !== 0 && this.open.size > 0)
-      say(`nobody is there to do jobs for ${device} at ${address.shown}; they wait`);
+      say(`no worker for ${device} is connected to ${address.shown}; the jobs wait`);
     if (this.open.size > 0) await this.bringInputs(this.inputs);
     const all = [...this.open.keys()];
     for (let at = 0; at < all.length; at += GROUP) await this.settle(all.slice(at, at + GROUP));
     this.lookedAt = performance.now();
   }
 
-  /** Ends jobs that are done or have failed, and adds those that nobody knows of. */
+  /** Settles jobs that are done or have failed, and adds those that the server does not know. */
   private async settle(digests: readonly string[]): Promise<void> {
     const standings = await standingOf(this.queue, this.client, digests);
     const those = (standing: Standing): string[] =>
@@ -214,7 +213,7 @@ class QueueExecutor {
       const reason = String(entry?.failedReason).slice(0, 1000);
       const problem = `failed ${entry?.attemptsMade} times: ${reason.replace(/\.$/, "")}`;
       this.end(digest, ({ reject }) =>
-        reject(new DiffeoError("data", problem, "the same command tries it again")),
+        reject(new DiffeoError("data", problem, "repeat the command to try again")),
       );
     }
     const gone = those("gone").flatMap((digest) => {
@@ -229,7 +228,7 @@ class QueueExecutor {
     const entry = this.open.get(digest);
     if (!entry) return;
     if (!stored) {
-      // A broken result was taken away: the job is added again at once.
+      // A broken result was removed: the job is added again at once.
       this.changed.add(digest);
       return;
     }
@@ -248,7 +247,7 @@ class QueueExecutor {
     const result = `the result of job ${short(digest)} by ${worker.slice(0, 200)}`;
     const problem = `${result} is not used: ${what}`;
     if (++entry.misfits < ATTEMPTS) {
-      this.options.say(`${problem}; the job is done again`);
+      this.options.say(`${problem}; the job runs again`);
       this.changed.add(digest);
     } else {
       const remedy =

@@ -1,6 +1,6 @@
 /**
- * What is on a server: queues with their jobs, workers, and jobs that failed; and taking jobs
- * away again.
+ * The contents of a server: queues with their jobs, workers, and failed jobs; and the removal of
+ * jobs.
  */
 
 import { Queue } from "bullmq";
@@ -11,7 +11,7 @@ import { DEVICES, onPrefix, queueName } from "./names.ts";
 import { refusalOf } from "./refusal.ts";
 import { listWorkers, type WorkerState } from "./workers.ts";
 
-/** How many jobs of a queue wait, run and failed. */
+/** Numbers of waiting, active and failed jobs of a queue. */
 export interface QueueState {
   readonly device: string;
   readonly waiting: number;
@@ -19,7 +19,7 @@ export interface QueueState {
   readonly failed: number;
 }
 
-/** A job that failed, and why. */
+/** A failed job, and the reason. */
 export interface JobFailure {
   readonly device: string;
   readonly job: string;
@@ -29,12 +29,12 @@ export interface JobFailure {
   readonly reason: string;
 }
 
-/** What is on a server: queues, workers and failures. */
+/** The contents of a server: queues, workers and failures. */
 export interface QueueOverview {
   readonly address: string;
   readonly queues: readonly QueueState[];
   readonly workers: readonly WorkerState[];
-  /** The latest, no more than a hundred of a queue. */
+  /** The latest failures, at most a hundred per queue. */
   readonly failures: readonly JobFailure[];
 }
 
@@ -78,7 +78,7 @@ async function onQueues<T>(
   const queues = new Map(
     DEVICES.map((device) => [device, new Queue(queueName(device), onPrefix(client))]),
   );
-  for (const queue of queues.values()) queue.on("error", () => undefined); // `work` throws it
+  for (const queue of queues.values()) queue.on("error", () => undefined); // `work` throws the error
   try {
     return await work(queues, client);
   } catch (error) {
@@ -106,9 +106,7 @@ export const readQueues = (address: Address): Promise<QueueOverview> =>
     };
   });
 
-/**
- * Takes away the jobs that wait and those that failed. What is being done is done; results stay.
- */
+/** Removes waiting and failed jobs. Active jobs are finished; results stay. */
 export const clearQueues = (address: Address): Promise<void> =>
   onQueues(address, async (queues) => {
     for (const queue of queues.values()) {

@@ -1,11 +1,12 @@
 /**
- * Errors that a server answers with. A refusal is one that asking again does not change: no memory,
- * no right, a server that only reads. It ends the command or the worker with the server's own words.
+ * Errors in a server's answers. A refusal is an error that a retry does not change, such as no
+ * memory, no permission or a read-only server. It ends the command or the worker with the server's
+ * message.
  */
 import { DiffeoError } from "diffeo/graph";
 import type { Address } from "./address.ts";
 
-/** Answers that stay as they are until a person changes the server or its users. */
+/** Answers that do not change until somebody changes the server or its users. */
 const refusals = [
   {
     answer:
@@ -15,24 +16,24 @@ const refusals = [
   },
   {
     answer: /^OOM|^NOREPLICAS|^MISCONF/,
-    remedy: "give the server more memory or disk, or another server in the address",
+    remedy: "give the server more memory or disk space, or use another server",
   },
-  { answer: /^READONLY/, remedy: "give the address of the primary server, which can be written" },
+  { answer: /^READONLY/, remedy: "use the address of the primary server, which accepts writes" },
   {
     answer: /^ERR (unknown (sub)?command|.*command not allowed|max number of clients)/i,
     remedy: "use Redis 6.2 or later, or Valkey, with all commands and Lua scripts",
   },
 ];
 
-/** The message of an error that the server itself answered with. */
+/** The message of an error that is a server's answer. */
 const answerOf = (error: unknown): string | undefined =>
   error instanceof Error && error.name === "ReplyError" ? error.message : undefined;
 
-/** What to do about an answer, where it is a refusal. */
+/** The remedy for an answer, if it is a refusal. */
 export const remedyFor = (answer: string): string | undefined =>
   refusals.find((refusal) => refusal.answer.test(answer))?.remedy;
 
-/** A refusal as an error for a person; any other error is undefined. */
+/** A refusal as an error with a remedy; undefined for any other error. */
 export function refusalOf(error: unknown, { shown }: Address): DiffeoError | undefined {
   const answer = answerOf(error);
   const remedy = answer === undefined ? undefined : remedyFor(answer);

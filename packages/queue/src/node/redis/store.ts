@@ -1,13 +1,12 @@
 /**
- * Bytes and results on the server. Bytes are stored once, by their SHA-256, in chunks that no other
- * command waits long for:
+ * Bytes and results on the server. Bytes are stored once, by their SHA-256, in chunks that delay no
+ * other command for long:
  *
- *   diffeo:bytes:DIGEST     → how many bytes, in how many chunks        written after them: what is there is whole
+ *   diffeo:bytes:DIGEST     → the numbers of bytes and of chunks        written last: if it exists, all chunks exist
  *   diffeo:bytes:DIGEST:i   → the i-th chunk
- *   diffeo:result:JOB       → the job again, which bytes are its result, how long they took and whom
+ *   diffeo:result:JOB       → the job, the digest of its result, the time it took and the worker
  *
- * A result is written once: whoever comes second finds it there. All of it goes after a week
- * without use.
+ * A result is written once: a second writer finds it. Everything expires after a week without use.
  */
 import { DiffeoError, fail } from "diffeo/graph";
 import type { Redis } from "ioredis";
@@ -17,9 +16,9 @@ import type { StoredResult } from "../stored.ts";
 import { bytesKey, chunkKey, resultKey, SECONDS_KEPT } from "./names.ts";
 
 const CHUNK = 4 * 2 ** 20;
-/** No result is larger than the largest text there can be. */
+/** The maximum length of a string limits the size of a result. */
 export const MOST_RESULT = 2 ** 29;
-/** Bytes outlive what points to them. */
+/** Bytes expire later than the keys that refer to them. */
 const BYTES_KEPT = SECONDS_KEPT + 3600;
 
 const size = v.object({
@@ -40,7 +39,7 @@ const sizeText = (bytes: Uint8Array): string =>
 function failBroken(what: string, cause: unknown): never {
   throw new DiffeoError(
     "data",
-    `${what} on the server is broken`,
+    `${what} on the server is damaged`,
     "delete it there and run again",
     {
       cause,
@@ -60,11 +59,14 @@ function parsed<S extends v.GenericSchema>(
   }
 }
 
-/** Whether the server refused because a key holds a list, a hash or the like instead of a text. */
+/**
+ * Whether the server refused because the key's value is a list, a hash or the like instead of a
+ * string.
+ */
 const isWrongType = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith("WRONGTYPE");
 
-/** The bytes of a key, null where there is none. A key that holds no text is broken. */
+/** The bytes of a key, null if there are none. A key without a string is damaged. */
 async function read(client: Redis, key: string, what: string): Promise<Buffer | null> {
   try {
     return await client.getBuffer(key);
@@ -74,7 +76,7 @@ async function read(client: Redis, key: string, what: string): Promise<Buffer | 
   }
 }
 
-/** Stores bytes, or makes those that are there stay another week. */
+/** Stores bytes, or renews existing ones for a week. */
 export async function putBytes(
   client: Redis,
   bytes: Uint8Array,
@@ -90,7 +92,7 @@ export async function putBytes(
 const chunkOf = (bytes: Uint8Array, i: number): Buffer =>
   Buffer.from(bytes.subarray(i * CHUNK, (i + 1) * CHUNK));
 
-/** Whether all keys of bytes are there, in their lengths. They then stay for another week. */
+/** Whether all keys of bytes exist with their lengths. Renews them for a week. */
 async function touchBytes(client: Redis, digest: string, bytes: Uint8Array): Promise<boolean> {
   const chunks = Array.from({ length: chunksOf(bytes) }, (_, i) => i);
   const lengths = new Map([
@@ -104,13 +106,13 @@ async function touchBytes(client: Redis, digest: string, bytes: Uint8Array): Pro
   return [...lengths.values()].every((length, i) => replies[2 * i][1] === length);
 }
 
-/** Bytes by their SHA-256, and no others. @param most more are refused before they are read */
+/** The bytes with this SHA-256. @param most limit on their number, checked before they are read */
 export async function getBytes(client: Redis, digest: string, most: number): Promise<Uint8Array> {
   const gone = (): never =>
     fail(
       "data",
       `the bytes ${digest.slice(0, 12)}… are not on the server`,
-      "run the command again: it brings them",
+      "repeat the command, which uploads them",
     );
   const sizeName = `the size of ${digest.slice(0, 12)}…`;
   const text = (await read(client, bytesKey(digest), sizeName)) ?? gone();
@@ -118,8 +120,8 @@ export async function getBytes(client: Redis, digest: string, most: number): Pro
   if (length > most)
     fail(
       "data",
-      `${digest.slice(0, 12)}… has ${(length / 1e6).toFixed(1)} MB, ${(most / 1e6).toFixed(1)} are taken at most`,
-      "allow more, or make it smaller",
+      `${digest.slice(0, 12)}… has ${(length / 1e6).toFixed(1)} MB, more than the limit of ${(most / 1e6).toFixed(1)} MB`,
+      "raise the limit, or make it smaller",
     );
   const found = new Uint8Array(length);
   let at = 0;
@@ -132,15 +134,13 @@ export async function getBytes(client: Redis, digest: string, most: number): Pro
   if (at !== length || sha256(found) !== digest)
     fail(
       "data",
-      `the bytes ${digest.slice(0, 12)}… on the server are not those of that digest`,
+      `the bytes ${digest.slice(0, 12)}… on the server do not match their digest`,
       "delete them there and run again",
     );
   return found;
 }
 
-/**
- * Keeps a result. Returns the SHA-256 of the one that is there then: of two that differ, the first.
- */
+/** Stores a result. Returns the SHA-256 of the stored one: if two differ, the first. */
 export async function putResult(
   client: Redis,
   job: string,
@@ -149,7 +149,8 @@ export async function putResult(
   const pipeline = client.pipeline();
   if (chunksOf(bytes) > 1) await putBytes(client, bytes, about.sha256);
   else {
-    // What is small goes with its name: a worker waits for the server once.
+    // A small result is stored together with its name, so that a worker waits for the server only
+    // once.
     if (bytes.length > 0)
       pipeline.set(chunkKey(about.sha256, 0), Buffer.from(bytes), "EX", BYTES_KEPT);
     pipeline.set(bytesKey(about.sha256), sizeText(bytes), "EX", BYTES_KEPT);
@@ -173,8 +174,8 @@ export const dropResult = async (client: Redis, job: string): Promise<void> =>
   void (await client.del(resultKey(job)));
 
 /**
- * The result of a job, if there is one. One whose bytes are not there, or are not its own, is
- * taken away: it is made again.
+ * The result of a job, if there is one. A result whose bytes are missing or wrong is removed, so
+ * that the job runs again.
  */
 export async function getResult(client: Redis, job: string): Promise<StoredResult | undefined> {
   const doomed = [resultKey(job)];
@@ -182,8 +183,8 @@ export async function getResult(client: Redis, job: string): Promise<StoredResul
     const text = await read(client, resultKey(job), "a result");
     if (text === null) return undefined;
     const { job: of, ...about } = parsed(text.toString(), pointer, "a result");
-    // A copy of another job's result: its bytes stay.
-    if (of !== job) failBroken("a result", new Error(`it is of job ${of.slice(0, 64)}`));
+    // A copy of another job's result: keep its bytes.
+    if (of !== job) failBroken("a result", new Error(`it belongs to job ${of.slice(0, 64)}`));
     doomed.push(bytesKey(about.sha256));
     return { bytes: await getBytes(client, about.sha256, MOST_RESULT), ...about };
   } catch (error) {

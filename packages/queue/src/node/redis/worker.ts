@@ -1,11 +1,11 @@
 /**
- * A worker of a queue: takes jobs one after the other, does them in processes of its own, and
- * keeps their results on the server. It opens no port, runs no code but its own kinds, and writes
- * no file but inputs in its cache.
+ * A worker of a queue: it runs jobs in its own processes, and stores their results on the server.
+ * It opens no port, runs only the code of its kinds, and writes no files except inputs in its
+ * cache.
  *
- * Killed at any moment it loses nothing: a job is leased, not taken. A lease that is not renewed
- * ends, and the job is done elsewhere; a result that was kept before that is found and not made
- * again.
+ * A worker that is killed loses nothing, because a job is leased, not removed. A lease that is not
+ * renewed expires, and another worker runs the job. A result that was stored before is found and
+ * not computed again.
  */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
@@ -24,34 +24,34 @@ import { refusalOf } from "./refusal.ts";
 import { getBytes, hasResult, MOST_RESULT, putResult } from "./store.ts";
 import { heartbeat } from "./workers.ts";
 
-/** Which queue a worker serves, with what, and within which limits. */
+/** Options of a worker: its queue, resources and limits. */
 export interface WorkerOptions {
   readonly address: Address;
   readonly name: string;
   readonly release: string;
   readonly device: string;
-  /** Jobs at a time, one process per job, and threads of one operation in each. */
+  /** Jobs at a time, with one process per job, and threads per operation in each. */
   readonly jobs: number;
   readonly threads: number;
-  /** What a process runs: it calls `serveRunner`. */
+  /** The script of a process, which calls `serveRunner`. */
   readonly script: ProcessScript;
-  /** What a job may take; a result or an input of more bytes than the memory is refused. */
+  /** Limits per job; a result or an input larger than the memory is refused. */
   readonly limits: { readonly seconds: number; readonly bytes: number };
-  /** Where inputs are kept, and the most bytes of them. */
+  /** The folder of inputs, and the limit on its bytes. */
   readonly cache: { readonly folder: string; readonly bytes: number };
-  /** How long a job of a worker that is lost waits until another takes it. Default 20. */
+  /** Seconds until another worker takes over the job of a lost one. Default 20. */
   readonly leaseSeconds?: number;
-  /** End when no job waits. Default: wait for more until the signal is set. */
+  /** End when no job is waiting. Default: wait for more until the signal is aborted. */
   readonly once?: boolean;
   readonly signal: AbortSignal;
   readonly say: (line: string) => void;
 }
 
-/** A worker may be lost this often on one job before the job is thought to be the reason. */
+/** After this many lost workers, the job itself is taken to be the reason. */
 const MOST_LOST = 10;
-/** Seconds after which a worker that heard nothing asks whether there are jobs. */
+/** Seconds without an event after which a worker checks for jobs. */
 const ASK_SECONDS = 2;
-/** Time for the jobs of a worker that is stopped to go back to the queue. */
+/** Time for the jobs of a stopped worker to return to the queue. */
 const STOP_MS = 3000;
 
 const short = (digest: string | undefined): string => `${(digest ?? "").slice(0, 12)}…`;
@@ -66,7 +66,7 @@ interface Serving {
   readonly onError: (error: unknown) => void;
 }
 
-/** Does a job of the queue, unless its result is there. */
+/** Runs a job of the queue, unless it has a result. */
 async function doJob(
   entry: Entry<unknown>,
   { options, client, pool, cache }: Serving,
@@ -77,8 +77,8 @@ async function doJob(
   if (digest !== entry.id)
     fail(
       "data",
-      `a job with digest ${short(digest)} is called ${short(entry.id)}`,
-      "call jobs by their digests",
+      `a job with digest ${short(digest)} has the name ${short(entry.id)}`,
+      "name jobs by their digests",
     );
   if (await hasResult(client, digest)) return;
   const fetch = (input: string): Promise<Uint8Array> =>
@@ -91,14 +91,14 @@ async function doJob(
   if (bytes.length > Math.min(MOST_RESULT, limits.bytes))
     fail(
       "data",
-      `the result has ${(bytes.length / 1e6).toFixed(1)} MB, more than a job may take`,
+      `the result has ${(bytes.length / 1e6).toFixed(1)} MB, more than the memory limit of a job`,
       "allow more memory",
     );
   const own = sha256(bytes);
   const kept = await putResult(client, digest, { bytes, sha256: own, seconds, worker: name });
   if (kept !== own)
     say(
-      `job ${short(digest)} has another result here than where it was done before: that one is kept`,
+      `job ${short(digest)} has a different result on this worker than before; the earlier result is kept`,
     );
 }
 
@@ -189,7 +189,7 @@ export async function serveQueue(
     await queue.close();
     await end();
   };
-  // The jobs of a worker that is stopped go back to the queue; a frozen server takes none back.
+  // The jobs of a stopped worker return to the queue, unless the server is frozen.
   await (signal.aborted ? atMost(leave(), STOP_MS) : leave());
   await pool.close();
   await close();
@@ -197,7 +197,7 @@ export async function serveQueue(
   return { done: counts.done, failed: counts.failed };
 }
 
-/** Fulfilled when this worker is at no job and none waits, or the signal is set. */
+/** Resolves when this worker has no job and none is waiting, or the signal is aborted. */
 async function whenDrained(
   queue: Queue,
   idle: () => boolean,

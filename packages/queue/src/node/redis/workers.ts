@@ -1,7 +1,4 @@
-/**
- * What workers say of themselves, every few seconds while they live: who they are, what they can do
- * and what they did.
- */
+/** Reports of workers, every few seconds while they run: name, resources, and numbers of jobs. */
 import type { Redis } from "ioredis";
 import * as v from "valibot";
 import { WORKERS, workerKey } from "./names.ts";
@@ -12,12 +9,12 @@ const schema = v.object({
   pid: v.number(),
   release: v.pipe(v.string(), v.maxLength(100)),
   device: v.pipe(v.string(), v.maxLength(100)),
-  /** Jobs at a time, and threads of one operation. */
+  /** Jobs at a time, and threads per operation. */
   jobs: v.number(),
   threads: v.number(),
-  /** The most that a job may take. */
+  /** Limits per job. */
   limits: v.object({ seconds: v.number(), bytes: v.number() }),
-  /** Jobs that it has done, that failed, and that it is at. */
+  /** Numbers of done, failed and active jobs. */
   done: v.number(),
   failed: v.number(),
   active: v.number(),
@@ -29,7 +26,7 @@ export type WorkerState = v.InferOutput<typeof schema>;
 const EVERY_MS = 2000;
 const SECONDS_REMEMBERED = 10;
 
-/** Says how a worker is until it is ended. */
+/** Reports the state of a worker until it is ended. */
 export function heartbeat(
   client: Redis,
   id: string,
@@ -40,7 +37,7 @@ export function heartbeat(
     await client.sadd(WORKERS, id);
     await client.set(workerKey(id), JSON.stringify(state()), "EX", SECONDS_REMEMBERED);
   };
-  const announce = (): void => void say().catch(() => undefined); // the next one says it
+  const announce = (): void => void say().catch(() => undefined); // the next report follows
   const timer = setInterval(announce, EVERY_MS);
   announce();
   return {
@@ -51,7 +48,7 @@ export function heartbeat(
   };
 }
 
-/** The workers that are there. Those that have said nothing for long are forgotten. */
+/** The active workers. Workers without a recent report are forgotten. */
 export async function listWorkers(client: Redis): Promise<WorkerState[]> {
   const ids = await client.smembers(WORKERS);
   const said = ids.length === 0 ? [] : await client.mget(ids.map(workerKey));
@@ -66,7 +63,7 @@ export async function listWorkers(client: Redis): Promise<WorkerState[]> {
     .sort((a, b) => a.name.localeCompare(b.name) || a.host.localeCompare(b.host) || a.pid - b.pid);
 }
 
-/** How many jobs all workers of a device do at a time. */
+/** Number of jobs that all workers of a device run at a time. */
 export const countWorkers = async (client: Redis, device: string): Promise<number> =>
   (await listWorkers(client)).reduce(
     (sum, worker) => sum + (worker.device === device ? worker.jobs : 0),
