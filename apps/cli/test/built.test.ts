@@ -26,7 +26,7 @@ function run(...words: string[]): {
 }
 
 describe("diffeo", () => {
-  it("gives its help and its version in 0.3 s, for it loads no command", () => {
+  it("prints its help and its version in 0.3 s, without loading a command", () => {
     const { stdout, seconds, code } = run("--help");
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Usage: diffeo .*check.*devices.*chess.*density/s);
@@ -41,7 +41,7 @@ describe("diffeo", () => {
     expect(JSON.parse(stdout).statistics.positions).toBe(20);
   });
 
-  it("is a file that is there before the build, since npm links no other, and says then what to do", () => {
+  it("exists before the build, so that npm links it, and then says what to do", () => {
     const folder = mkdtempSync(join(tmpdir(), "diffeo-unbuilt-"));
     const file = join(folder, bin.diffeo);
     mkdirSync(dirname(file), { recursive: true });

@@ -33,7 +33,7 @@ const file = (name: string, text: string): string => {
 };
 
 describe("diffeo check", () => {
-  it("finds a built-in map in order and says so", async () => {
+  it("reports that a built-in map passes", async () => {
     const { stdout, code } = await diffeo("check", "--map", "additiveLogistic");
     expect(stdout).toContain("additive logistic: all checks passed");
     expect(stdout).toContain("Reverse(φ(X)) = φ(Reverse(X)), drift");
@@ -49,14 +49,14 @@ describe("diffeo check", () => {
     expect(code).toBe(0);
   });
 
-  it("trusts a map whose three functions agree, from a file that lies far from any copy of the library", async () => {
+  it("accepts a map whose three functions agree, from a file outside of any copy of the library", async () => {
     const text = doubled().replace(graph, '"diffeo/graph"');
     const { stdout, code } = await startDiffeo("check", "--map", file("good.mjs", text)).ended;
     expect(stdout).toContain("doubled exp: all checks passed");
     expect(code).toBe(0);
   });
 
-  it("takes a map at events of the size that it is told", async () => {
+  it("checks a map on events of the specified size", async () => {
     const path = file("sized.mjs", doubled());
     const { stdout } = await diffeo("check", "--map", path, "--event", "3", "--json");
     const [{ properties }] = JSON.parse(stdout);
@@ -84,7 +84,7 @@ describe("diffeo check", () => {
     expect(code).toBe(3);
   });
 
-  it("says what a module lacks, which names there are, and how usage was wrong", async () => {
+  it("reports what a module lacks, the available names, and wrong usage", async () => {
     const lacking = await diffeo(
       "check",
       "--map",

@@ -131,7 +131,7 @@ describe("an output that is an input is refused", () => {
   });
 });
 
-describe("a file that is there", () => {
+describe("an existing file", () => {
   const mine = at("mine.txt");
   it.each([
     [
@@ -149,7 +149,7 @@ describe("a file that is there", () => {
     ["density score", ["density", "score", "--model", density, "--data", table, "--out", mine]],
   ])("is kept by %s", async (_, words) => refused(words, /mine\.txt already exists\. .*--force/));
 
-  it("is kept as a packed set, as a part of one, as a model and as a README", async () => {
+  it("is kept if it is a packed set, a held-out part, a model or a README", async () => {
     const data = (...more: string[]): string[] => [
       "chess",
       "data",
@@ -178,7 +178,7 @@ describe("a file that is there", () => {
     );
   });
 
-  it("is replaced with --force, and a picture by a picture without", async () => {
+  it("is replaced with --force; a picture is replaced by a picture without it", async () => {
     const sample = (...more: string[]): Promise<Ended> =>
       diffeo("chess", "sample", "--model", model, "--steps", "2", "--count", "1", ...more);
     writeFileSync(at("old.fen"), "old");
@@ -196,7 +196,7 @@ describe("a file that is there", () => {
   });
 });
 
-describe("sizes that cannot be", () => {
+describe("impossible sizes", () => {
   const out = at("nowhere/deep");
   it.each([
     ["chess", "sample", "--count", "1e12", "--out", join(out, "a.fen")],
@@ -236,14 +236,14 @@ describe("sizes that cannot be", () => {
   });
 });
 
-describe("words without end", () => {
+describe("very long arguments", () => {
   const long = "9".repeat(100_000);
   it.each([
     ["an option's value", ["chess", "sample", "--count", long]],
     ["an option", ["chess", "sample", `--${long}`]],
     ["a command", ["chess", long]],
     ["a choice", ["density", "fit", "--loss", long]],
-  ])("are cut where they are repeated: %s", async (_, words) => {
+  ])("are shortened where they are repeated: %s", async (_, words) => {
     const { code, stdout, stderr } = await diffeo(...words);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(/^error: .*9999…/);
@@ -252,14 +252,14 @@ describe("words without end", () => {
   });
 });
 
-it("an interruption is exit code 130, and leaves no folder behind", async () => {
+it("an interruption gives exit code 130, and leaves no folder behind", async () => {
   const words = ["chess", "sample", "--model", model, "--out", at("stopped/a.fen")];
   const { code, stderr } = await diffeoWith({ signal: AbortSignal.abort() }, ...words);
   expect([code, stderr]).toEqual([130, "diffeo: interrupted\n"]);
   expect(existsSync(at("stopped"))).toBe(false);
 });
 
-it("rows of numbers are text in pieces that grow neither with them nor with their columns, and are read back as they are", () => {
+it("rows of numbers become text in pieces of bounded size, and are read back exactly", () => {
   const table = {
     columns: ["a", 'b "c"'],
     rows: 2500,
@@ -280,7 +280,7 @@ it("rows of numbers are text in pieces that grow neither with them nor with thei
   ]);
 });
 
-it("- is not taken for a file's name", async () => {
+it("- is not used as a file name", async () => {
   const { code, stderr } = await diffeo(
     "chess",
     "sample",
@@ -298,7 +298,7 @@ it("- is not taken for a file's name", async () => {
   expect(existsSync("-")).toBe(false);
 });
 
-it("positions are read from what is given as standard input", async () => {
+it("positions are read from the given standard input", async () => {
   const { stdout } = await diffeoWith(
     { stdin: "4k3/8/8/8/8/8/8/4K3\n" },
     "chess",
@@ -309,7 +309,7 @@ it("positions are read from what is given as standard input", async () => {
   expect(JSON.parse(stdout).files).toEqual([{ name: "standard input", format: "fen", rows: 1 }]);
 });
 
-it("what killed processes left half written is tidied by the next command, and nothing else", async () => {
+it("the next command deletes partly written files of killed processes, and nothing else", async () => {
   const gone = Number(execFileSync(process.execPath, ["-p", "process.pid"], { encoding: "utf8" }));
   const left = (name: string): string => {
     const path = at(`tidy/${name}`);
@@ -379,8 +379,8 @@ it("what killed processes left half written is tidied by the next command, and n
   expect(existsSync(mine)).toBe(true);
 });
 
-describe("help and errors of usage", () => {
-  it("go where they belong, with their code", async () => {
+describe("help and usage errors", () => {
+  it("go to the right stream, with the right exit code", async () => {
     expect(await diffeo("--help")).toMatchObject({
       code: 0,
       stderr: "",

@@ -120,7 +120,7 @@ const tableModel = () =>
   );
 
 describe("a page of all packages", () => {
-  it("is built from their sources as from what is published", async () => {
+  it("is the same built from sources and from the published packages", async () => {
     const { site, files } = await siteOf("source", join(house, "node_modules"), ["diffeo-source"]);
     expect(files).toContain(join(house, "packages/chess/src/diffusion/sample.ts"));
     expect(files.filter((path) => /packages\/\w+\/dist\//.test(path))).toEqual([]);
@@ -128,7 +128,7 @@ describe("a page of all packages", () => {
     expect(scriptsWith(site, /is not a density written by diffeo/)).toHaveLength(1);
   });
 
-  it("loads models from bytes, samples chess positions, draws rows, fits a table and draws from a posterior", async () => {
+  it("loads models from bytes, samples chess positions, samples rows, fits a table and samples a posterior", async () => {
     const { site, files } = await siteOf("published", join(built(), "node_modules"), []);
     expect(files).toContain(join(built(), "packages/chess/dist/diffusion/sample.js"));
     expect(files.filter((path) => /packages\/\w+\/src\//.test(path))).toEqual([]);

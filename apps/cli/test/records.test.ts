@@ -93,7 +93,7 @@ describe("chess report", () => {
     ["no JSON", "[", /it is not JSON/],
   ])("refuses a record with %s", (_, content, message) => refused("chess", content, message));
 
-  it("takes away what a process that is gone has left half written, beside the page and beside the records", async () => {
+  it("deletes partly written files of an ended process, next to the page and next to the records", async () => {
     const study = join(house, "deep/study");
     writeFileSync(join(study, "runs/eulerMaruyama-1.json"), JSON.stringify(good));
     // No process has this number.

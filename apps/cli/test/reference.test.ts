@@ -6,7 +6,7 @@ import { printed } from "./run.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
-it("every command has an example, every example is a call, and docs/reference/cli.md is current", () => {
+it("every command has an example, every example is a valid call, and docs/reference/cli.md is current", () => {
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
     ["--conditions=diffeo-source", "--import", "tsx", "apps/cli/test/reference.ts", "--check"],
@@ -15,7 +15,7 @@ it("every command has an example, every example is a call, and docs/reference/cl
   expect({ stdout, stderr, status }).toEqual({ stdout: "", stderr: "", status: 0 });
 });
 
-it("examples end the help of a command", async () => {
+it("the help of a command ends with examples", async () => {
   expect(await printed("queue", "--help")).toMatch(
     /\nExample:\n {2}diffeo queue --queue redis:\/\/host:6379\n$/,
   );

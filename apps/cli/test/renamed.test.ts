@@ -4,7 +4,7 @@ import { diffeo } from "./run.ts";
 
 const missing = ["--model", "/nowhere/at/all"];
 
-describe("an old word does what the new one does, after a notice", () => {
+describe("an old name does the same as the new one, after a notice", () => {
   it.each([
     [
       ["table", "score", "rows.csv", ...missing],
@@ -50,7 +50,7 @@ describe("an old word does what the new one does, after a notice", () => {
     });
   });
 
-  it("and is in no help", async () => {
+  it("and is not in any help", async () => {
     expect((await diffeo("table", "--help")).stdout).not.toMatch(/^ +score/m);
     expect((await diffeo("chess", "sample", "--help")).stdout).not.toContain("--method");
   });

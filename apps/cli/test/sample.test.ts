@@ -17,7 +17,7 @@ const draw = (...more: readonly string[]) =>
 const few = ["--count", "6", "--steps", "5"];
 
 describe("diffeo sample", () => {
-  it("writes points of the simplex as CSV, says what it found in the file, and gives the same for the same seed", async () => {
+  it("writes points of the simplex as CSV, describes the file, and gives the same result for the same seed", async () => {
     const out = join(folder, "y.csv");
     const { stdout, stderr, code } = await draw(
       "--map",
@@ -60,7 +60,7 @@ describe("diffeo sample", () => {
     ).toBe(2);
   });
 
-  it("prints JSON, takes another SDE, another method, w and a map of one's own", async () => {
+  it("prints JSON, and accepts another SDE, another solver, w and a custom map", async () => {
     const own = join(folder, "twice.mjs");
     const graph = JSON.stringify(
       fileURLToPath(new URL("../../../packages/diffeo/src/graph/index.ts", import.meta.url)),
@@ -101,7 +101,7 @@ describe("diffeo sample", () => {
     expect(readFileSync(own, "utf8")).toBe(before);
   });
 
-  it("draws other samples by every option that says how", async () => {
+  it("gives different samples for every option of the sampler", async () => {
     const ways = [
       ...[
         [],
@@ -139,7 +139,7 @@ describe("diffeo sample", () => {
     });
   });
 
-  it("feeds a network of whole steps", async () => {
+  it("calls a network with integer time steps", async () => {
     const network = ["sample", "--score", `${files}whole-time.onnx`, "--predicts", "noise", ...few];
     const { stdout, code } = await diffeo(...network, "--time", "999");
     expect(stdout.split("\n")).toHaveLength(8);
@@ -223,7 +223,7 @@ describe("diffeo sample", () => {
     expect(code).toBe(exit);
   });
 
-  it("writes nothing where it failed", async () => {
+  it("writes nothing if it fails", async () => {
     const out = join(folder, "none.csv");
     const { code } = await diffeo(
       "sample",

@@ -132,7 +132,7 @@ describe("a program that imports the library sends nothing and leaves no file", 
 describe("commands send nothing and leave no file", () => {
   const rows = Array.from({ length: 60 }, (_, i) => `${(i * 7) % 11},${(i * i) % 13}`);
 
-  it("that fit, export and sample a table, the last in processes", () => {
+  it("that fit, export and sample a table, sampling in several processes", () => {
     writeFileSync(join(folder, "rows.csv"), `secret,other\n${rows.join("\n")}\n`);
     const fit = ["rows.csv", "--out", "a.model", "--steps", "1", "--no-evaluate"];
     expect(watch(command, "table", "fit", ...fit)).toMatchObject(silent);
@@ -145,7 +145,7 @@ describe("commands send nothing and leave no file", () => {
   });
 });
 
-it.runIf(traceable)("a lookup and a connection would be seen", () => {
+it.runIf(traceable)("the check detects a lookup and a connection", () => {
   const text = `import net from "node:net"; net.connect(9, "localhost").on("error", () => {});`;
   const { calls } = watch(script("connect.mjs", text));
   expect(calls).toContainEqual(expect.stringMatching(lookups));

@@ -169,7 +169,7 @@ for (const setting of settings)
         expect(driftError(setting, lemmaAt(spread, phi), spread, CORRECT)).toBeLessThan(TOLERANCE);
       });
 
-    it("has points near every part of the boundary among those", () => {
+    it("includes points near every part of the boundary", () => {
       const all = SPREADS.flatMap((spread) => pointsOf(setting, spread).squares.map(({ y }) => y));
       expect(Math.min(...all.map((y) => Math.min(...y)))).toBeLessThan(1e-20);
       expect(Math.max(...all.map((y) => Math.max(...y)))).toBeGreaterThan(1 - 1e-6);
@@ -178,7 +178,7 @@ for (const setting of settings)
       );
     });
 
-    it("has that drift in y too, where the process is given y and finds x itself", () => {
+    it("has the same drift if the process is given y and computes x itself", () => {
       const { shape, t, squares, rank } = pointsOf(setting, 1);
       const y = Float64Array.from(squares.flatMap((square) => square.y));
       const process = reversePush(sde, general, field(rank));
@@ -186,7 +186,7 @@ for (const setting of settings)
       expect(driftError(setting, lemma, 1, CORRECT)).toBeLessThan(TOLERANCE);
     });
 
-    it("does not have it as printed, with the forward drift, and misses exactly the score", () => {
+    it("differs from the printed form with the forward drift by exactly the score term", () => {
       for (const spread of [0.3, 1, 3]) {
         const lemma = lemmaAt(spread);
         expect(driftError(setting, lemma, spread, { drift: "forward", sign: 1 })).toBeGreaterThan(
@@ -207,7 +207,7 @@ for (const setting of settings)
       }
     });
 
-    it("does not have it with the other sign of ½g²(2y − 1)", () => {
+    it("differs from the form with the other sign of ½g²(2y − 1)", () => {
       for (const spread of [0.3, 1, 3])
         expect(
           driftError(setting, lemmaAt(spread), spread, { drift: "reverse", sign: -1 }),

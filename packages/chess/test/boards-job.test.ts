@@ -19,7 +19,7 @@ const boards = {
   },
 };
 
-it("give boards and frames that are read back, and refuses bytes that are not boards", () => {
+it("serialise boards and frames exactly, and refuse bytes that are not boards", () => {
   const bytes = boardsKind.serialize(boards);
   expect(boardsKind.parse(bytes, "a result")).toEqual(boards);
   const { trace: _, ...plain } = boards;
@@ -30,7 +30,7 @@ it("give boards and frames that are read back, and refuses bytes that are not bo
     expect(() => boardsKind.parse(wrong, "a result")).toThrow("a result does not contain boards");
 });
 
-it("are held to the number of boards, and to frames", () => {
+it("are checked for the number of boards, and for frames", () => {
   const job = { count: 2, frames: 2 } as never;
   const inputs = {} as never;
   expect(boardsKind.misfit(boards, job, inputs)).toBeUndefined();

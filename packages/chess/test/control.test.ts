@@ -61,7 +61,7 @@ describe("a condition on a board", () => {
       ["balance>=4", "balance<4"],
       "no board has balance>=4 and balance<4. Set balance from -576 to 576",
     ],
-  ])("is refused where no board meets it: %j", async (texts, message) => {
+  ])("is refused if no board can meet it: %j", async (texts, message) => {
     const conditions = texts.map(parseCondition);
     expect(() => requirePossible(conditions)).toThrow(message);
     const never = () => Promise.reject(new Error("drawn"));
@@ -86,7 +86,7 @@ describe("guidance", () => {
       threads: 1,
     });
 
-  it("makes other boards of the same noise; those of one kind share a graph, and each gives what it gives alone", async () => {
+  it("gives different boards from the same noise; conditions of one kind share a graph, with the same results as alone", async () => {
     const { counted, traced } = countedModel(tinyModel());
     const draw = await openBoards(counted, { threads: 1 });
     const led = async (texts: readonly string[], guideStrength = 1): Promise<Uint8Array> =>
@@ -107,7 +107,7 @@ describe("guidance", () => {
     await draw.dispose();
   });
 
-  it("refuses what leads nowhere, and models without a posterior of classes", async () => {
+  it("refuses conditions that cannot guide, and models without a posterior of classes", async () => {
     await expect(drawn("posterior", "legal")).rejects.toThrow('"legal" cannot guide');
     await expect(drawn("posterior", "Q!=1")).rejects.toThrow(
       "Guide by pieces, white, black, balance or a piece",
@@ -129,7 +129,7 @@ describe("rejection", () => {
     conditions.every(({ holds }) => holds(boardAt(all, i))),
   );
 
-  it("gives the first boards that meet all conditions, whatever the batch, and says how many were drawn", async () => {
+  it("gives the first boards that meet all conditions, for any batch size, and reports how many were sampled", async () => {
     expect(passing.length).toBeGreaterThan(20);
     for (const batch of [1, 7, 64, 400]) {
       const { positions, drawn } = await drawAccepted(draw, {
@@ -146,7 +146,7 @@ describe("rejection", () => {
     }
   });
 
-  it("draws rounds of one size, for which the network is compiled once", async () => {
+  it("samples rounds of one size, for which the network is compiled once", async () => {
     const sizes: number[] = [];
     const counting = (first: number, count: number): Promise<Boards> => {
       sizes.push(count);
@@ -158,7 +158,7 @@ describe("rejection", () => {
     expect(new Set(sizes)).toEqual(new Set([8, 10]));
   });
 
-  it("stops at the limit with what it has", async () => {
+  it("stops at the limit with the boards found so far", async () => {
     const tries = passing[4] + 1;
     const { positions, drawn } = await drawAccepted(draw, {
       count: 15,
@@ -173,7 +173,7 @@ describe("rejection", () => {
     expect((await drawAccepted(draw, { count: 3, conditions: never, batch: 50 })).drawn).toBe(300);
   });
 
-  it("samples the requested number where there are no conditions", async () => {
+  it("samples the requested number if there are no conditions", async () => {
     const { positions, drawn, exits } = await drawAccepted(draw, {
       count: 9,
       conditions: [],
@@ -214,7 +214,7 @@ describe("a trace", () => {
     }
   });
 
-  it("does not depend on batches, and cannot have more frames than steps and the board", async () => {
+  it("does not depend on batches, and has at most one frame per step and one for the board", async () => {
     const { threads, ...call } = options;
     const draw = await openBoards(tinyModel(), { threads });
     const whole = await draw({ ...call, frames: 4 });
@@ -246,7 +246,7 @@ describe("a trace", () => {
     expect(Array.from({ length: 5 }, (_, i) => fen(i))).toEqual(file.fen);
   });
 
-  it("keeps the likeliest class in front of its rounding", () => {
+  it("keeps the most probable class in spite of rounding", () => {
     const weights = fc.array(fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })), {
       minLength: CLASSES,
       maxLength: CLASSES,

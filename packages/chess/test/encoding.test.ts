@@ -42,7 +42,7 @@ describe("the code points of a square", () => {
       }
   });
 
-  it("are taken by φ to the softened one-hot, and back", () => {
+  it("are mapped by φ to the softened one-hot vector, and back", () => {
     // One board whose squares go through the classes in turn.
     const x = new Float64Array(64 * 12);
     for (let square = 0; square < 64; square++)
@@ -80,7 +80,7 @@ describe("the encoding of positions", () => {
     );
   });
 
-  it("is decoded alike from x and from y where there is noise, and as the mixture's largest share", () => {
+  it("is decoded equally from noisy x and y, as the largest share of the mixture", () => {
     const noisy = normal(key("noise"), [20, 8, 8, 12], { dtype: "float64" }).data.map(
       (z, i) => x[i] + 0.7 * z,
     );
@@ -97,7 +97,7 @@ describe("the encoding of positions", () => {
     }
   });
 
-  it("survives logits of any size", () => {
+  it("is correct for logits of any size", () => {
     const huge = new Float64Array(768).fill(-1e3);
     huge[5] = 1e3;
     expect(encoding.decode(huge)[0]).toBe(5);
@@ -106,7 +106,7 @@ describe("the encoding of positions", () => {
     expect(encoding.mixture(huge)[13 + 12]).toBe(1);
   });
 
-  it("refuses what is not a number", () => {
+  it("refuses NaN", () => {
     expect(() => encoding.decode(new Float64Array(768).fill(Number.NaN))).toThrow("site 0 is NaN");
   });
 });
@@ -127,7 +127,7 @@ describe("other categorical data", () => {
     expect(small.phi.eventRank).toBe(2);
   });
 
-  it("say what is wrong with their numbers", () => {
+  it("name errors in their numbers", () => {
     expect(() => standardise([0.5, 0.4], { grid: [2] })).toThrow("sum to 0.9");
     expect(() => standardise([0, 1], { grid: [2] })).toThrow("no spread");
     expect(() => standardise([0.5, 0.5], { grid: [2], epsilon: 0.5 })).toThrow(
@@ -150,7 +150,7 @@ describe("other categorical data", () => {
     expect(() => encoding.decode(new Float32Array(100))).toThrow("not complete grids [8, 8, 12]");
   });
 
-  it("are not taken for chess", () => {
+  it("are not accepted as chess", () => {
     requireChess(encoding);
     const grid = [8, 8];
     const other = standardise([0.2, 0.2, 0.6], { grid });

@@ -22,7 +22,7 @@ describe("FEN", () => {
     ]);
   });
 
-  it("gives back every board it writes", () => {
+  it("reads every board that it writes", () => {
     fc.assert(
       fc.property(fc.oneof(anyBoard, sparseBoard), (board) => {
         expect(parseFen(formatFen(board))).toEqual(board);
@@ -30,7 +30,7 @@ describe("FEN", () => {
     );
   });
 
-  it("writes every placement of real games as it read it", async () => {
+  it("reproduces every placement of real games", async () => {
     const positions = await somePositions(3000);
     for (let i = 0; i < positions.count; i++) {
       const fen = formatFullFen(boardAt(positions, i));
@@ -38,7 +38,7 @@ describe("FEN", () => {
     }
   });
 
-  it("writes digits as few as can be", () => {
+  it("writes as few digits as possible", () => {
     expect(formatFen(parseFen(START))).toBe(START);
     expect(formatFen(new Uint8Array(64).fill(12))).toBe("8/8/8/8/8/8/8/8");
   });
@@ -70,14 +70,14 @@ describe("FEN", () => {
     [' id "start;', 54, "id"],
     [" 0 1 2", 58, "2"],
     [" -1 1", 54, "-1"],
-  ])("takes %j for operations of EPD, or says where they end", (rest, column, word) => {
+  ])("accepts %j as EPD operations, or names the place of the error", (rest, column, word) => {
     const problem = scanFen(`${START} w KQkq -${rest}`, new Uint8Array(64), { operations: true });
     expect(problem && [problem.column, problem.cause]).toEqual(
       column && [column, `"${word}" is not an EPD operation`],
     );
   });
 
-  it("tells the side to move", () => {
+  it("reads the side to move", () => {
     const texts = [
       `${START} w - - 0 1`,
       `${START} b`,
@@ -108,7 +108,7 @@ describe("FEN", () => {
     [`${START} w KQkq e5`, 52, '"e5" is not a valid en passant field'],
     [`${START} w KQkq - -1 1`, 54, '"-1" is not a valid half-move count'],
     [`${START} w KQkq - 0 1 2`, 58, '"2" follows the sixth field'],
-  ])("says what is wrong with %j, and in which column", (text, column, cause) => {
+  ])("names the error in %j, and its column", (text, column, cause) => {
     const problem = scanFen(text, new Uint8Array(64));
     expect(problem).toMatchObject({ column, cause });
     expect(problem?.remedy).not.toBe("");
@@ -117,7 +117,7 @@ describe("FEN", () => {
 });
 
 describe("packing", () => {
-  it("takes 32 bytes a position and loses nothing", () => {
+  it("takes 32 bytes per position without loss", () => {
     fc.assert(
       fc.property(fc.array(anyBoard, { maxLength: 5 }), (boards) => {
         const classes = Uint8Array.from(boards.flatMap((b) => [...b]));
@@ -131,7 +131,7 @@ describe("packing", () => {
     );
   });
 
-  it("refuses half a board", () => {
+  it("refuses an incomplete board", () => {
     expect(() => pack(new Uint8Array(SQUARES + 32))).toThrow("96 squares are not a multiple of 64");
   });
 });

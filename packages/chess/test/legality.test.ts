@@ -27,12 +27,12 @@ const oneKingEach = (board: Board): Board =>
   board.map((k, square) => (k % 6 === 5 && board.indexOf(k) < square ? k - 1 : k));
 
 describe("attacks", () => {
-  it("are those of chess.js on any board with one king of a colour", () => {
+  it("agree with chess.js on any board with one king of a colour", () => {
     const boards = fc.oneof(anyBoard, sparseBoard).map(oneKingEach);
     fc.assert(fc.property(boards, expectAttacksOfChessJs), { numRuns: 60 });
   });
 
-  it("are those of chess.js on positions of games", async () => {
+  it("agree with chess.js on positions of games", async () => {
     const positions = await somePositions(60);
     for (let i = 0; i < positions.count; i++) expectAttacksOfChessJs(boardAt(positions, i));
   });
@@ -97,7 +97,7 @@ describe("strict legality", () => {
 });
 
 describe("moves", () => {
-  it("are those of chess.js without castling, en passant and promotions to less than a queen", async () => {
+  it("agree with chess.js without castling, en passant and underpromotion", async () => {
     const positions = await somePositions(120);
     const out = new Uint16Array(MOST_MOVES);
     for (let i = 0; i < positions.count; i++) {
@@ -114,7 +114,7 @@ describe("moves", () => {
     }
   });
 
-  it("can be taken back", async () => {
+  it("can be undone", async () => {
     const positions = await somePositions(50);
     const out = new Uint16Array(MOST_MOVES);
     for (let i = 0; i < positions.count; i++) {

@@ -37,7 +37,7 @@ const KINGS = "4k3/8/8/8/8/8/8/4K3";
 const games = playouts(2000, key("games"), { perGame: 1, plies: 60 });
 
 describe("distances of histograms", () => {
-  it("are known for moved masses", () => {
+  it("have known values for moved masses", () => {
     expect(histogram([0, 1, 1, 9], 4)).toEqual(Float64Array.of(0.25, 0.5, 0, 0.25));
     expect(histogram([7, 0, 7, 1, 7, 1], 2, 1, 2)).toEqual(Float64Array.of(1 / 3, 2 / 3));
     expect(totalVariation([0.5, 0.5, 0], [0, 0.5, 0.5])).toBe(0.5);
@@ -63,7 +63,7 @@ describe("distances of histograms", () => {
 });
 
 describe("material", () => {
-  it("is counted by type, colour of square, file and worth", () => {
+  it("is counted by type, colour of square, file and value", () => {
     // White: king, queen, bishops on c1 (dark) and f1 (light), pawns a2 and a3. Black: king,
     // knight, rook, bishop f8 (dark).
     const m = materialOf(boards("4kb1r/8/6n1/8/8/P7/P7/2BQKB2"));
@@ -88,7 +88,7 @@ describe("marginals", () => {
     ).toBe(1);
   });
 
-  it("are kept by independent squares, and nothing else is", () => {
+  it("are the only statistic that independent squares preserve", () => {
     const drawn = independentSquares(squareMarginals(games), 2000, key(1));
     expect(marginalDistance(squareMarginals(drawn), squareMarginals(games))).toBeLessThan(0.03);
     expect(Math.abs(covarianceCosine(crossCovariance(drawn), crossCovariance(games)))).toBeLessThan(
@@ -99,7 +99,7 @@ describe("marginals", () => {
 });
 
 describe("the cross-square covariance", () => {
-  it("is that of the one-hot vectors, square by square, without a square's own block", () => {
+  it("is the covariance of the one-hot vectors between different squares", () => {
     fc.assert(
       fc.property(fc.array(sparseBoard, { minLength: 1, maxLength: 4 }), (list) => {
         const positions = pack(Uint8Array.from(list.flatMap((b) => [...b])));
@@ -146,7 +146,7 @@ describe("the cross-square covariance", () => {
 });
 
 describe("nearest neighbours", () => {
-  it("are at the Hamming distance of the nearest board", () => {
+  it("have the Hamming distance of the nearest board", () => {
     const sets = fc.array(fc.oneof(anyBoard, sparseBoard), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(sets, sets, (a, b) => {
@@ -161,7 +161,7 @@ describe("nearest neighbours", () => {
     );
   });
 
-  it("are found where they are nearer by one square, on whichever rank", () => {
+  it("are found if they are nearer by one square, on any rank", () => {
     const off = (count: number, rank: number): number[] =>
       [...parseFen(START)].map((own, i) =>
         i >= 8 * rank && i < 8 * rank + count ? 13 - own : own,
@@ -205,13 +205,13 @@ describe("the two-sample test", () => {
       ["4k1n1/8/8/8/8/8/8/3QK3", "3qk3/8/8/8/8/8/8/4K1N1"],
       ["4k3/8/8/8/8/8/8/3QK1N1", "3qk1n1/8/8/8/8/8/8/4K3"],
     ],
-  ])("tells %s", (_, these, those) => {
+  ])("distinguishes %s", (_, these, those) => {
     const of = (fens: readonly string[]) =>
       materialOf(boards(...Array.from({ length: 60 }, (_, i) => fens[i % fens.length])));
     expect(twoSampleAuc(of(these), of(those), key(1))).toBeGreaterThan(0.95);
   });
 
-  it("stays finite where one look is enough", () => {
+  it("stays finite for separable boards", () => {
     const few = pack(
       Uint8Array.from(Array.from({ length: 50 }, () => [...parseFen(KINGS)]).flat()),
     );
@@ -223,7 +223,7 @@ describe("the two-sample test", () => {
 });
 
 describe("all measures", () => {
-  it("of two boards against the same two are perfect", () => {
+  it("are perfect for two boards compared with themselves", () => {
     const two = boards(START, KINGS);
     const m = measure(two, referenceOf(two), { key: key(0) });
     expect(m).toMatchObject({
@@ -247,7 +247,7 @@ describe("all measures", () => {
     expect(m.covarianceCosine).toBeCloseTo(1, 12);
   });
 
-  it("of known faults are known", () => {
+  it("have known values for known faults", () => {
     const reference = referenceOf(boards(KINGS, KINGS, KINGS, KINGS));
     const m = measure(
       boards(KINGS, KINGS, "4k3/8/8/8/8/8/8/3QK3", "8/8/8/8/8/8/8/4K3"),
@@ -273,7 +273,7 @@ describe("all measures", () => {
     expect(m.typesDistance).toBeCloseTo(0.5 / 12, 12);
   });
 
-  it("look at the whole range of distances, and at as many boards of each kind as there are", () => {
+  it("cover the whole range of distances, and an equal number of boards of each kind", () => {
     // 0 to 20 squares off a board that training has.
     const samples = pack(
       Uint8Array.from(
@@ -333,7 +333,7 @@ describe("standard errors", () => {
     return meanAndSd(figures).sd;
   };
 
-  it("are the spread of the figures over samples", () => {
+  it("equal the spread of the measures over samples", () => {
     const mean = (v: readonly number[]): number => meanAndSd(v).mean;
     const coins = (u: Float32Array): number[] => Array.from(u, (x) => (x < 0.9 ? 1 : 0));
     expect(spread(mean, coins, 400) / shareError(0.9, 400)).toBeCloseTo(1, 1);
@@ -347,7 +347,7 @@ describe("standard errors", () => {
     );
   });
 
-  it("of an AUC are those of scores with the distribution that the formula assumes", () => {
+  it("are right for the AUC of scores with the distribution that the formula assumes", () => {
     // Exponential scores with means 1 and 3: A = 3/4.
     const area = (v: readonly number[]): number => areaUnderCurve(v.slice(0, 100), v.slice(100));
     const scores = (u: Float32Array): number[] =>
@@ -355,14 +355,14 @@ describe("standard errors", () => {
     expect(spread(area, scores, 200) / aucError(0.75, 100, 100)).toBeCloseTo(1, 1);
   });
 
-  it("of what never happened are not zero, and of equal values are", () => {
+  it("are positive for a share of 0, and zero for equal values", () => {
     expect(shareError(1, 200)).toBeCloseTo(1 / 203, 3);
     expect(sdError([2, 2, 2])).toBe(0);
   });
 });
 
 describe("statistics", () => {
-  it("of the two boards are known", () => {
+  it("have known values for two boards", () => {
     const s = statisticsOf(boards(START, KINGS), Uint8Array.of(0, 1));
     expect(s.pieces).toMatchObject({ mean: 17, sd: 15 });
     expect(s.pieces.histogram_2_to_32).toEqual([0.5, ...new Array(29).fill(0), 0.5]);
@@ -388,7 +388,7 @@ if (realData) {
       read = await readPositions(files.positions);
     });
 
-    it("has the statistics of its statistics file, digit by digit", async () => {
+    it("has the statistics in its statistics file, digit by digit", async () => {
       const { positions, sides } = read;
       const wanted = JSON.parse(await readFile(files.statistics, "utf8"));
       const { source, ...rest } = wanted;
@@ -396,7 +396,7 @@ if (realData) {
       expect(statisticsOf(positions, sides)).toMatchObject(rest);
     });
 
-    it("has measures near the published floor and independent columns", () => {
+    it("has measures near the published floor and those of independent squares", () => {
       // The published column looked for neighbours among 100,000 positions: those that are left of
       // these.
       const positions = range(read.positions, 0, 105_000);
@@ -423,7 +423,7 @@ if (realData) {
 }
 
 describe("a set of positions", () => {
-  it("holds each board once and finds all of them", () => {
+  it("contains each board once and finds all of them", () => {
     // More than its first table holds.
     const positions = independentSquares(squareMarginals(games), 3000, key("set"));
     const set = new PositionSet();

@@ -10,7 +10,7 @@ const board = parseFen("????k???/pppppppp/8/8/????????/8/PPPPPPPP/????K???", { u
 const options = { particles: 6, steps: 4, key: key(3), threads: 1 } as const;
 
 describe("completeByParticles", () => {
-  it("keeps known squares, counts how many held by themselves, and gives the same for the same key in any batch", async () => {
+  it("keeps known squares, counts how many were right before, and gives the same boards for the same key and any batch size", async () => {
     const [one, other] = await Promise.all(
       [6, 3].map((batch) => completeByParticles(tinyModel(), board, { ...options, batch })),
     );
@@ -27,7 +27,7 @@ describe("completeByParticles", () => {
     expect(one.scoreEvaluations).toBe(5);
   });
 
-  it("opened once, traces the network no more for another board, and gives what a fresh one gives", async () => {
+  it("does not trace the network again for another board, and gives the result of a fresh one", async () => {
     const model = tinyModel();
     const { counted, traced } = countedModel(model);
     const complete = openParticleBoards(counted, { threads: 1 });
@@ -45,7 +45,7 @@ describe("completeByParticles", () => {
     await expect(complete(board, call)).rejects.toThrow("this particle sampler is disposed");
   });
 
-  it("moves boards by the guidance and the drift scale that are set", async () => {
+  it("depends on the guidance and the drift scale", async () => {
     const plain = await completeByParticles(tinyModel(), board, options);
     for (const how of [{ guidance: 4 }, { driftScale: 1.3 }])
       expect(
@@ -53,7 +53,7 @@ describe("completeByParticles", () => {
       ).not.toEqual(plain.positions);
   });
 
-  it("needs a network that gives posteriors, and a whole board", async () => {
+  it("needs a network that predicts posteriors, and a complete board", async () => {
     await expect(completeByParticles(tinyModel("noise"), board, options)).rejects.toThrow(
       /has no posterior/,
     );

@@ -27,7 +27,7 @@ describe("an SVG of boards", () => {
     expect(svg).toContain('<use href="#diffeo-black-q" transform="translate(300 0)"/>');
   });
 
-  it("is balanced XML, whatever the captions say", () => {
+  it("is well-formed XML for any captions", () => {
     const svg = sheetSvg(
       [
         { board: START, caption: 'a < b & "c"\nd' },
@@ -42,7 +42,7 @@ describe("an SVG of boards", () => {
     expect(svg).toContain("&lt;T&gt;");
   });
 
-  it("draws a mixture with opacities, the likeliest on top", () => {
+  it("draws a mixture with opacities, the most probable piece on top", () => {
     const svg = boardSvg({ board: mixture() });
     expect(svg.match(/<use [^>]*>/g)).toEqual([
       '<use href="#diffeo-black-k" transform="translate(0 0)" opacity="0.33"/>',
@@ -61,7 +61,7 @@ describe("an SVG of boards", () => {
     expect(() => sheetSvg([])).toThrow("the sheet has no boards");
   });
 
-  it("becomes a PNG of its size times the zoom", () => {
+  it("converts to a PNG of its size times the zoom", () => {
     const svg = sheetSvg([{ board: START }, { board: START }], { columns: 2, size: 100 });
     const png = Buffer.from(renderPng(svg, 2));
     expect(png.subarray(1, 4).toString()).toBe("PNG");
@@ -74,7 +74,7 @@ describe("an SVG of boards", () => {
 });
 
 describe("boards in a terminal", () => {
-  it("are letters without colour, side by side as far as they fit", () => {
+  it("are letters without colour, as many side by side as fit", () => {
     const kings = { board: parseFen("4k3/8/8/8/8/8/8/4K3"), caption: "kings" };
     const text = ansiBoards([kings, { board: START, caption: "start" }, kings], {
       colour: false,
@@ -100,13 +100,13 @@ describe("boards in a terminal", () => {
     ]);
   });
 
-  it("have glyphs with colour, and every line ends plain", () => {
+  it("have coloured glyphs, and every line resets the colour", () => {
     const lines = ansiBoards([{ board: START }]).split("\n");
     expect(lines[0].match(/[♜♞♝♛♚]/gu)?.join("")).toBe("♜♞♝♛♚♝♞♜");
     for (const line of lines.slice(0, 8)) expect(line.endsWith("\u001b[0m")).toBe(true);
   });
 
-  it("show the likeliest piece of a mixture, and none where none is likely", () => {
+  it("show the most probable piece of a mixture, and none if none is probable", () => {
     expect(ansiBoards([{ board: mixture() }], { colour: false }).startsWith("Q . .")).toBe(true);
   });
 });

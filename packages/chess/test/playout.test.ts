@@ -13,7 +13,7 @@ import { meanAndSd } from "../src/measure/histogram.ts";
 describe("playouts", () => {
   const positions = playouts(2000, key("playouts"));
 
-  it("are a function of the key, and more of them begin with the same", () => {
+  it("are a function of the key, and a longer list begins with a shorter one", () => {
     const few = playouts(200, key("playouts"));
     expect(playouts(200, key("playouts"))).toEqual(few);
     expect(few.bytes).toEqual(range(positions, 0, 200).bytes);
@@ -25,7 +25,7 @@ describe("playouts", () => {
     expect(legalityShares(positions).legal).toBe(1);
   });
 
-  it("have from few pieces to all, and sides about even", () => {
+  it("have from few pieces to all, and about equal material", () => {
     const { pieces, balance } = materialOf(positions);
     expect(Math.min(...pieces)).toBeLessThan(8);
     expect(Math.max(...pieces)).toBe(32);
@@ -33,7 +33,7 @@ describe("playouts", () => {
     expect(meanAndSd(balance).sd).toBeLessThan(3);
   });
 
-  it("are games that chess.js can follow, move by move", () => {
+  it("are legal games according to chess.js", () => {
     for (let game = 0; game < 3; game++) {
       const chess = new Chess();
       const board = parseFen(chess.fen());
@@ -48,7 +48,7 @@ describe("playouts", () => {
     }
   });
 
-  it("draw a move m with probability ∝ exp(α·[m captures] − β·√|balance after m|)", () => {
+  it("choose a move m with probability ∝ exp(α·[m captures] − β·√|balance after m|)", () => {
     const placement = "7k/1P6/8/8/3q4/8/8/n2R3K";
     const lead = 1 + 5 - 9 - 3;
     const weights = new Map<string, number>();
@@ -71,7 +71,7 @@ describe("playouts", () => {
       expect(Math.abs((drawn.get(name) as number) - (n * weight) / total)).toBeLessThanOrEqual(1);
   });
 
-  it("end where there is no legal move", () => {
+  it("end if there is no legal move", () => {
     expect(drawMove(parseFen("k7/1Q6/1K6/8/8/8/8/8"), false, 0.5)).toBeUndefined();
   });
 });

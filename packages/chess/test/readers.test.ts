@@ -54,7 +54,7 @@ const csv = (rows: readonly string[]): string =>
   `FEN,Evaluation\n${rows.map((fen, i) => `${fen},+${i}\n`).join("")}`;
 
 describe("the Kaggle CSV", () => {
-  it("is read plain and as gzip, whatever the name", async () => {
+  it("is read plain and as gzip, for any name", async () => {
     const plain = await readPositions(await file("a.csv", csv(fens)));
     const zipped = await readPositions(await file("a-csv-without-extension", gzipSync(csv(fens))));
     expect(plain.positions.bytes).toEqual(positions.bytes);
@@ -63,7 +63,7 @@ describe("the Kaggle CSV", () => {
     expect(plain.sides).toEqual(Uint8Array.from(fens, (fen) => (fen.includes(" w ") ? 0 : 1)));
   });
 
-  it("may have Windows line ends, quotes, a byte order mark, other columns and no last line end", async () => {
+  it("may have Windows line ends, quotes, a byte order mark, other columns and no final line end", async () => {
     const text = `\uFEFFid,"FEN"\r\n7,"${fens[0]}"\r\n8,${fens[1]}`;
     const { positions: read } = await readPositions(await file("b.csv", text));
     expect([formatFen(boardAt(read, 0)), formatFen(boardAt(read, 1)), read.count]).toEqual([
@@ -73,7 +73,7 @@ describe("the Kaggle CSV", () => {
     ]);
   });
 
-  it("keeps each placement once, in the order it came", async () => {
+  it("keeps each placement once, in the order of the file", async () => {
     const again = [...fens.slice(0, 10), ...fens.slice(5, 20)].map((fen) =>
       fen.replace("0 1", "3 9"),
     );
@@ -104,7 +104,7 @@ describe("the Kaggle CSV", () => {
     expect(read.problems).toEqual([`${path}, line 4,712, column ${column}: "x" is not a piece`]);
   });
 
-  it("says when gzip data end too early, and how far they came", async () => {
+  it("reports where truncated gzip data end", async () => {
     const whole = gzipSync(csv(fens));
     const message = await complaint(await file("f.csv.gz", whole.subarray(0, whole.length >> 1)));
     expect(message).toMatch(
@@ -112,13 +112,13 @@ describe("the Kaggle CSV", () => {
     );
   });
 
-  it("says when gzip data are damaged", async () => {
+  it("reports damaged gzip data", async () => {
     const whole = gzipSync(csv(fens));
     whole.fill(0xff, 5000, 5100);
     expect(await complaint(await file("g.csv.gz", whole))).toMatch(/the gzip data are damaged/);
   });
 
-  it("says when the header is another", async () => {
+  it("reports a wrong header", async () => {
     const path = await file("h.csv", "position,score\n8/8/8/8/8/8/8/8 w - - 0 1,3\n");
     const cause = 'line 1, column 1: the header "position,score" has no column FEN';
     expect(await complaint(path)).toContain(cause);
@@ -134,7 +134,7 @@ describe("lists", () => {
     expect([...sides.slice(1)]).toEqual([2, 0]);
   });
 
-  it("may end their lines in \\n, \\r\\n or \\r, wherever the chunks of the file end", async () => {
+  it("may end their lines in \\n, \\r\\n or \\r, for any chunks of the file", async () => {
     const bytes = Buffer.from("one\r\ntwo\rthree\n\nfive\r\r\nseven\r");
     for (let size = 1; size <= bytes.length; size++) {
       const chunks = Array.from({ length: bytes.length }, (_, i) =>
@@ -169,11 +169,11 @@ describe("lists", () => {
       Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0, 0),
       "is compressed with Zstandard",
     ],
-  ])("of nothing are refused: %s", async (name, content, cause) => {
+  ])("without positions are refused: %s", async (name, content, cause) => {
     expect(await complaint(await file(name, content))).toContain(cause);
   });
 
-  it("that are not there, or are folders, are refused", async () => {
+  it("are refused if they do not exist or are folders", async () => {
     expect(await complaint(join(folder, "nowhere.fen"))).toContain("does not exist");
     expect(await complaint(folder)).toContain("is a folder");
   });
@@ -183,7 +183,7 @@ describe("PGN", () => {
   const game = (moves: string, tags = '[Event "A"]\n[Result "*"]\n'): string =>
     `${tags}\n${moves} *\n\n`;
 
-  it("is replayed: every ply a position, with comments, variations, numbers and set-up positions", async () => {
+  it("is replayed to a position per ply, with comments, variations, numbers and set-up positions", async () => {
     const text =
       game("1. e4 {a comment over\n[%clk 0:03:00] two lines} e5 2. Nf3 (2. f4 exf4) Nc6 $1") +
       game("1. Kd2 Kd7", '[Event "B"]\n[SetUp "1"]\n[FEN "4k3/8/8/8/8/8/8/4K3 w - - 0 1"]\n');
@@ -202,7 +202,7 @@ describe("PGN", () => {
     expect(new Set(read.games).size).toBe(2);
   });
 
-  it("is sampled by ply, the same plies every time", async () => {
+  it("is sampled by ply, reproducibly", async () => {
     const moves =
       "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O";
     const path = await file("b.pgn", game(moves));
@@ -228,7 +228,7 @@ describe("PGN", () => {
       expect(bytes.slice(0, three)).not.toEqual(bytes.slice(three));
   });
 
-  it("names the move that cannot be played, and its place", async () => {
+  it("names an illegal move, and its place", async () => {
     const path = await file("c.pgn", game("1. e4 e5") + game("1. d4 d5\n2. c4 Nf6 3. Bxh7 e6"));
     expect(await complaint(path)).toContain(
       "c.pgn, line 10, column 14: the move Bxh7 cannot be played in the game that begins on line 6",
@@ -268,14 +268,14 @@ describe("PGN", () => {
       "1. e4 {one} e5 {\ntwo} {three\nfour",
       "5, column 6: a comment is not closed in the game",
     ],
-  ])("loses no later game to %s", async (_, moves, place) => {
+  ])("reads the games after %s", async (_, moves, place) => {
     const path = await file("comments.pgn", game(moves) + game("1. d4 d5") + game("1. c4 {} c5"));
     const { positions: read, skipped, problems } = await readPositions(path, { skipBad: true });
     expect([read.count, skipped]).toEqual(place ? [4, 1] : [6, 0]);
     if (place) expect(problems[0]).toContain(`line ${place} that begins on line 1`);
   });
 
-  it("that is not standard chess is named as such if it cannot be replayed", async () => {
+  it("of a variant that cannot be replayed is reported as such", async () => {
     const tags =
       '[Event "A"]\n[Variant "Chess960"]\n[FEN "bqnbrkrn/pppppppp/8/8/8/8/PPPPPPPP/BQNBRKRN w KQkq - 0 1"]\n';
     const path = await file("960.pgn", game("1. e4 e5 2. O-O", tags));
@@ -341,7 +341,7 @@ describe("PGN", () => {
 });
 
 describe("a split without games", () => {
-  it("goes by the placement: the same whatever the order, and about the share", () => {
+  it("depends on the placement only: the same for any order, and about the share", () => {
     const { train, heldOut } = splitPositions({ positions }, 0.2);
     expect(heldOut.count / positions.count).toBeCloseTo(0.2, 1);
     expect(train.count + heldOut.count).toBe(positions.count);
@@ -369,7 +369,7 @@ describe("a file of packed positions", () => {
     expect(read.positions.bytes).toEqual(positions.bytes);
   });
 
-  it("replaces an older one whole and leaves nothing else behind", async () => {
+  it("replaces an older one atomically and leaves nothing else behind", async () => {
     const path = join(folder, "b.positions");
     await writeDataset(path, positions);
     await writeDataset(path, pack(parseFen("4k3/8/8/8/8/8/8/4K3")));
@@ -400,7 +400,7 @@ describe("a file of packed positions", () => {
     await expect(readDataset(damaged)).rejects.toThrow(cause);
   });
 
-  it("is refused with a square of no class", async () => {
+  it("is refused with a square without a class", async () => {
     const path = join(folder, "d.positions");
     await writeDataset(path, {
       count: 2,
@@ -425,7 +425,7 @@ describe("lines", () => {
     return found;
   };
 
-  it("are the same however the text is cut", async () => {
+  it("are the same for any division into chunks", async () => {
     const text = fc
       .array(fc.constantFrom("a", "é", "\n", "\r", "\r\n", "", "b"), { maxLength: 40 })
       .map((parts) => parts.join(""));
@@ -445,7 +445,7 @@ describe("lines", () => {
     );
   });
 
-  it("that do not end are refused before they fill the memory, in linear time", async () => {
+  it("are refused in linear time if they do not end, before they fill the memory", async () => {
     const piece = Buffer.alloc(1 << 16, "x");
     let asked = 0;
     const endless = function* (): Generator<Uint8Array> {

@@ -5,7 +5,7 @@ import { completeBoards } from "../src/diffusion/complete.ts";
 import { openBoards, sampleBoards } from "../src/diffusion/sample.ts";
 import { countedModel, tinyModel } from "./tiny.ts";
 
-it("puts a step that left the simplex back to 10⁻⁶ from the face it crossed, and counts it", async () => {
+it("clamps a step that left the simplex to 10⁻⁶ from the face it crossed, and counts it", async () => {
   const seen = new Set<number>();
   const { exits } = await sampleBoards(tinyModel(), {
     count: 2,
@@ -21,7 +21,7 @@ it("puts a step that left the simplex back to 10⁻⁶ from the face it crossed,
   expect(seen).toContain(Math.fround(1e-6));
 });
 
-it("opens once: rounds, scales, frames and completions trace the network no more, and give what a fresh sampler gives", async () => {
+it("opens once: rounds, scales, frames and completions need no further tracing, and equal those of a fresh sampler", async () => {
   const model = tinyModel();
   const { counted, traced } = countedModel(model);
   const partial = new Uint8Array(3 * SQUARES).fill(UNKNOWN).fill(EMPTY, 0, 100);
@@ -49,7 +49,7 @@ it("opens once: rounds, scales, frames and completions trace the network no more
   await fresh.dispose();
 });
 
-it("knows spaces, solvers and completions by their own names alone", async () => {
+it("accepts only the names of its spaces, solvers and completions", async () => {
   const options = { count: 1, key: key(1), steps: 1, threads: 1 };
   const odd = "toString" as never;
   await expect(sampleBoards(tinyModel(), { ...options, space: odd })).rejects.toThrow(

@@ -52,7 +52,7 @@ const points = (grid: readonly number[] = [1]): NdArray => ({
 });
 
 describe("the four parameterisations", () => {
-  it("have one score and one mean where each network is exact, those of the closed form", async () => {
+  it("have the same score and mean for exact networks, those of the closed form", async () => {
     const f = compile(
       (x: Tensor, m: Tensor, sigma: Tensor, shares: Tensor) => {
         // One site of known shares: p_t = Σ p_k N(m c_k, σ²I). Its score by autodiff; the posterior
@@ -177,7 +177,7 @@ const close = (a: NdArray, b: NdArray): void => {
 
 describe.each(["jacobian", "bounded"] as const)("the weight %s", (weight) => {
   it.each(names)(
-    "on one square is the general loss through the map, for a network that gives %s",
+    "equals the general loss through the map on one square, for a network that predicts %s",
     async (name) => {
       const { denoiser, encoding, unpack, arrays } = toy([1, 1], name);
       const general = denoising(denoiser.sde, {
@@ -200,7 +200,7 @@ describe.each(["jacobian", "bounded"] as const)("the weight %s", (weight) => {
   );
 
   it.each(names)(
-    "on several squares measures each square's error on its own simplex: %s",
+    "measures each square's error on its own simplex: %s",
     async (name) => {
       const grid = [2, 2] as const;
       const { denoiser, encoding, unpack, arrays } = toy(grid, name);
@@ -236,7 +236,7 @@ describe.each(["jacobian", "bounded"] as const)("the weight %s", (weight) => {
   );
 });
 
-it("leaves the plain loss as it is without a weight", async () => {
+it("equals the plain loss without a weight", async () => {
   const { denoiser, unpack, arrays } = toy([2, 2], "noise");
   const { own, other } = await evaluate(
     (theta: Tensor, classes: Tensor, t: Tensor, noise: Tensor) => {

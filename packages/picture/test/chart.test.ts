@@ -39,7 +39,7 @@ const options = (): ChartOptions => ({
 });
 
 describe("a chart", () => {
-  it("has the same text each time, with ids of its own", () => {
+  it("has the same text each time, with unique ids", () => {
     const first = chart(options());
     expect(chart(options())).toBe(first);
     expect(first).not.toMatch(/plot-(clip|marker)/);
@@ -68,7 +68,7 @@ describe("a chart", () => {
     expect(texts).toContain("panel 1");
   });
 
-  it("puts marks where the axes say", () => {
+  it("places marks according to the axes", () => {
     const { document } = parseHTML(`<body>${chart(options())}</body>`);
     const at = (element: Element | undefined): number[] =>
       (/translate\(([\d.]+),([\d.]+)\)/.exec(element?.getAttribute("transform") ?? "") ?? [])

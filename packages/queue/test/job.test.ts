@@ -38,7 +38,7 @@ const said: string[] = [];
 const say = (line: string): void => void said.push(line);
 
 describe("a description", () => {
-  it("is one text, in whatever order its fields are written, and is read back as itself", () => {
+  it("has one text for any order of its fields, and is read back exactly", () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         const value = JSON.parse(text);
@@ -73,13 +73,13 @@ describe("a description", () => {
     expect(() => requireDescription(value)).toThrow(message);
   });
 
-  it("is not made of parameters that are none", () => {
+  it("refuses invalid parameters", () => {
     expect(() => jobOf(spin, { ms: -1, n: 0 }, setting)).toThrow();
   });
 });
 
 describe("a shard", () => {
-  it("is every n-th job: together they are all of them, each once", () => {
+  it("is every n-th job; together they contain every job once", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 40 }),
@@ -145,7 +145,7 @@ describe("an address", () => {
 });
 
 describe("local work", () => {
-  it("gives the same bytes in this process, in others and out of a folder, in the order of the jobs", async () => {
+  it("gives the same bytes in this process, in others and from a folder, in the order of the jobs", async () => {
     const file = Uint8Array.from({ length: 1000 }, (_, i) => i);
     const jobs: Job<object, object, Uint8Array>[] = [
       ...[5, 3, 1, 4].map((n) => jobOf(spin, { ms: 10 * n, n }, setting)),
@@ -190,7 +190,7 @@ describe("local work", () => {
     );
   });
 
-  it("is passed as values in this process, in the order of the jobs", async () => {
+  it("passes values in this process, in the order of the jobs", async () => {
     const executor = openInline();
     const first = jobOf(lines, { count: 2 }, setting);
     const value = Symbol("a value");
@@ -214,7 +214,7 @@ describe("local work", () => {
     await expect(executor.run(first)).rejects.toThrow("the executor is closed");
   });
 
-  it("is held to its job where it comes out of a folder", async () => {
+  it("checks results from a folder against their jobs", async () => {
     const shared = join(folder, "held");
     const job = jobOf(lines, { count: 3 }, setting);
     const digest = digestOf(descriptionOf(job, RELEASE));
@@ -240,7 +240,7 @@ describe("local work", () => {
     await executor.close();
   });
 
-  it("fails where a repetition differs, and is done again then", async () => {
+  it("fails if a repetition differs, and runs again then", async () => {
     const shared = join(folder, "repeated");
     const jobs = [1, 2, 3].map((count) => jobOf(lines, { count }, setting));
     const stored = withFolder(local(1), shared, { release: RELEASE, write: true, say });
@@ -282,7 +282,7 @@ describe("local work", () => {
     await executor.close();
   });
 
-  it("refuses what it does not know, by whatever it differs", async () => {
+  it("refuses unknown jobs, whatever the difference", async () => {
     const runner = openRunner({ kinds, release: RELEASE });
     const nobody = async (digest: string) => expect.fail(digest);
     const said = (job: JobDescription): Promise<unknown> =>
@@ -308,7 +308,7 @@ describe("local work", () => {
     ]);
   });
 
-  it("reports what a job says and a process that is lost after three tries, and goes on", async () => {
+  it("reports the error of a job, and a process lost three times, and continues", async () => {
     const executor = local(2);
     const jobs = [
       jobOf(failing, { how: "said" }, setting),
@@ -324,7 +324,7 @@ describe("local work", () => {
     ]);
   });
 
-  it("begins a job three times where its process is lost, and once where it says what is wrong", async () => {
+  it("tries a job three times if its process is lost, and once if it reports an error", async () => {
     const executor = local(2);
     const begun = async (how: "said" | "lost"): Promise<number> => {
       let reports = 0;
@@ -336,7 +336,7 @@ describe("local work", () => {
     await executor.close();
   });
 
-  it("takes no bytes for an input that do not match their digest", async () => {
+  it("refuses input bytes that do not match their digest", async () => {
     const runner = openRunner({ kinds, release: RELEASE });
     const own = jobOf(reversed, {}, { inputs: { file: inputOf(Uint8Array.of(1)) } });
     const job = descriptionOf(own, RELEASE);
@@ -347,7 +347,7 @@ describe("local work", () => {
   });
 });
 
-describe("what jobs keep open", () => {
+describe("state that jobs keep open", () => {
   const log: string[] = [];
   const keeper: Kind<{ readonly name: string }, object, string> = {
     name: "test/keeper",
@@ -377,7 +377,7 @@ describe("what jobs keep open", () => {
       report: () => undefined,
     });
 
-  it("are the two that were used last, opened once; what cannot be opened is not kept", async () => {
+  it("is that of the two latest inputs, opened once; a failed opening is not kept", async () => {
     for (const name of ["a", "b", "a", "c", "a", "b"]) await run(name);
     expect(log.splice(0)).toEqual([
       "opens a",
@@ -396,7 +396,7 @@ describe("what jobs keep open", () => {
 });
 
 describe("the cache of inputs", () => {
-  it("fetches once, holds files to their digests, and stays within its size", async () => {
+  it("downloads once, checks files against their digests, and stays within its size", async () => {
     const place = join(folder, "cache");
     const { get } = openCache(place, 250);
     const files = [1, 2, 3].map((n) => new Uint8Array(100).fill(n));

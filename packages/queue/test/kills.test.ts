@@ -7,7 +7,7 @@ import { survive } from "./kills.ts";
 import { hasServer } from "./server.ts";
 
 it.runIf(hasServer)(
-  "loses nothing to kills of workers, of the command and of the server",
+  "loses nothing if workers, the command and the server are killed",
   async () => {
     const plan = { workerKills: 3, commandKills: 1, restarts: 1 };
     const found = await survive({
@@ -24,6 +24,6 @@ it.runIf(hasServer)(
   },
 );
 
-it.runIf(!hasServer)("is left out: redis-server is not installed", () =>
+it.runIf(!hasServer)("is skipped: redis-server is not installed", () =>
   expect(hasServer).toBe(false),
 );

@@ -42,7 +42,7 @@ const until = async (so: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await so())) await new Promise((resolve) => setTimeout(resolve, 20));
 };
 
-it.runIf(!hasServer)("is left out: redis-server is not installed", () =>
+it.runIf(!hasServer)("is skipped: redis-server is not installed", () =>
   expect(hasServer).toBe(false),
 );
 
@@ -108,7 +108,7 @@ describe.runIf(hasServer)("a queue", () => {
     return { ended, stop };
   };
 
-  it("does jobs of two commands once, sends a file once, and ends with --once when none waits", async () => {
+  it("runs shared jobs of two commands once, sends a file once, and ends with --once when no job is waiting", async () => {
     const file = new Uint8Array(9e6).map((_, i) => i * i);
     const [a, b] = [await command(), await command()];
     const jobs: Job<object, object, Uint8Array>[] = [...spins(0, 8), reversing(inputOf(file))];
@@ -143,7 +143,7 @@ describe.runIf(hasServer)("a queue", () => {
     );
   });
 
-  it("refuses hostile jobs with a sentence each, and goes on", async () => {
+  it("refuses each hostile job with a sentence, and continues", async () => {
     const [own] = spins(50, 1);
     const good = described(own);
     const forged = Uint8Array.of(1, 2, 3);
@@ -204,7 +204,7 @@ describe.runIf(hasServer)("a queue", () => {
     expect(await client.smembers("diffeo:workers")).toEqual([]);
   });
 
-  it("has its jobs back at once from a worker that is stopped, and retries what failed when it is asked again", async () => {
+  it("gets the jobs of a stopped worker back at once, and retries failed jobs when the command is repeated", async () => {
     const long = [58, 59].map((n) => described(jobOf(still, { ms: 3e4, n }, setting)));
     for (const job of long) await raw.add(job.kind, job, { jobId: digestOf(job) });
     const { stop } = worker({ jobs: 2 });
@@ -237,7 +237,7 @@ describe.runIf(hasServer)("a queue", () => {
     );
   });
 
-  it("keeps the first of two results that differ, and says so", async () => {
+  it("keeps the first of two different results, with a message", async () => {
     const folder = mkdtempSync(join(server.folder, "gate-"));
     const own = jobOf(gated, { folder, n: 70 }, setting);
     const job = described(own);
@@ -264,7 +264,7 @@ describe.runIf(hasServer)("a queue", () => {
     });
   });
 
-  it("looks for what a server has lost, hears of what is done, and ends with its signal", async () => {
+  it("finds jobs that a server has lost, receives events of done jobs, and ends with its signal", async () => {
     const file = new Uint8Array(9e6).map((_, i) => i * i + 1);
     const controller = new AbortController();
     const executor = await command(controller.signal);
@@ -310,7 +310,7 @@ describe.runIf(hasServer)("a queue", () => {
     await expect(waiting).rejects.toThrow("enough");
   });
 
-  it("does a job again whose result is not that of the job, and fails where it never is", async () => {
+  it("runs a job again if its result does not fit, and fails if it never fits", async () => {
     const job = jobOf(lines, { count: 3 }, setting);
     const digest = digestOf(described(job));
     const put = async (text: string): Promise<void> => {
@@ -339,7 +339,7 @@ describe.runIf(hasServer)("a queue", () => {
     expect(await client.exists(`diffeo:result:${digest}`)).toBe(0);
   });
 
-  it("takes away a result whose bytes are not its own, so that another can be kept", async () => {
+  it("removes a result with wrong bytes, so that another can be stored", async () => {
     const bytes = new Uint8Array(5e6).map((_, i) => i * i + 2);
     const result = { bytes, sha256: sha256(bytes), seconds: 1, worker: "one" };
     // Other bytes, and more than there should be.
@@ -352,7 +352,7 @@ describe.runIf(hasServer)("a queue", () => {
     expect((await getResult(client, "job"))?.sha256).toBe(result.sha256);
   });
 
-  it("does not take the result of one job for that of another", async () => {
+  it("does not accept the result of one job for another", async () => {
     const [one, other] = spins(90, 2);
     const [key, copied] = [one, other].map((job) => `diffeo:result:${digestOf(described(job))}`);
     const { stop } = worker();
@@ -365,7 +365,7 @@ describe.runIf(hasServer)("a queue", () => {
     await stop();
   });
 
-  it("replaces keys that hold a list where a text belongs", async () => {
+  it("replaces keys that hold a list instead of a string", async () => {
     const job = jobOf(lines, { count: 3 }, setting);
     const digest = digestOf(described(job));
     const poison = async (key: string): Promise<void> => {
@@ -392,7 +392,7 @@ describe.runIf(hasServer)("a queue", () => {
     expect((await getResult(client, "poisoned"))?.sha256).toBe(own.sha256);
   });
 
-  it("says which password is missing, and shows none", async () => {
+  it("reports a missing password, and shows none", async () => {
     const locked = await startServer("--requirepass", "hush");
     const open = (url: string) =>
       readQueues(parseAddress(url)).catch((error: Error) => error.message);

@@ -104,7 +104,7 @@ describe.runIf(hasServer)("a server that refuses", () => {
     ["the keys of the queue", ["~diffeo:bytes:*", "~diffeo:work*", "&*", "+@all"]],
     ["any key", ["~other:*", "&*", "+@all"]],
   ] as const;
-  it.each(users)("ends both where the user may not use %s", async (name, rules) => {
+  it.each(users)("ends both if the user has no permission for %s", async (name, rules) => {
     const id = `user${users.findIndex(([other]) => other === name)}`;
     await client.call("ACL", "SETUSER", id, "reset", "on", ">pw", ...rules);
     const [asCommand, asWorker] = await outcomes(id);
@@ -113,7 +113,7 @@ describe.runIf(hasServer)("a server that refuses", () => {
     if (name !== "events") expect(asWorker).toMatch(/refuses: NOPERM/);
   });
 
-  it("ends both where the user's scripts may not use lists", async () => {
+  it("ends both if the user's scripts have no permission for lists", async () => {
     await client.call("ACL", "SETUSER", "partial", "reset", "on", ">pw", "~*", "+@all", "-@list");
     for (const message of await outcomes("partial"))
       expect(message).toMatch(
@@ -121,7 +121,7 @@ describe.runIf(hasServer)("a server that refuses", () => {
       );
   });
 
-  it("ends both where it is full or only reads", async () => {
+  it("ends both if it is full or read-only", async () => {
     await client.config("SET", "maxmemory", "1");
     for (const message of await outcomes())
       expect(message).toMatch(/^unix:.* refuses: OOM .*\. Give the server more memory/);
@@ -131,7 +131,7 @@ describe.runIf(hasServer)("a server that refuses", () => {
       expect(message).toMatch(/ refuses: READONLY .*\. Use the address of the primary/);
   });
 
-  it("says so to whoever looks at the queue", async () => {
+  it("gives its reason to the command queue", async () => {
     await client.call("ACL", "SETUSER", "reader", "reset", "on", ">pw", "~other:*", "+@all");
     await expect(readQueues(addressFor("reader"))).rejects.toThrow(/refuses: NOPERM/);
   });
@@ -165,7 +165,7 @@ describe.runIf(hasServer)("a worker with `once`", () => {
 });
 
 describe.runIf(hasServer)("a server that is frozen", () => {
-  it("holds neither a command nor a worker that is stopped", async () => {
+  it("does not delay the stop of a command or a worker", async () => {
     const server = await startServer();
     const { url, folder } = server;
     const stop = new AbortController();
@@ -190,7 +190,7 @@ describe.runIf(hasServer)("a server that is frozen", () => {
 });
 
 it.runIf(hasServer)(
-  "a line that swallows a question is made again, and the question is asked again",
+  "a connection that loses a request is opened again, and the request is repeated",
   async () => {
     const server = await startServer();
     let swallows = false;

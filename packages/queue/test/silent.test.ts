@@ -50,7 +50,7 @@ it.each([
   ["nests without an end", nests, "its reply cannot be parsed"],
   ["closes at once", closes, "it closes the connection"],
   ["speaks HTTP", speaksHttp, "its reply cannot be parsed"],
-] as const)("a server that %s is an error in time", async (_, talk, problem) => {
+] as const)("a server that %s is reported in time", async (_, talk, problem) => {
   const address = parseAddress(await serve(talk));
   const began = performance.now();
   await expect(connect(address, () => undefined, { firstMs: 300 })).rejects.toThrow(
@@ -59,7 +59,7 @@ it.each([
   expect(performance.now() - began).toBeLessThan(1500);
 });
 
-it("commands and workers that are stopped do not wait for a silent server", async () => {
+it("stopped commands and workers do not wait for a silent server", async () => {
   const address = parseAddress(await serve(silent));
   const stop = new AbortController();
   const common = { address, device: "cpu", release: RELEASE, say: () => undefined };
@@ -97,7 +97,7 @@ it.each([
   expect(performance.now() - saidAt).toBeLessThan(1000);
 });
 
-it("the time for an answer ends with its connection, not with the next", async () => {
+it("the timeout for an answer ends with its connection, not with the next", async () => {
   let connections = 0;
   const url = await serve((socket) => {
     const first = ++connections === 1;

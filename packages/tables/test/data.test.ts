@@ -35,7 +35,7 @@ describe("the shuffle of NumPy's legacy generator", () => {
     [1599, [20, 5, 1564, 657]],
     [4898, [4357, 1513, 4025, 1380]],
     [5875, [5396, 2695, 575, 5174]],
-  ])("with seed 2019 puts these first of %i", (n, first) => {
+  ])("begins with these of %i for seed 2019", (n, first) => {
     const order = legacyPermutation(2019, n);
     expect([...order.slice(0, 4)]).toEqual(first);
     expect(order.toSorted()).toEqual(Int32Array.from({ length: n }, (_, i) => i));
@@ -43,7 +43,7 @@ describe("the shuffle of NumPy's legacy generator", () => {
 });
 
 describe("reading CSV", () => {
-  it("takes any of the usual delimiters, quotes, headers or none", () => {
+  it("accepts the usual delimiters, quotes, and files with or without headers", () => {
     const expected = [1, 2.5, -3e-5, 4];
     for (const text of [
       "a,b\n1,2.5\n-3e-005,4\n",
@@ -66,7 +66,7 @@ describe("reading CSV", () => {
     expect(quoted.columns).toEqual(["a, long, name", "b, other, name"]);
   });
 
-  it("takes the first line for what it is set to be", () => {
+  it("reads the first line as specified", () => {
     const years = "1990,1991\n1,2\n";
     expect(parseTable(years, "t")).toMatchObject({ rows: 2, columns: ["column 1", "column 2"] });
     expect(parseTable(years, "t", undefined, true)).toMatchObject({
@@ -87,7 +87,7 @@ describe("reading CSV", () => {
     );
   });
 
-  it("passes over what is not selected, whatever it holds", () => {
+  it("ignores columns that are not selected, whatever they contain", () => {
     const kept = parseTable("name,a,b\nAnn,1,2\nBob,3,4\n", "t", without(["name"]));
     expect([kept.columns, [...kept.values]]).toEqual([
       ["a", "b"],
@@ -110,15 +110,15 @@ describe("reading CSV", () => {
     ["x,y\n", /a header but no rows/],
     ["", /is empty/],
     ['x,y\n1,"2\n', /t\.csv: /],
-  ])("says where %j is wrong", (text, message) => {
+  ])("names the place of the error in %j", (text, message) => {
     expect(() => parseTable(text, "t.csv")).toThrow(message);
   });
 
-  it("says which file is missing", async () => {
+  it("names a missing file", async () => {
     await expect(readTable("/nowhere.csv")).rejects.toThrow(/nowhere\.csv \(ENOENT\)/);
   });
 
-  it("drops columns by name and by number, and names those there are", () => {
+  it("drops columns by name and by number, and lists the existing ones in an error", () => {
     const table = parseTable("a,b,c\n1,2,3\n4,5,6\n", "t.csv");
     const kept = selectColumns(table, without(["b", "3"]));
     expect([kept.columns, [...kept.values]]).toEqual([["a"], [1, 4]]);
@@ -137,7 +137,7 @@ const table = (columns: readonly string[], rows: readonly (readonly number[])[])
 });
 
 describe("preparing", () => {
-  it("says which column is constant, and when columns depend on each other", () => {
+  it("names a constant column, and reports dependent columns", () => {
     const rows = Array.from({ length: 50 }, (_, i) => [i, Math.sin(i), 3]);
     expect(() => prepare(table(["a", "b", "c"], rows), key(1))).toThrow(
       /column 3 \("c"\) is 3 in every row.*Omit the column/,
@@ -152,7 +152,7 @@ describe("preparing", () => {
     );
   });
 
-  it("takes columns of any units for what they are", () => {
+  it("accepts columns of any units", () => {
     const rows = Array.from({ length: 50 }, (_, i) => [Math.cos(7 * i), Math.sin(i)]);
     const inUnits = (unit: number) =>
       table(
@@ -197,7 +197,7 @@ describe("preparing", () => {
     });
   });
 
-  it("splits a tenth off for the test and a tenth of the rest for validation, and adds noise once", () => {
+  it("uses a tenth for the test and a tenth of the rest for validation, and adds noise once", () => {
     const rows = Array.from({ length: 1599 }, (_, i) => [i, (i * i) % 1599]);
     const quiet = prepare(table(["a", "b"], rows), key(1), { noise: 0 });
     const noisy = prepare(table(["a", "b"], rows), key(1));
@@ -240,7 +240,7 @@ describe("preparing", () => {
   });
 });
 
-it("finds singular values of all sizes", () => {
+it("computes singular values of all sizes", () => {
   const values = [1e8, 3, 1e-5];
   // Orthogonal columns times a rotation: A = U Σ Rᵀ.
   const [c, s] = [Math.cos(0.7), Math.sin(0.7)];
@@ -264,7 +264,7 @@ it("finds singular values of all sizes", () => {
   expect(found.values[2] / 1e-5).toBeCloseTo(1, 7);
 });
 
-it("knows its tables by their own names alone", () => {
+it("accepts only the names of its tables", () => {
   for (const name of ["constructor", "toString"])
     expect([isUci(name), isSynthetic(name)]).toEqual([false, false]);
 });
@@ -279,14 +279,14 @@ it.each(Object.keys(synthetics) as SyntheticName[])(
   },
 );
 
-describe("a table that is not in the folder", () => {
+describe("a table missing in the folder", () => {
   const own = join(folder, "fetched");
   mkdirSync(own);
   const answer = (body: ConstructorParameters<typeof Response>[0], status = 200) =>
     vi.stubGlobal("fetch", async () => new Response(body, { status }));
   afterEach(() => vi.unstubAllGlobals());
 
-  it("is not used, and not kept, if it is not the known one", async () => {
+  it("is neither used nor stored if its checksum is wrong", async () => {
     answer("a,b\n1,2\n");
     await expect(uciTable("red-wine", own)).rejects.toThrow(
       /has checksum \w{64} instead of \w{64}.* yourself/s,
@@ -298,7 +298,7 @@ describe("a table that is not in the folder", () => {
     expect(readdirSync(own)).toEqual([]);
   });
 
-  it.runIf(existsSync(uci))("is fetched once, and read from the folder from then on", async () => {
+  it.runIf(existsSync(uci))("is fetched once, and read from the folder afterwards", async () => {
     answer(readFileSync(join(uci, "winequality-red.csv")));
     const table = await uciTable("red-wine", own);
     answer(null, 404);
@@ -306,7 +306,7 @@ describe("a table that is not in the folder", () => {
     expect(table.columns).toHaveLength(11);
   });
 
-  it("is taken from the folder as it stands there", async () => {
+  it("is read unchanged from the folder", async () => {
     writeFileSync(join(folder, "winequality-red.csv"), "a,b\n1,2\n");
     await expect(uciTable("red-wine", folder)).rejects.toThrow(/no column "quality"/);
   });

@@ -206,7 +206,7 @@ describe.each(cases)("α for $name", (objective) => {
     expect(largest(dataOf(slope)) / largest(dataOf(size))).toBeLessThan(1e-12);
   });
 
-  it("is differentiated as if through the inverse itself", () => {
+  it("has the derivative of the inverse", () => {
     const { ours, direct, value } = found.derivative;
     expect(largest(dataOf(value))).toBeLessThan(1e-11);
     expect(
@@ -215,7 +215,7 @@ describe.each(cases)("α for $name", (objective) => {
   });
 });
 
-it("sums normal equations over parts of the points", async () => {
+it("sums normal equations over batches of the points", async () => {
   const objective = objectives["gssm-vr"]();
   const count = 700;
   const draws = drawn(objective.draws(N), [count]);
@@ -237,7 +237,7 @@ it("sums normal equations over parts of the points", async () => {
   expect(largest(dataOf(whole).map((v, i) => v - dataOf(halves)[i]))).toBeLessThan(1e-12);
 });
 
-it("solves for α to the last digits however ill-conditioned G is", async () => {
+it("solves for α to the last digits even for ill-conditioned G", async () => {
   // b = G·1 with Hilbert's G: α is near −1, but (G + λI)⁻¹ has entries of 1/λ, whose roundings one
   // refinement takes back.
   const [size, logLambda] = [12, -9];

@@ -28,7 +28,7 @@ describe("a file without a line of names", () => {
     ["numbers with gaps", "39,State-gov,77516,13\n50,Private,,9\n", 4],
     ["labels that occur again", many((i) => `${"ab"[i % 2]},${"xyz"[i % 3]}`), 2],
     ["one column of numbers", many((i) => String((7 * i) % 11)), 1],
-  ])("is known by %s", (_, text, count) => {
+  ])("is recognised by %s", (_, text, count) => {
     const { columns, rows, lines: at, isUnnamed } = parseCells(text, "t");
     expect(columns).toEqual(Array.from({ length: count }, (_, j) => `column${j + 1}`));
     expect(rows).toHaveLength(text.trim().split("\n").length);
@@ -41,19 +41,19 @@ describe("a file without a line of names", () => {
     ["a name and years", "place,1999,2000\na,1,2\nb,4,4\n"],
     ["a number over labels", "1,ward\nn,s\ns,s\n"],
     ["labels below names", many((i) => (i === 0 ? "k,l" : `${"ab"[i % 2]},${"xy"[i % 2]}`))],
-  ])("is not taken for one that has %s", (_, text) => {
+  ])("is distinguished from one that has %s", (_, text) => {
     const { columns, isUnnamed } = parseCells(text, "t");
     expect(columns).toEqual(text.split("\n")[0].split(","));
     expect(isUnnamed).toBeUndefined();
   });
 
-  it("has a name for a column that the line leaves without one, as R writes row names", () => {
+  it("gets a name for an unnamed column, as for R's row names", () => {
     expect(parseCells('"","a"\n"1",2\n', "t").columns).toEqual(["column1", "a"]);
   });
 });
 
-describe("a file of Excel's", () => {
-  it("may say its separator, and have commas before fractions", () => {
+describe("a file of Excel", () => {
+  it("may state its separator, and have decimal commas", () => {
     const table = parseCells("sep=;\r\na;b\r\n1,5;x\r\n", "t");
     expect(table).toMatchObject({ columns: ["a", "b"], rows: [["1,5", "x"]], lines: [3] });
     expect(table.commas).toBe(true);
@@ -70,7 +70,7 @@ describe("a file of Excel's", () => {
 });
 
 describe("JSON", () => {
-  it("is one object per line, or a list of them; what a row lacks is missing", () => {
+  it("is one object per line, or a list of them; absent fields are missing values", () => {
     const wanted = {
       columns: ["a", "b", "c"],
       rows: [
@@ -97,14 +97,14 @@ describe("JSON", () => {
     expect(parseCells(`[${text}]`, "t").rows).toEqual(rows);
   });
 
-  it("has texts of any length, and escapes", () => {
+  it("supports texts of any length, and escapes", () => {
     const long = "x".repeat(2 ** 24);
     const cells = [long, "a\\", '\\"1,"', '\\\\"', "7"];
     const text = cells.map((a) => `${JSON.stringify({ 1: a, b: 2 })}\n`).join("");
     expect(parseCells(text, "t").rows).toEqual(cells.map((a) => [a, "2"]));
   });
 
-  it("has its columns in the order of the file, also those that are numbers", () => {
+  it("has its columns in the order of the file, also integer names", () => {
     const { columns, rows } = parseCells('{"b":1,"2020":2}\n{"2019":"\\"c\\":3","b":4}\n', "t");
     expect(columns).toEqual(["b", "2020", "2019"]);
     expect(rows).toEqual([
@@ -126,7 +126,7 @@ describe("JSON", () => {
     expect(Number(JSON.parse(wanted))).toBe(Number(text));
   });
 
-  it("is written so that it is read back", () => {
+  it("is read back as written", () => {
     const text = jsonLines(
       ["a", "b"],
       [
@@ -147,13 +147,13 @@ describe("JSON", () => {
     ['{"a":1}\n{"a":\n', "t, line 2 is not JSON. Give one object per line."],
     ['{"a":[1]}\n', 't, line 1, "a": a list or an object'],
     ['{"a":1}\n[2]\n', "t, line 2 is not an object"],
-  ])("that is not a table is refused: %s", (text, message) => {
+  ])("is refused if it is not a table: %s", (text, message) => {
     expect(() => parseCells(text, "t")).toThrow(message);
   });
 });
 
 describe("Parquet", () => {
-  it("is written so that it is read back: integers, numbers, texts and gaps", async () => {
+  it("is read back as written: integers, numbers, texts and missing values", async () => {
     const columns = ["n", "x", "k"];
     const rows = [
       [3, 0.1, "a"],
@@ -169,7 +169,7 @@ describe("Parquet", () => {
     });
   });
 
-  it("keeps integers of 64 bits and truth values; texts hold what a float64 would round", async () => {
+  it("keeps 64-bit integers and booleans; numbers that a float64 would round are texts", async () => {
     const columns = ["id", "share", "long", "is"];
     const rows = [
       ["357467202448740519", "0.25", "0.25000000000000000012", "true"],
@@ -185,7 +185,7 @@ describe("Parquet", () => {
     expect(literals).toEqual([true, true, false, true]);
   });
 
-  it("that is damaged is refused in bounded time, and the next file is read", async () => {
+  it("is refused in bounded time if it is damaged, and the next file is read", async () => {
     const rows = Array.from({ length: 20 }, (_, i) => [7 * i, i % 3 ? i / 7 : "", "abc"[i % 3]]);
     const good = await parquetBytes(["a", "b", "c"], rows);
     const reader = openParquetReader();
@@ -204,7 +204,7 @@ describe("Parquet", () => {
     await reader.close();
   });
 
-  it("with a column that ends before the others is refused", async () => {
+  it("is refused if a column ends before the others", async () => {
     const good = await parquetBytes(["a"], [[1], [2]]);
     const reader = openParquetReader();
     const problems: string[] = [];
@@ -221,7 +221,7 @@ describe("Parquet", () => {
     await reader.close();
   });
 
-  it("that is cut off says so", async () => {
+  it("is reported as truncated", async () => {
     const path = join(folder, "cut.parquet");
     await writeFile(path, (await parquetBytes(["a"], [[1]])).subarray(0, 30));
     await expect(readCells(path)).rejects.toThrow("cannot be read as Parquet");
@@ -236,7 +236,7 @@ describe("a compressed file", () => {
     return path;
   };
 
-  it("is read as what it holds: CSV, JSON lines, Parquet", async () => {
+  it("is read by its content: CSV, JSON lines, Parquet", async () => {
     const { columns, rows } = await readCells(await fileOf("a.csv.gz", gzipSync(text)));
     expect([columns, rows.length, rows[39_999]]).toEqual([["a", "b"], 40_000, ["39999", "x 1"]]);
     const json = await fileOf("a.jsonl.gz", gzipSync('{"a":1}\n{"a":2.50}\n'));
@@ -245,7 +245,7 @@ describe("a compressed file", () => {
     expect((await readCells(await fileOf("a.parquet.gz", parquet))).rows).toEqual([["1"], ["2"]]);
   });
 
-  it("comes out as it went in, a member after another, the same bytes each time", async () => {
+  it("is reproduced exactly from several members, with the same bytes each time", async () => {
     async function* pieces(): AsyncGenerator<string> {
       for (let i = 0; i < 4; i++) yield text;
     }
@@ -260,7 +260,7 @@ describe("a compressed file", () => {
     expect(Buffer.compare(await bytesOf(), bytes)).toBe(0);
   });
 
-  it("that is cut off or changed is refused, also where the reader stops early", async () => {
+  it("is refused if it is truncated or changed, also if the reader stops early", async () => {
     const bytes = gzipSync(text);
     for (const bad of [
       bytes.subarray(0, bytes.length / 2),
@@ -271,7 +271,7 @@ describe("a compressed file", () => {
     await expect(readCells(odd)).rejects.toThrow(/1 cell, but there are 2 columns/);
   });
 
-  it("are refused where memory does not hold their rows", async () => {
+  it("are refused if their rows do not fit into memory", async () => {
     const path = await fileOf("long.csv.gz", gzipSync(`a,b\n${"1,2\n".repeat(100)}`));
     expect((await readCells(path, 2 * 100 * (64 + 2 * 48))).rows).toHaveLength(100);
     await expect(readCells(path, 2 * 99 * (64 + 2 * 48))).rejects.toThrow(

@@ -104,7 +104,7 @@ const powers: readonly Moment[] = [
 ];
 
 describe("a fit of two moons", () => {
-  it("beats a Gaussian, has the normaliser of a grid, and is scored and sampled as it is", async () => {
+  it("is better than a Gaussian, has the normaliser of a grid, and is scored and sampled correctly", async () => {
     const options = { loss: "ssm-vr", ...small } as const;
     const found = await fitDensity(data, options);
     expect([found.failure, found.chosenByExact]).toEqual([undefined, undefined]);
@@ -193,7 +193,7 @@ describe("a fit of two moons", () => {
   );
 });
 
-it("comes out the same twice, by a name and by a custom objective", async () => {
+it("gives the same result for a loss by name and for the same custom objective", async () => {
   const options = { ...little, epochs: 1 };
   const named = await fitDensity(fifth, { ...options, loss: "gssm-vr" });
   const own = await fitDensity(fifth, {
@@ -207,14 +207,14 @@ it("comes out the same twice, by a name and by a custom objective", async () => 
   expect(fourier.curve.loss).toHaveLength(12);
 });
 
-it("has for α = 0 the volume of q₀, from both estimates", async () => {
+it("has the volume of q₀ for α = 0, by both estimates", async () => {
   const flat = unfitted(new Array(10).fill(0));
   expect((await importanceNormaliser(flat, 2000, key(1))).logZ).toBeCloseTo(logBaseVolume(2), 6);
   const annealed = await annealedNormaliser(flat, few, { key: key(1), particles: 1024 });
   expect(Math.abs(annealed.logZ - logBaseVolume(2))).toBeLessThan(4 * errorOf(annealed));
 });
 
-it("has the normaliser of a grid where that is e²⁸, to four standard errors of less than a hundredth", async () => {
+it("has the normaliser of a grid, e²⁸, within four standard errors of less than a hundredth", async () => {
   const peaked = unfitted(new Array(10).fill(4));
   // Doubled until a thousand are effective.
   const annealed = await annealedNormaliser(peaked, few, { key: key(1), particles: 512 });
@@ -223,7 +223,7 @@ it("has the normaliser of a grid where that is e²⁸, to four standard errors o
   expect(Math.abs(annealed.logZ - (await onGrid(peaked)).logZ)).toBeLessThan(4 * errorOf(annealed));
 });
 
-it("stops at the patience, and goes on for the curve alone when requested", async () => {
+it("stops when the patience runs out, and continues only for the curve on request", async () => {
   const options = { loss: "gssm", ...little, epochs: 40, patience: 3 } as const;
   const found = await fitDensity(fifth, options);
   expect(found.steps).toBe(found.stopped);
@@ -234,13 +234,13 @@ it("stops at the patience, and goes on for the curve alone when requested", asyn
   expect(longer.chosen.alpha).toEqual(found.chosen.alpha);
 });
 
-it("keeps the last good state when the numbers are lost, and says at which step", async () => {
+it("keeps the last good state if numbers are lost, and names the step", async () => {
   const found = await fitDensity(fifth, { loss: "ssm-vr", ...little, rate: 1e20 });
   expect(found.failure).toMatch(/the (training|validation) loss became .* at step [12]/);
   expect(found.chosen.theta.every(Number.isFinite)).toBe(true);
 });
 
-it("says when the validation loss is lost, and at which step", async () => {
+it("reports a lost validation loss, and the step", async () => {
   const values = Float32Array.from(fifth.validation.data as Float32Array);
   values[0] = 1e25;
   const found = await fitDensity(
@@ -251,7 +251,7 @@ it("says when the validation loss is lost, and at which step", async () => {
   expect(found.curve.loss).toEqual([]);
 });
 
-it("says when not even α can be found", async () => {
+it("reports if α cannot be computed", async () => {
   const train = { ...fifth.train, data: (fifth.train.data as Float32Array).map((v) => 1e20 * v) };
   const found = await fitDensity({ ...fifth, train }, { loss: "ssm", ...little });
   expect(found.failure).toMatch(
@@ -260,23 +260,23 @@ it("says when not even α can be found", async () => {
   expect(found.chosen.alpha).toEqual(new Float64Array(little.inducing));
 });
 
-describe("a normaliser that cannot be found", () => {
+describe("a normaliser that cannot be computed", () => {
   const normaliser = (alpha: readonly number[]) =>
     annealedNormaliser(unfitted(alpha), firstRows(2), { key: key(1), particles: 256 });
 
-  it("is given up where the path never ends", async () => {
+  it("is an error if the path does not end", async () => {
     await expect(normaliser([1e8, -1e8])).rejects.toThrow(
       /annealing reached only β = .* after 1000 steps/,
     );
   });
 
-  it("is given up where the density is not finite", async () => {
+  it("is an error if the density is not finite", async () => {
     await expect(normaliser([Number.NaN, Number.NaN])).rejects.toThrow(
       /normaliser cannot be computed: .* not finite/,
     );
   });
 
-  it("is given up when requested", async () => {
+  it("stops when the signal is aborted", async () => {
     const signal = AbortSignal.abort();
     await expect(annealedNormaliser(unfitted([0]), few, { key: key(1), signal })).rejects.toThrow(
       /abort/,
@@ -287,7 +287,7 @@ describe("a normaliser that cannot be found", () => {
   });
 });
 
-it("says when there are fewer rows than inducing points", async () => {
+it("reports fewer rows than inducing points", async () => {
   await expect(fitDensity(data, { loss: "ssm", seed: 1, inducing: 5000 })).rejects.toThrow(
     /1215 training rows are fewer than the 5000 inducing points.*fewer inducing points/,
   );
@@ -296,7 +296,7 @@ it("says when there are fewer rows than inducing points", async () => {
   );
 });
 
-it("knows which runs of a study are open, longest first", () => {
+it("lists the runs of a study without a record, the longest first", () => {
   const record = { dataset: "red-wine", loss: "ssm", seed: 0 } as RunRecord;
   const open = openFitTasks([record], ["red-wine", "parkinsons"], ["ssm", "sm"], 1);
   expect(open.map(({ dataset, loss }) => `${dataset} ${loss}`)).toEqual([
@@ -306,7 +306,7 @@ it("knows which runs of a study are open, longest first", () => {
   ]);
 });
 
-it("stops a run when requested", async () => {
+it("stops a run when the signal is aborted", async () => {
   const signal = AbortSignal.abort();
   await expect(runTask({ dataset: "rings", loss: "ssm", seed: 0 }, { signal })).rejects.toThrow(
     /abort/,
@@ -316,7 +316,7 @@ it("stops a run when requested", async () => {
 
 describe("the noise of a gradient", () => {
   const options = { ...small, batch: 40 } as const;
-  it("is that of the slices: none for exact score matching, less with their means than without", async () => {
+  it("comes from the slices: none for exact score matching, less with exact means than without", async () => {
     const at = flatten(dkefInit(key(2), firstRows(options.inducing)));
     const noiseOf = async (
       loss: "sm" | "ssm" | "ssm-vr" | "gssm" | "gssm-vr",
@@ -338,7 +338,7 @@ describe("the noise of a gradient", () => {
     expect(gssmVr.noise).toBeLessThan(gssm.noise);
   });
 
-  it("is half the mean square of what two draws differ by, and the signal the mean product of two", async () => {
+  it("is half the mean square of the difference of two draws, and the signal the mean product of two", async () => {
     const settings = settingsOf({ ...options, loss: "gssm" }, data.train.shape[0]);
     const { steps, draws, root } = openFitting(data, settings);
     const order = permutation(fold(root, "noise"), data.train.shape[0]).data;
@@ -376,7 +376,7 @@ describe("the noise of a gradient", () => {
     expect(signal).toBeGreaterThan(0);
   });
 
-  it("is of the gradient that a step of Adam descends by", async () => {
+  it("is measured for the gradient of an Adam step", async () => {
     const objective = objectives.gssm();
     const start = dkefInit(key(2), firstRows(5));
     const sizes = { n: 2, batch: 20, points: 20, validation: 20, ridgeBatch: 20 };

@@ -66,7 +66,7 @@ describe("a density's file", () => {
       }),
     );
 
-  it("is read as it was made", () => {
+  it("is read back exactly", () => {
     expect(parseDensity(whole)).toEqual({ spec, fitted });
   });
 
@@ -135,7 +135,7 @@ describe("a record", () => {
     expect(() => parseRecords(JSON.stringify(value), "r.json")).toThrow(message);
   });
 
-  it("is read alone and in a list", () => {
+  it("is read as a single record and in a list", () => {
     expect(parseRecords(JSON.stringify(own), "r.json")).toEqual([own]);
     expect(parseRecords(JSON.stringify([own, own]), "r.json")).toEqual([own, own]);
   });
@@ -172,7 +172,7 @@ describe("a table", () => {
     expect(performance.now() - began).toBeLessThan(10_000);
   });
 
-  it("of many rows takes time and memory by their number", () => {
+  it("takes time and memory in proportion to its rows", () => {
     const lines = (count: number): string =>
       `a,b,c\n${Array.from({ length: count }, (_, i) => `${i},${i / 8},-${i}e-3`).join("\n")}\n`;
     const text = lines(100_000);
@@ -188,7 +188,7 @@ describe("a table", () => {
     );
   });
 
-  it("is read as it was written, with names of any characters", () => {
+  it("is read back as written, with names of any characters", () => {
     const name = fc
       .string({ minLength: 1, unit: "grapheme" })
       .filter((text) => text.trim() === text);
@@ -238,7 +238,7 @@ describe("cells", () => {
     ['a,b\n1,"2"3\n', /t, line 2, column 2: text after a closing quote/],
     ['a,b\n1,2"3\n', /t, line 2, column 2: a quote follows "2"/],
     ['a,"b\n\nc"\n1,x\n', /t, line 4, column 2/],
-  ])("of %j say where they are wrong", (text, message) => {
+  ])("of %j give errors with their place", (text, message) => {
     expect(() => parseTable(text, "t")).toThrow(message);
   });
 });

@@ -14,7 +14,7 @@ const rows = [
 const whole = { columns, rows, evaluations: 50 };
 
 describe("jobs of rows", () => {
-  it("are at most 10,000 rows each, and together all of them", () => {
+  it("have at most 10,000 rows each, and together all rows", () => {
     const jobs = rowsJobs(
       { bytes: () => new Uint8Array(), value: model },
       { ...job, count: 25_000 },
@@ -26,7 +26,7 @@ describe("jobs of rows", () => {
     ]);
   });
 
-  it("give rows that are read back, every bit of them", () => {
+  it("give rows that are read back exactly", () => {
     expect(rowsKind.parse(rowsKind.serialize(whole), "a result")).toEqual(whole);
     for (const text of ["", "{}", '{"columns":["a"],"rows":[[null]],"evaluations":50}'])
       expect(() => rowsKind.parse(new TextEncoder().encode(text), "a result")).toThrow(
@@ -40,7 +40,7 @@ describe("jobs of rows", () => {
     [{ ...whole, rows: [rows[0], [1], rows[2]] }, "row 2 has 1 cells, but the model has 2 columns"],
     [{ ...whole, columns: ["b", "a"] }, "its columns differ from those of the model"],
     [{ ...whole, evaluations: 2 }, "it has 2 evaluations, but the job has 50"],
-  ])("hold their results to the job: %#", (result, misfit) => {
+  ])("check their results against the job: %#", (result, misfit) => {
     expect(rowsKind.misfit(result, job, { model })).toBe(misfit);
   });
 });

@@ -11,11 +11,11 @@ const bytes = await parquetBytes(["name", "size", "count"], rows);
 const buffer = (from: Uint8Array): ArrayBuffer => new Uint8Array(from).buffer;
 
 describe("a Parquet file in a page", () => {
-  it("is its table as CSV", async () => {
+  it("is read as CSV", async () => {
     expect(await parquetText(buffer(bytes), "t")).toBe('name,size,count\n"x, y",1.5,2\nz,,3\n');
   });
 
-  it("is refused when it is cut short, or declares more cells than a page can hold", async () => {
+  it("is refused if it is truncated, or declares more cells than a page can hold", async () => {
     await expect(parquetText(buffer(bytes.subarray(0, 40)), "t")).rejects.toThrow(
       /^t cannot be read as Parquet \(.*\)\. Check that the file is complete/,
     );

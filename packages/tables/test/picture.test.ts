@@ -65,7 +65,7 @@ describe("a picture of a table", () => {
     expect(texts.join(" ")).not.toContain("Left out");
   });
 
-  it("writes numbers of its axes as people do: 0.1 and no thousandths, 20k, and powers of ten of the rest", async () => {
+  it("writes readable axis numbers: 0.1 and no thousandths, 20k, and powers of ten for the others", async () => {
     const own = product({ log: positive(), tiny: real(), large: real(), huge: real() });
     const cells = Array.from({ length: 60 }, (_, i): Cells => {
       const [a, b, c, d] = normal(key(i), 4, { dtype: "float64" }).data;
@@ -83,7 +83,7 @@ describe("a picture of a table", () => {
     expect(ticks).not.toMatch(/\d[mfPµ]\b/);
   });
 
-  it("draws shares: bars of a column sum to what is within its axis", () => {
+  it("draws shares: the bars of a column sum to the share within its axis", () => {
     const { columns } = shownColumns(domain, rows, drawn);
     for (const { valuesOf, edges, range } of columns) {
       const values = valuesOf(rows);
@@ -106,7 +106,7 @@ describe("a picture of a table", () => {
     expect(sizes[1] / sizes[0]).toBeCloseTo(sizes[9] / sizes[8], 10);
   });
 
-  it("takes a dozen columns and says which it left out, or those that are named", async () => {
+  it("shows the first twelve columns and lists the others, or shows the named ones", async () => {
     const names = Array.from({ length: 14 }, (_, i) => `c${i + 1}`);
     const wide = product(Object.fromEntries(names.map((name): [string, Domain] => [name, real()])));
     const numbers = Array.from({ length: 30 }, (_, i) =>
@@ -126,14 +126,14 @@ describe("a picture of a table", () => {
   });
 });
 
-describe("numbers of a picture are where its axes say", () => {
+describe("marks of a picture agree with its axes", () => {
   /** Corners of the paths of one colour. */
   const pathsOf = ({ text }: Drawn, colour: string): [number, number][] =>
     [...text.matchAll(new RegExp(`<path[^>]* stroke="${colour}"[^>]* d="([^"]*)"`, "g"))].flatMap(
       ([, d]) => corners(d),
     );
 
-  it("dots of data and samples, bars of the one and the outline of the other, and rank correlations", () => {
+  it("dots of data and samples, bars of data and outlines of samples, and rank correlations", () => {
     const two = product({ a: real(), b: real() });
     const data = Array.from({ length: 10 }, (_, i): Cells => [i, 100 + 2 * i]);
     const samples = Array.from({ length: 10 }, (_, i): Cells => [i, 110 - i]);
@@ -167,7 +167,7 @@ describe("numbers of a picture are where its axes say", () => {
     ]);
   });
 
-  it("ranges of nine tenths and of the middle half next to labels, and discs by their areas", () => {
+  it("central ranges of 90 % and 50 % next to labels, and areas of discs", () => {
     const LETTERS = ["p", "q"];
     const mixed = product({ a: real(), one: category(LETTERS), two: category(LETTERS) });
     // 101 numbers of each label: their k-th hundredth is k more than the first. Of 101 rows 75 are
@@ -210,7 +210,7 @@ describe("numbers of a picture are where its axes say", () => {
     expect((many / few) ** 2).toBeCloseTo(75 / 26, 6);
   });
 
-  it("three parts at the corner of the one that is all, and ranks within the band of chance", () => {
+  it("three parts in a triangle, and ranks within the band of chance", () => {
     const whole = product({ parts: simplex(["sand", "silt", "clay"]) });
     const calibration = { ranks: [0.2, 0.5, 0.9], chance: 0.125 } as unknown as Calibration;
     for (const [k, name] of ["sand", "silt", "clay"].entries()) {
@@ -236,7 +236,7 @@ describe("numbers of a picture are where its axes say", () => {
     }
   });
 
-  it("means with two standard errors to each side", () => {
+  it("means with two standard errors on each side", () => {
     const auc = (value: number) => ({ value, error: 0.02 });
     const plots = plotsOf(
       evaluationChart({
@@ -272,7 +272,7 @@ describe("numbers of a picture are where its axes say", () => {
 });
 
 describe("a report", () => {
-  it("is one file that loads nothing, runs nothing, and says what is wrong", async () => {
+  it("is one file that loads nothing, runs nothing, and states the problems", async () => {
     const { evaluation, drawn: samples } = await evaluateTable(independent, domain, {
       rows: held,
       training,

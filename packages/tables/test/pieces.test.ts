@@ -22,7 +22,7 @@ const lines = fc.record({
 });
 
 describe("pieces of CSV", () => {
-  it("give the rows and lines of the whole, wherever they are cut", () => {
+  it("give the rows and lines of the whole, for any division", () => {
     fc.assert(
       fc.property(lines, fc.array(fc.nat(40), { maxLength: 12 }), ({ rows, end, last }, sizes) => {
         const text =
@@ -47,7 +47,7 @@ describe("pieces of CSV", () => {
     );
   });
 
-  it("of a file give batches of so many rows, and its lines", async () => {
+  it("of a file give batches of the specified size, with their lines", async () => {
     const path = join(folder, "t.csv");
     const rows = Array.from({ length: 23 }, (_, i) => [
       String(i),
@@ -63,7 +63,7 @@ describe("pieces of CSV", () => {
     expect(whole.lines.slice(0, 4)).toEqual([2, 4, 5, 6]);
   });
 
-  it("are none of a file that is neither UTF-8 nor UTF-16 with a byte order mark", async () => {
+  it("are refused if the file is neither UTF-8 nor UTF-16 with a byte order mark", async () => {
     const path = join(folder, "latin.csv");
     writeFileSync(path, Buffer.from("größe,b\n1,2\n", "latin1"));
     const error = `${path} is not text in UTF-8. Save it as CSV in UTF-8.`;
@@ -79,7 +79,7 @@ describe("pieces of CSV", () => {
     }
   });
 
-  it("that are wrong are errors with their line, also those that are nothing", async () => {
+  it("with errors are refused with the line, also empty ones", async () => {
     const reader = cellReader("t.csv");
     expect(reader.add("a,b\n1,2\n3,")).toMatchObject({ rows: [["1", "2"]] });
     expect(() => reader.add("4,5\n6")).toThrow("t.csv, line 3 has 3 cells, but there are 2 columns");

@@ -31,7 +31,7 @@ const partsOf = (whole: Table, options: PrepareOptions, seed = 1): Float32Array[
 describe("the three sets", () => {
   const rows = Array.from({ length: 1599 }, (_, i) => [i, Math.sin(i * i)]);
 
-  it("hold every row once, in the order of NumPy's seed 2019", () => {
+  it("contain every row once, in the order of NumPy's seed 2019", () => {
     const numbers = partsOf(table(rows), bare).map((part) =>
       Array.from(part).filter((_, i) => i % 2 === 0),
     );
@@ -44,7 +44,7 @@ describe("the three sets", () => {
     ]);
   });
 
-  it("are whitened together, and all have noise of their own of standard deviation 0.05", () => {
+  it("are whitened together, and all have independent noise of standard deviation 0.05", () => {
     const quiet = partsOf(table(rows), { noise: 0 });
     const all = quiet.flatMap((part) => Array.from(part));
     const product = (j: number, k: number): number =>
@@ -71,7 +71,7 @@ describe("the three sets", () => {
     });
   });
 
-  it("take no negative noise and no share that is not a number", () => {
+  it("refuse negative noise and a share that is not a number", () => {
     expect(() => prepare(table(rows), key(1), { noise: -1 })).toThrow(
       /the noise is -1\. Give a standard deviation ≥ 0/,
     );
@@ -90,7 +90,7 @@ describe("whitening", () => {
     [1, 1, 1, 1],
     [1e-3, 20, 7e5, 0.4],
     [1e-9, 1e5, 1, 1],
-  ])("has the bits it would have without a unit: %s", (...units) => {
+  ])("has the same bits in any unit: %s", (...units) => {
     const whole = inUnits(...units);
     const { mean, matrix, logDet } = whiteningOf(whole);
     const { values, vectors } = rightSvd(
@@ -102,7 +102,7 @@ describe("whitening", () => {
     expect(logDet).toBe(scale.reduce((total, s) => total + Math.log(s), 0));
   });
 
-  it.each([1e200, 1e-200, 1e290, 1e-290])("takes a table in units of %d", (unit) => {
+  it.each([1e200, 1e-200, 1e290, 1e-290])("accepts a table in units of %d", (unit) => {
     const [plain, scaled] = [inUnits(1, 2, 3, 4), inUnits(unit, 2 * unit, 3 * unit, 4 * unit)];
     const [map, other] = [whiteningOf(plain), whiteningOf(scaled)];
     expect((map.logDet - other.logDet) / (4 * Math.log(unit))).toBeCloseTo(1, 12);
@@ -115,7 +115,7 @@ describe("whitening", () => {
     );
   });
 
-  it("needs more rows than columns, and says so", () => {
+  it("reports if there are not more rows than columns", () => {
     const wide = (rows: number): Table =>
       table(
         Array.from({ length: rows }, (_, i) =>
@@ -216,7 +216,7 @@ describe.runIf(existsSync(uci))("the UCI tables", () => {
   });
 });
 
-describe("tables made on the spot", () => {
+describe("generated tables", () => {
   const row = (name: SyntheticName, u: readonly number[], z: readonly number[]): number[] =>
     synthetics[name].row(Float64Array.from(u), Float64Array.from(z));
   const [c, s] = [Math.cos(0.6 * Math.PI), Math.sin(0.6 * Math.PI)];
@@ -230,7 +230,7 @@ describe("tables made on the spot", () => {
     ["rings", [0.51, 0.3], [2], [3.16 * c, 3.16 * s]],
     ["funnel", [], [2, 1, -1, 3, 0.5, 9], [2, Math.E, -Math.E, 3 * Math.E, Math.E / 2]],
     ["mixture", [0.1], [1, 2, 3, 4, 5], [3 + 0.7, 0.9 + 1.05, 1 + 1.4, -1 + 0.9 + 1.75]],
-  ])("%s puts %j and %j where its formula says", (name, u, z, expected) => {
+  ])("%s puts %j and %j where its formula states", (name, u, z, expected) => {
     row(name, u, z).forEach((v, j) => {
       expect(v).toBeCloseTo(expected[j], 12);
     });

@@ -61,7 +61,7 @@ function directAlpha(
   return neg(squeeze(solve(whole, expandDims(b, -1)), -1));
 }
 
-it("has these numbers by default", () => {
+it("has these default values", () => {
   expect(protocol).toEqual({
     inducing: 200, // random training points
     batch: 200, // points a step: α from 100, the loss on the other 100
@@ -78,7 +78,7 @@ it("has these numbers by default", () => {
   expect(EXACT_EVERY).toBe(5);
 });
 
-it("uses them: 500 epochs of ⌊N/200⌋ steps, α from 100 points, the loss on 100, α of validation from 1,000", async () => {
+it("uses the defaults: 500 epochs of ⌊N/200⌋ steps, α from 100 points, the loss on 100, α of validation from 1,000", async () => {
   const data = tableOf(1300);
   const [rows, seen] = [data.train.shape[0], data.validation.shape[0]];
   const sizes: number[] = [];
@@ -228,7 +228,7 @@ describe("the graphs of a fit", () => {
     second,
   );
 
-  it("train on the second half with α from the first, each with its own draws, and clip the gradient's norm", async () => {
+  it("train on the second half with α from the first, with independent draws, and clip the gradient's norm", async () => {
     const { loss, gradient } = await direct;
     const g = gradient.data as Float64Array;
     const norm = Math.hypot(...g);
@@ -260,7 +260,7 @@ describe("the graphs of a fit", () => {
     }
   });
 
-  it("validate on their own points with α from others, each with its own draws", async () => {
+  it("validate on separate points with α from others, with independent draws", async () => {
     const steps = fitSteps(objective, start, sizes, { rate: 1, clip: 1, ridgeRate: 1 });
     const { loss } = await steps.validate(theta, a, first, b, second);
     await steps.dispose();
@@ -270,7 +270,7 @@ describe("the graphs of a fit", () => {
   });
 });
 
-it("takes batches from one permutation an epoch, and new points and draws for everything at every step", async () => {
+it("take batches from one permutation per epoch, and new points and draws at every step", async () => {
   const data = tableOf(60);
   const { train, validation, n } = data;
   const [rows, seed, inducing, batch, points] = [train.shape[0], 7, 4, 12, 20];
@@ -379,7 +379,7 @@ describe("the finish", () => {
     expect(apart(chosen.alpha, alpha.data as Float64Array)).toBeLessThan(1e-5);
   });
 
-  it("moves λ, and nothing else, to where the validation loss is less", async () => {
+  it("moves only λ, to a smaller validation loss", async () => {
     expect(data.validation.shape[0]).toBeLessThan(RIDGE_BATCH);
     const { chosen } = await fitDensity(data, { ...options, ridgeSteps: 1, ridgeRate: 0.25 });
     const [less, more] = [
@@ -397,7 +397,7 @@ describe("the finish", () => {
   });
 });
 
-it("gives the state of the protocol where exact score matching was never looked at", async () => {
+it("gives the state of the protocol if exact score matching was never evaluated", async () => {
   const options = {
     loss: "ssm",
     seed: 1,
@@ -431,7 +431,7 @@ it.each<[Partial<FitOptions>, RegExp]>([
   await expect(fit).rejects.toThrow(DiffeoError);
 });
 
-it("refuses a model of no inducing points", () => {
+it("refuses a model without inducing points", () => {
   expect(() =>
     dkefInit(key(1), { shape: [0, 2], dtype: "float32", data: new Float32Array(0) }),
   ).toThrow(/shape \[0,2\]/);

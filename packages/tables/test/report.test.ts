@@ -137,7 +137,7 @@ gssm-vr, seed 0: the annealed normaliser has only 900 effective samples
 
 gssm-vr, seed 2: the annealed normaliser has only 400 effective samples`;
 
-  it("has means, spreads, pairs and warnings as found by hand", () => {
+  it("has means, spreads, pairs and warnings as computed by hand", () => {
     expect(studyTable(records)).toBe(`${expected}\n`);
   });
 
@@ -147,7 +147,7 @@ gssm-vr, seed 2: the annealed normaliser has only 400 effective samples`;
   });
 });
 
-it("a loss beyond those of the paper has its column and its marks", async () => {
+it("a loss that is not in the paper has its column and its marks", async () => {
   const own = record({ loss: "own" as ObjectiveName }, { scoreMatching: -11 });
   expect(studyTable([...records, own])).toMatch(/^\| test set, mean ± sd over seeds \|.* own \|/m);
   expect((await studyFigures([...records, own]))["score-matching"]).toContain(
@@ -191,7 +191,7 @@ describe("the figures of a study", () => {
     );
   });
 
-  it("draw what lies far out at the edge, with its value", async () => {
+  it("draw outliers at the edge, with their values", async () => {
     const many = [1, 2, 3, 4, 5, 500].map((scoreMatching, seed) =>
       record({ loss: "ssm", seed }, { scoreMatching }),
     );
@@ -222,7 +222,7 @@ it.each([
   expect(quantile(values, share)).toBeCloseTo(expected, 12);
 });
 
-it("knows the likelihood of a unit Gaussian on points", () => {
+it("computes the likelihood of a unit Gaussian on points", () => {
   // ‖x‖² is 25, 1 and 10: ½‖x‖² is 6 in the mean.
   const points = {
     shape: [3, 2],

@@ -71,7 +71,7 @@ const expectSame = (found: ArrayLike<number>, expected: Float64Array): void =>
     expect(found[i]).toBeCloseTo(v, 5);
   });
 
-it.each([1, 0.3])("moves and accepts as Langevin's algorithm does at β = %d", async (beta) => {
+it.each([1, 0.3])("moves and accepts like Langevin's algorithm at β = %d", async (beta) => {
   const starts = normal(key("starts"), [count, n]).data;
   const walk = openPath(fitted, localMixture(new Float32Array(0), [], n, BASE_VARIANCE), 1);
   const moved = await walk.move(await walk.start(starts), {
@@ -88,7 +88,7 @@ it.each([1, 0.3])("moves and accepts as Langevin's algorithm does at β = %d", a
   expectSame(moved.chains.x.data as Float32Array, expected.x);
 });
 
-it("is what samples by mala are drawn with", async () => {
+it("generates the samples of mala", async () => {
   const whitening = { mean: [0, 0], matrix: [1, 0, 0, 1], logDet: 0 };
   const model = { fitted, spec: { loss: "ssm", seed: 1, columns: ["x", "y"], whitening } } as const;
   const after = async (steps: number): Promise<Float64Array> =>

@@ -17,7 +17,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const run = (...words: string[]): Promise<string> => printed("chess", ...words);
 
 describe("diffeo chess data", () => {
-  it("makes positions of random games, splits and packs them, and says so", async () => {
+  it("generates positions of random games, splits and packs them, and reports the files", async () => {
     const out = join(folder, "a.bin");
     const text = await run(
       "data",
@@ -37,7 +37,7 @@ describe("diffeo chess data", () => {
     expect(text).toMatch(/strictly legal +1\.000\n/);
   });
 
-  it("converts to FEN and reads that again, all of it as JSON", async () => {
+  it("converts to FEN, reads it again, and reports as JSON", async () => {
     const out = join(folder, "b.fen");
     await run("data", "--playouts", "50", "--out", out);
     expect((await readFile(out, "utf8")).split("\n")).toHaveLength(51);
@@ -50,7 +50,7 @@ describe("diffeo chess data", () => {
     expect(Object.keys(report.statistics.square_marginals)).toHaveLength(64);
   });
 
-  it("keeps the side to move in a list, also of a part", async () => {
+  it("keeps the side to move in a list, also after a split", async () => {
     const bare = parseFen("k7/8/8/8/8/8/8/7K");
     const rows = Array.from({ length: 40 }, (_, i) => formatFen(bare.with(8 + i, 0)));
     const path = join(folder, "sides.epd");
@@ -66,7 +66,7 @@ describe("diffeo chess data", () => {
     expect([...train, ...heldOut].sort()).toEqual(expected.toSorted());
   });
 
-  it("refuses names that do not tell what to write, and those that cannot be written", async () => {
+  it("refuses names without a known extension, and files that cannot be written", async () => {
     for (const name of ["x.csv", "x.fen.gz", "x"])
       await expect(run("data", "--out", join(folder, name))).rejects.toThrow(
         "Use .bin for packed positions, or .fen",
@@ -86,7 +86,7 @@ describe("diffeo chess data", () => {
     );
   });
 
-  it("makes no more positions of random games than the limit", async () => {
+  it("generates at most the limit of positions of random games", async () => {
     const report = JSON.parse(await run("data", "--playouts", "100", "--limit", "5", "--json"));
     expect(report.statistics.positions).toBe(5);
   });
@@ -98,7 +98,7 @@ describe("diffeo chess data", () => {
     expect(existsSync(out)).toBe(false);
   });
 
-  it("refuses options that make no sense", async () => {
+  it("refuses options that contradict each other", async () => {
     await expect(run("data", "--held-out", "0.1")).rejects.toThrow(
       "--held-out needs an output file",
     );
@@ -137,7 +137,7 @@ describe("diffeo chess evaluate", () => {
     expect(table).toContain(json.independent.auc.toFixed(3));
   });
 
-  it("looks for copies and neighbours among the positions of --training, else in the reference", async () => {
+  it("searches copies and neighbours in the positions of --training, or else in the reference", async () => {
     const [samples, real] = [join(folder, "samples.fen"), join(folder, "real.bin")];
     const words = ["evaluate", samples, "--reference", real, "--neighbours", "200", "--json"];
     const trained = JSON.parse(await run(...words, "--training", samples));
@@ -165,7 +165,7 @@ describe("diffeo chess evaluate", () => {
     });
   });
 
-  it("has no covariance to compare where all boards are one", async () => {
+  it("compares no covariance if all boards are equal", async () => {
     const one = join(folder, "one.fen");
     await writeFile(one, "4k3/8/8/8/8/8/8/4K3\n");
     const words = ["evaluate", one, "--reference", join(folder, "real.bin")];
@@ -180,7 +180,7 @@ describe("diffeo chess evaluate", () => {
     expect(table).toContain("\n1 sample is too few for the AUC");
   });
 
-  it("measures samples of a model where no file is given, the same boards in any batch", async () => {
+  it("measures samples of a model if no file is given, the same boards for any batch size", async () => {
     const model = join(folder, "tiny.safetensors");
     const real = join(folder, "few.bin");
     await saveTinyModel(model);
@@ -205,7 +205,7 @@ describe("diffeo chess evaluate", () => {
     expect(shifted.samples.piecesMean).not.toBe(whole.samples.piecesMean);
   });
 
-  it("measures samples that meet conditions, and says what share did not", async () => {
+  it("measures samples that meet conditions, and reports the share that did not", async () => {
     const [model, real] = [join(folder, "tiny.safetensors"), join(folder, "few.bin")];
     const words = [
       "evaluate",
@@ -231,7 +231,7 @@ describe("diffeo chess evaluate", () => {
     expect(samples.count).toBe(6);
   });
 
-  it("reads the reference before the work, and leaves its bad rows out where it may", async () => {
+  it("reads the reference before the work, and skips its bad rows if allowed", async () => {
     const [model, real] = [join(folder, "tiny.safetensors"), join(folder, "real.fen")];
     await run("data", "--playouts", "30", "--out", real);
     await appendFile(real, "nonsense\n");

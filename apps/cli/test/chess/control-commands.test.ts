@@ -35,7 +35,7 @@ const sampled = (...words: string[]) =>
   run("sample", "--model", at("a.safetensors"), "--count", "3", "--format", "fen", ...words);
 
 describe("diffeo chess sample", () => {
-  it("leads boards to a number of pieces as to any condition", async () => {
+  it("guides boards to a number of pieces like to any condition", async () => {
     const led = (...words: string[]) => sampled("--steps", "3", "--guide", "Q<1", ...words);
     const { out, err } = await led("--pieces", "24");
     expect(err).toBe("");
@@ -51,7 +51,7 @@ describe("diffeo chess sample", () => {
     await expect(sampled("--pieces", "65")).rejects.toThrow("Give an integer from 1 to 64");
   });
 
-  it("takes 50 evaluations of the network, on a grid that is fitted where the model was measured", async () => {
+  it("takes 50 evaluations of the network, on a grid fitted to the model's measured errors", async () => {
     const report = async (...words: string[]) =>
       JSON.parse((await sampled("--format", "json", ...words)).out);
     const plain = await report();
@@ -90,7 +90,7 @@ describe("diffeo chess sample", () => {
     expect(even.times[1]).toBeCloseTo(1 - 0.999 / 6, 12);
   });
 
-  it("refuses a model for what it cannot draw, before there are parts", async () => {
+  it("refuses a model that does not support the options, before jobs start", async () => {
     const refused = async (words: readonly string[], ...said: string[]) => {
       const { code, stderr } = await diffeo("chess", ...words);
       expect(code).toBe(2);
@@ -121,7 +121,7 @@ describe("diffeo chess sample", () => {
       );
   });
 
-  it("rejects boards that do not meet conditions, and says how many", async () => {
+  it("rejects boards that do not meet conditions, and reports how many", async () => {
     const all = (await sampled("--steps", "4", "--count", "20")).out.trim().split("\n");
     const counts = all.map(piecesOf);
     const middle = counts.toSorted((a, b) => a - b)[10];
@@ -134,7 +134,7 @@ describe("diffeo chess sample", () => {
     );
   });
 
-  it("gives what it found and fails where the limit is reached", async () => {
+  it("prints what it found and fails if the limit is reached", async () => {
     const none = sampled("--steps", "4", "--require", "Q=64", "--tries", "7");
     await expect(none).rejects.toThrow(
       /rejected is 1\.000\n.*only 0 of 3 requested boards met Q=64, of 7 sampled/,
@@ -174,7 +174,7 @@ describe("diffeo chess sample", () => {
       expect(validateFen(fen).error ?? "").not.toMatch(/field|tokens/);
   });
 
-  it("says in JSON what the boards are and how they came about", async () => {
+  it("describes the boards and their settings in JSON", async () => {
     const { out } = await sampled(
       "--steps",
       "4",
@@ -203,7 +203,7 @@ describe("diffeo chess sample", () => {
     expect(about).not.toHaveProperty("guide");
   });
 
-  it("takes options that have no effect, and says so", async () => {
+  it("accepts options without effect, with a note", async () => {
     const { code, stderr } = await diffeo(
       ...["chess", "sample", "--model", at("a.safetensors"), "--steps", "2", "--count", "1"],
       ...["--tries", "7", "--frames", "7", "--guide-strength", "2"],
@@ -214,7 +214,7 @@ describe("diffeo chess sample", () => {
     );
   });
 
-  it("fails before the work where the result could not be written", async () => {
+  it("fails before the work if the result cannot be written", async () => {
     const refusal = (...words: string[]) => expect(sampled("--steps", "1000000", ...words)).rejects;
     await refusal("--out", folder).toThrow(`cannot write ${folder} (EISDIR)`);
     await refusal("--trace", join(at("a.safetensors"), "trace.json")).toThrow("cannot write");
@@ -235,7 +235,7 @@ describe("diffeo chess sample", () => {
     await refusal("--device", "tpu").toThrow("Allowed choices are cpu, webgpu, cuda");
   });
 
-  it("names w where the numbers run away", async () => {
+  it("names w if the numbers diverge", async () => {
     const ended = await diffeo(
       "chess",
       "sample",
@@ -284,7 +284,7 @@ describe("diffeo chess complete", () => {
     }
   });
 
-  it("fills them in otherwise by every option that says how", async () => {
+  it("fills them in differently for every option of the method", async () => {
     const particles = ["--method", "particles", "--particles", "4"];
     const ways = [
       ...[[], ["--guidance", "9"], ["--w", "1.1"], ["--seed", "1"], ["--steps", "4"]],
@@ -312,7 +312,7 @@ describe("diffeo chess complete", () => {
     ]);
   });
 
-  it("aims and rejects as sample does", async () => {
+  it("guides and rejects like sample", async () => {
     const words = [
       "--pieces",
       "24",
@@ -349,7 +349,7 @@ describe("diffeo chess complete", () => {
     expect((await led("1")).out).not.toBe(free.out);
   });
 
-  it("takes any number of pieces that the known squares leave room for", async () => {
+  it("accepts any number of pieces that the known squares allow", async () => {
     const nearly = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBN?";
     const words = ["--format", "fen", "--count", "1", "--method", "replacement"];
     const { out } = await complete(nearly, "--pieces", "32", ...words);
@@ -375,7 +375,7 @@ describe("diffeo chess complete", () => {
     );
   });
 
-  it("names the column of what is wrong with a FEN", async () => {
+  it("names the column of an error in a FEN", async () => {
     await expect(complete("8/8/8/8/8/8/8/???x????")).rejects.toThrow(
       'column 18: "x" is not a piece',
     );
@@ -386,7 +386,7 @@ describe("diffeo chess complete", () => {
     );
   });
 
-  it("is measured on real boards and compared with plain replacement", async () => {
+  it("is evaluated on real boards, compared with plain replacement", async () => {
     await writeDataset(at("real.positions"), playouts(30, key("real")));
     const words = ["--evaluate", at("real.positions"), "--hide", "0.25", "--count", "5"];
     const json = JSON.parse((await complete(...words, "--json")).out);
@@ -404,7 +404,7 @@ describe("diffeo chess complete", () => {
 });
 
 describe("diffeo chess calibrate", () => {
-  it("keeps the model as it is but for what was measured, the same in any batch", async () => {
+  it("changes nothing in the model but the measured errors, the same for any batch size", async () => {
     await writeDataset(at("six.positions"), playouts(6, key("measured")));
     const words = ["calibrate", "--data", at("six.positions"), "--count", "6", "--json"];
     const one = JSON.parse(

@@ -172,7 +172,7 @@ describe("sites of a distribution that is known exactly", () => {
     await dispose();
   });
 
-  it("come closer to it than by replacement where several are known", async () => {
+  it("are closer to it than by replacement if several sites are known", async () => {
     // Exactly one site is of class 0, as a side has exactly one king.
     const { compare, dispose } = await exactDistribution(3, (state) =>
       state.filter((k) => k === 0).length === 1 ? 1 : 0.001,
@@ -201,7 +201,7 @@ describe("completeBoards", () => {
   });
 
   it.each(COMPLETIONS)(
-    "keeps every known square, other ones on each board (%s)",
+    "keeps every known square, different ones on each board (%s)",
     async (completion) => {
       const { positions } = await completeBoards(posterior, partial, { ...options, completion });
       expect(completionMeasures(positions, partial, real).kept).toBe(1);
@@ -217,7 +217,7 @@ describe("completeBoards", () => {
     },
   );
 
-  it("is guided where the network gives posteriors, and repeats steps where not", async () => {
+  it("uses guidance if the network predicts posteriors, and repeated steps otherwise", async () => {
     const evaluations = async (draw: BoardSampler) =>
       (await completeBoards(draw, partial, options)).scoreEvaluations;
     expect(await evaluations(posterior)).toBe(4 + 1);
@@ -231,7 +231,7 @@ describe("completeBoards", () => {
     ).rejects.toThrow("has no posterior to guide by");
   });
 
-  it("hides the same number of squares on every board, and others on each", () => {
+  it("hides the same number of squares on every board, at different places", () => {
     const hidden = Array.from({ length: 6 }, (_, i) => [...partial.subarray(64 * i, 64 * i + 64)]);
     for (const board of hidden) expect(board.filter((k) => k === UNKNOWN)).toHaveLength(32);
     // 25.6 of 64.
@@ -242,7 +242,7 @@ describe("completeBoards", () => {
     expect(partial.filter((k, i) => k !== UNKNOWN && k !== unpack(real)[i])).toHaveLength(0);
   });
 
-  it("is measured against what was hidden", () => {
+  it("is evaluated on the hidden squares", () => {
     expect(completionMeasures(real, partial, real)).toMatchObject({
       boards: 6,
       kept: 1,

@@ -8,7 +8,7 @@ import { writeBoards } from "./train-run.ts";
 
 const { folder } = testFolder("diverged");
 
-it("names the options to change, and ends with the code of lost numbers", async () => {
+it("names the options to change, and exits with the code of numerical failure", async () => {
   const out = join(folder, "run");
   const small = [
     "--width",

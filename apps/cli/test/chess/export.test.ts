@@ -80,7 +80,7 @@ describe("diffeo chess export", () => {
     ["x0", "denoise", "cpu"],
     ["posterior", "score", "gpu"],
   ] as const)(
-    "writes a network that gives %s as one that gives %s, in the form for a %s",
+    "writes a network that predicts %s as one that gives %s, optimised for a %s",
     async (gives, what, target) => {
       const model = await networkFile(gives);
       const out = join(folder, `${gives}-${what}-${target}.onnx`);
@@ -130,7 +130,7 @@ describe("diffeo chess export", () => {
     },
   );
 
-  it("writes class probabilities, of a network that has them alone", async () => {
+  it("writes class probabilities only for a network that predicts them", async () => {
     const out = join(folder, "p.onnx");
     await run(
       "--model",
@@ -158,7 +158,7 @@ describe("diffeo chess export", () => {
     ).rejects.toThrow("a network that predicts noise has no class probabilities");
   });
 
-  it("knows its outputs by their own names alone", () => {
+  it("accepts only the names of its outputs", () => {
     const options = { what: "toString" as never, batch: 1, target: "cpu" } as const;
     expect(() => exportOnnx(tinyModel(), options)).toThrow(
       'no output "toString". Export one of score, denoise, posterior',

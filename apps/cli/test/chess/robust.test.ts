@@ -63,7 +63,7 @@ beforeAll(async () => {
 });
 
 describe("kill −9", () => {
-  it("in the middle of a checkpoint loses nothing that was saved, however often", async () => {
+  it("during a checkpoint loses nothing that was saved, even if repeated", async () => {
     let caught = 0;
     for (let round = 0, before = 0; round < 3; round++) {
       const torn = await killInCheckpoint(
@@ -87,7 +87,7 @@ describe("kill −9", () => {
     expect(checkpointsOf(killed).at(-1)).toBeLessThan(STEPS);
   });
 
-  it("leaves a run that ends as if nothing had happened", async () => {
+  it("leaves a run that ends like an uninterrupted one", async () => {
     const run = join(folder, "continued");
     cpSync(killed, run, { recursive: true });
     writeFileSync(
@@ -132,7 +132,7 @@ describe("a checkpoint of another architecture", () => {
     expect(code).toBe(2);
   });
 
-  it("is refused by its size where the settings are right", async () => {
+  it("is refused by its size if the settings are right", async () => {
     const run = join(folder, "foreign");
     cpSync(killed, run, { recursive: true });
     const numbers = { shape: [7], dtype: "float32", data: new Float32Array(7) } as const;
@@ -145,7 +145,7 @@ describe("a checkpoint of another architecture", () => {
     expect(code).toBe(1);
   });
 
-  it("that is damaged is named", async () => {
+  it("is named if it is damaged", async () => {
     const run = join(folder, "damaged");
     cpSync(killed, run, { recursive: true });
     const newest = join(run, `step-${checkpointsOf(run).at(-1)}.safetensors`);
@@ -162,7 +162,7 @@ describe("a checkpoint of another architecture", () => {
 });
 
 describe("other data", () => {
-  it("differ from those a run was begun with, even if their number and the encoding are the same", async () => {
+  it("are detected, even if their number and the encoding are the same", async () => {
     const init = join(folder, "whole", "model.safetensors");
     const run = join(folder, "from-init");
     const small = ["--batch", "2", "--focus", "0.2,0.5"];
@@ -200,7 +200,7 @@ describe("other data", () => {
   });
 });
 
-describe("a folder that holds a run", () => {
+describe("a folder that contains a run", () => {
   it("is refused before the data are read", async () => {
     const { code, stderr } = await diffeo(
       "chess",
@@ -217,7 +217,7 @@ describe("a folder that holds a run", () => {
   });
 });
 
-describe("a device that is not there", () => {
+describe("a missing device", () => {
   it("leaves no run behind", async () => {
     const out = join(folder, "elsewhere");
     const { code } = await diffeo(...words(out, "--device", "cuda", "--steps", "1"));
@@ -234,7 +234,7 @@ describe("bad data", () => {
       "too early",
     ],
     ["an empty file", "b.csv", () => "", "is empty"],
-  ])("such as %s ends training before a run is begun", async (_, name, content, message) => {
+  ])("such as %s ends training before a run starts", async (_, name, content, message) => {
     const path = join(folder, name);
     writeFileSync(path, content());
     const out = join(folder, "never");

@@ -54,7 +54,7 @@ describe.each(Object.entries(shippedModels))("the shipped %s", (name, path) => {
   });
 
   // A network that is evaluated otherwise than it was trained loses more.
-  it("finds a Ruy Lopez again under noise, as well as when it was trained", async () => {
+  it("recovers a Ruy Lopez from noise, as well as after training", async () => {
     const { denoiser, parameters } = model;
     const board = parseFen("r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R");
     const classes = { shape: [1, 8, 8], dtype: "int32", data: Int32Array.from(board) } as const;
@@ -70,7 +70,7 @@ describe.each(Object.entries(shippedModels))("the shipped %s", (name, path) => {
     await loss.dispose();
   });
 
-  it("has been measured, so that its grid is fitted", () => {
+  it("has measured errors, to which its grid is fitted", () => {
     expect(fittedTimes(model, 49)).toHaveLength(50);
   });
 });
@@ -79,7 +79,7 @@ describe("the shipped models", () => {
   const files = readdirSync(dirname(shippedModels.transformer)).filter((name) =>
     name.endsWith(".safetensors"),
   );
-  it.each(files)("%s states a checksum: a zeroed block of 4 KiB is refused", (name) => {
+  it.each(files)("%s has a checksum: a zeroed block of 4 KiB is refused", (name) => {
     const bytes = readFileSync(join(dirname(shippedModels.transformer), name));
     const length = Number(bytes.readBigUInt64LE());
     const { checksum } = JSON.parse(bytes.subarray(8, 8 + length).toString()).__metadata__;
@@ -91,7 +91,7 @@ describe("the shipped models", () => {
     }
   });
 
-  it("are called by name", async () => {
+  it("can be selected by name", async () => {
     const words = [
       "chess",
       "sample",
@@ -111,7 +111,7 @@ describe("the shipped models", () => {
       expect(await digest("--model", name)).toBe(await modelDigest(shippedModels[name]));
   });
 
-  it("draw the figure without being named", async () => {
+  it("sample the figure by default", async () => {
     const out = join(folder, "figure");
     const words = [
       "chess",

@@ -22,9 +22,9 @@ beforeAll(async () => {
   expected = outcomeOf(whole());
 });
 
-describe("training goes on to its end", () => {
+describe("training continues to its end", () => {
   const bare = ["--samples-every", "0"];
-  it("where stderr is full", () => {
+  it("if stderr is full", () => {
     expect(diffeoUnder('exec "$@" 2>/dev/full', ...words("full", ...bare))).toMatchObject({
       code: 0,
       stderr: "",
@@ -32,7 +32,7 @@ describe("training goes on to its end", () => {
     expect(outcomeOf(join(folder, "full"))).toEqual(expected);
   });
 
-  it("where nobody reads stderr any more", async () => {
+  it("if the reader of stderr has closed it", async () => {
     const { child, ended } = startDiffeo(...words("unread", ...bare));
     child.stderr?.destroy();
     expect((await ended).code).toBe(0);
@@ -40,7 +40,7 @@ describe("training goes on to its end", () => {
   });
 });
 
-describe("a terminal that goes away, or a request to end", () => {
+describe("a closed terminal, or a request to end", () => {
   it.each(["SIGHUP", "SIGTERM"] as const)(
     "stops training with a checkpoint (%s)",
     async (signal) => {
@@ -65,8 +65,8 @@ describe("a terminal that goes away, or a request to end", () => {
   );
 });
 
-describe("a folder with a run in it", () => {
-  it("gets the model and the sheet of boards that a kill has left out", async () => {
+describe("a folder with a run", () => {
+  it("receives the model and the sheet of boards that a killed process did not write", async () => {
     const run = join(folder, "bare");
     cpSync(whole(), run, { recursive: true });
     const sheet = join(run, `samples-0000${STEPS}.svg`);
@@ -82,12 +82,12 @@ describe("a folder with a run in it", () => {
 describe("standard output", () => {
   const list = ["chess", "data", "--playouts", "20", "--json"];
   // All of it would fit into a pipe that is read later: who has gone has read none.
-  it("may be read in part", () => {
+  it("may be closed early", () => {
     const { code, stderr } = diffeoUnder('set -o pipefail; "$@" | head -c 0', ...list);
     expect([code, stderr]).toEqual([0, ""]);
   });
 
-  it("that is full is a failure, with a message", () => {
+  it("causes a failure with a message if it is full", () => {
     const { code, stderr } = diffeoUnder('exec "$@" >/dev/full', ...list);
     expect([code, stderr]).toEqual([1, "diffeo: cannot write standard output (ENOSPC)\n"]);
   });

@@ -61,7 +61,7 @@ const settings = {
 };
 
 describe("a run", () => {
-  it("records what the boards are like", async () => {
+  it("records statistics of the boards", async () => {
     const model = await loadModel(at("model.safetensors"));
     for (const method of STUDY_SOLVERS) {
       const task = { method, w: 0.97, steps: 12, count: 6, seed: 3, model: "x" };
@@ -88,7 +88,7 @@ describe("a run", () => {
 });
 
 describe("a study", () => {
-  it("knows what is still to be run, each once", () => {
+  it("lists every task without a record once", () => {
     const open = openScaleTasks([record("eulerMaruyama", 1, 4)], [0.9, 1, 0.9], settings);
     expect(open.map(({ method, w, steps }) => `${method} ${w} ${steps}`)).toEqual([
       "domainPreserving 0.9 250",
@@ -139,7 +139,7 @@ describe("a study", () => {
     );
   };
 
-  it("runs, continues with what is missing, and reports from its records", async () => {
+  it("runs, continues with the missing tasks, and reports from its records", async () => {
     const { out, err } = await diffeo(...quick());
     expect(err.match(/^\d of 4: /gm)).toHaveLength(4);
     expect(out).toMatch(
@@ -187,7 +187,7 @@ describe("a study", () => {
     );
   });
 
-  it("says what it cannot use", async () => {
+  it("names unusable options", async () => {
     await expect(diffeo("report", at("nowhere"))).rejects.toThrow(
       /holds no records.*chess study first/,
     );
@@ -198,7 +198,7 @@ describe("a study", () => {
     await expect(diffeo("study", "--w", "0.9,-1")).rejects.toThrow(/positive number/);
   });
 
-  it("keeps its records when it is interrupted", async () => {
+  it("keeps its records if it is interrupted", async () => {
     const words = ["chess", ...quick(), "--out", at("stopped"), "--steps", "2,100000"];
     const controller = new AbortController();
     let said = "";
@@ -218,7 +218,7 @@ describe("its report", () => {
   const rising = [0.9, 1, 1.1].map((w, i) => record("domainPreserving", w, 8 + 8 * i, 0.2 * i));
   const bent = [3, 2, 4].map((mean, i) => record("eulerMaruyama", [0.9, 1, 1.1][i], mean));
 
-  it("tells where pieces do not rise with w, in any order of records", () => {
+  it("reports where pieces do not rise with w, for any order of records", () => {
     expect(fallsOf(rising.toReversed())).toEqual([]);
     expect(fallsOf(bent.toReversed())).toEqual([[0.9, 1]]);
     const page = studyPage([...rising, ...bent], "figure.png");
@@ -229,7 +229,7 @@ describe("its report", () => {
     expect(page).toContain("standard error of a share is at most 0.025");
   });
 
-  it("draws every record at its place on both axes", async () => {
+  it("draws every record at the right place on both axes", async () => {
     const svg = await studyFigure([...rising, ...bent]);
     const [pieces, legal] = svg.split(/font-weight="bold">(?=Pieces|Strictly)/).slice(1);
     /** Marks of the panel by their titles: discs have a centre, diamonds are moved to it. */

@@ -18,7 +18,7 @@ const steps = (path: string): number[] =>
     .map((line) => JSON.parse(line).step);
 
 describe("diffeo chess train", () => {
-  it("stopped by Ctrl-C writes a checkpoint, and with --resume ends where an uninterrupted run does", async () => {
+  it("writes a checkpoint on Ctrl-C, and with --resume ends like an uninterrupted run", async () => {
     const [whole, stopped] = [join(folder, "whole"), join(folder, "stopped")];
     const words = (out: string): string[] =>
       trainWords(data, out, "--save-every", "20", "--weight", "bounded");
@@ -60,7 +60,7 @@ describe("diffeo chess train", () => {
     expect(last("stopped")).toBe(last("whole"));
   });
 
-  it("trains a transformer, and goes on with it, made longer, to the numbers of a run that was not stopped", async () => {
+  it("extends the training of a transformer to the numbers of an uninterrupted run", async () => {
     const words = (out: string, ...more: string[]): string[] => [
       ...[
         "chess",
@@ -114,7 +114,7 @@ describe("diffeo chess train", () => {
     ]);
   });
 
-  it("and sampling from what it made come out otherwise with every option that shapes them", async () => {
+  it("and sampling from the model give different results for every option that affects them", async () => {
     let runs = 0;
     const trained = async (...more: readonly string[]): Promise<string> => {
       const out = join(folder, `shaped-${runs++}`);
@@ -185,7 +185,7 @@ describe("diffeo chess train", () => {
     expect(new Set(figures).size).toBe(figures.length);
   });
 
-  it("refuses settings that make no network or no run", async () => {
+  it("refuses settings that allow no network or no run", async () => {
     const refusal = async (...more: string[]): Promise<string> => {
       const { code, stderr } = await diffeo(...trainWords(data, join(folder, "none"), ...more));
       expect(code).toBe(2);

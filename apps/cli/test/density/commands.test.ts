@@ -59,7 +59,7 @@ describe("diffeo density", () => {
     fit = await diffeo(...fitting, "--out", at("fit"), "--seed", String(SEED), "--accept");
   });
 
-  it("fits a table, scores its rows and draws new ones", async () => {
+  it("fits a table, scores its rows and samples new ones", async () => {
     expect(fit.stderr).toBe("");
     expect(fit.code).toBe(0);
     expect(fit.stdout).toMatch(/warning: few samples of the plain estimate are effective/);
@@ -150,7 +150,7 @@ describe("diffeo density", () => {
     expect(again.stdout).toBe(drawn.stdout);
   });
 
-  it("keeps the seed that validation rows like best, says when the mass of modes is wrong, and enters no folder with a fit in it", async () => {
+  it("keeps the seed with the best validation likelihood, reports wrong masses of modes, and refuses a folder with a fit", async () => {
     const into = (...more: string[]): string[] => [...fitting, "--out", at("seeds"), ...more];
     // A folder with a fit in it is free when that one is killed, not before.
     const { child, ended } = startDiffeo(
@@ -199,7 +199,7 @@ describe("diffeo density", () => {
     );
   });
 
-  it("answers a name that is none with those there are", async () => {
+  it("answers an unknown name with the known ones", async () => {
     const result = await diffeo("density", "fit", "--data", "redwine");
     expect([result.code, result.stderr]).toEqual([
       1,
@@ -219,7 +219,7 @@ describe("diffeo density", () => {
       1,
       /73 training rows are fewer than the 200 inducing/,
     ],
-  ])("says what is wrong with a table (%#)", async (text, code, message) => {
+  ])("names the error in a table (%#)", async (text, code, message) => {
     writeFileSync(at("bad.csv"), text);
     const result = await diffeo("density", "fit", "--data", at("bad.csv"), "--out", at("bad"));
     expect(result.code).toBe(code);
@@ -227,7 +227,7 @@ describe("diffeo density", () => {
     expect(existsSync(at("bad/model.safetensors"))).toBe(false);
   });
 
-  it("ends with code 3 when the numbers are lost, and leaves the last good model", async () => {
+  it("exits with code 3 if numbers are lost, and keeps the last good model", async () => {
     const lost = ["--rate", "1e20", "--out", at("lost"), "--json"];
     const result = await diffeo("density", "fit", "--data", "two-moons", ...lost, ...quick);
     expect(result.code).toBe(3);
@@ -248,7 +248,7 @@ describe("diffeo density", () => {
     expect(parseTable(scored.stdout, "scores").rows).toBe(20);
   });
 
-  it("ends with code 3 when not even a normaliser can be found, and leaves what there is", async () => {
+  it("exits with code 3 if no normaliser can be computed, and keeps the rest", async () => {
     const lines = Array.from({ length: ROWS }, (_, i) => `${1e9 * Math.sin(i)},${Math.cos(7 * i)}`);
     writeFileSync(at("vast.csv"), ["a,b", ...lines].join("\n"));
     const result = await diffeo(
@@ -277,7 +277,7 @@ describe("diffeo density", () => {
     expect([scored.code, scored.stderr]).toEqual([1, expect.stringMatching(/no normaliser/)]);
   });
 
-  it("runs a study over processes, continues it, and reports from its records", async () => {
+  it("runs a study in several processes, continues it, and reports from its records", async () => {
     const study = (...more: string[]) =>
       diffeo(
         "density",
@@ -339,14 +339,14 @@ describe("diffeo density", () => {
     [[], /one of "column 1", "column 2"/],
     [["--header"], /one of "1990", "1991"/],
     [["--no-header"], /one of "column 1", "column 2"/],
-  ])("takes a line of numbers with %j for what it is", async (said, message) => {
+  ])("reads a line of numbers correctly with %j", async (said, message) => {
     writeFileSync(at("years.csv"), "1990,1991\n1,2\n");
     expect(
       (await diffeo("density", "fit", "--data", at("years.csv"), ...said, "--drop", "none")).stderr,
     ).toMatch(message);
   });
 
-  it("reports on records alone", async () => {
+  it("reports from records alone", async () => {
     const none = await diffeo("density", "report", at("typo"));
     expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/typo holds no records/)]);
     expect(existsSync(at("typo"))).toBe(false);
@@ -377,7 +377,7 @@ describe("diffeo density", () => {
   });
 });
 
-describe("what a fit says of itself", () => {
+describe("the printed report of a fit", () => {
   // ‖x‖² is 25 and 1: ½‖x‖² is 6.5 in the mean.
   const test = { shape: [2, 2], dtype: "float32", data: Float32Array.of(3, 4, 0, -1) } as const;
   const data = { test, whitening: { mean: [0, 0], matrix: [2, 0, 0, 2], logDet: Math.log(4) } };
@@ -392,7 +392,7 @@ describe("what a fit says of itself", () => {
       .split("\n")
       .filter((line) => line.startsWith("warning"));
 
-  it("has a unit Gaussian on the same points, and its units", () => {
+  it("contains a unit Gaussian on the same points, and the units", () => {
     const whitened = fitReport(
       measures({ scoreMatching: -3, median: -4, likelihood: -2 }),
       90,
@@ -408,7 +408,7 @@ all values are in whitened units; in the units of the table, which density score
     expect(asIs).toMatch(/\nall values are in the units of the table\n$/);
   });
 
-  it("warns of estimates that rest on little", () => {
+  it("warns about estimates with few effective samples", () => {
     expect(warnings(1000, 1000)).toEqual([]);
     expect(warnings(999, 1000)).toEqual([
       "warning: few particles of the annealed estimate are effective",

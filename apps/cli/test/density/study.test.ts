@@ -25,7 +25,7 @@ import { diffeo } from "../run.ts";
 
 const { at, folder } = testFolder("study");
 
-it("keeps both states of a fit, each measured itself, and every tenth step of its curves", async () => {
+it("records both states of a fit with their measures, and every tenth step of its curves", async () => {
   const data = prepare(generate("two-moons", 60, fold(key(0), "two-moons")), key(1));
   const run = await runDensity(data, {
     loss: "gssm",
@@ -90,7 +90,7 @@ const answering = (task: FitTask): RunRecord => ({
 });
 
 describe("a study", () => {
-  it("goes on and reports when a record is none or a run fails, and takes any time given", async () => {
+  it("continues and reports if a record is invalid or a run fails, and accepts any time limit", async () => {
     const out = at("unwritten");
     const task = (loss: FitTask["loss"], dataset: FitTask["dataset"]): FitTask => ({
       dataset,
@@ -132,7 +132,7 @@ describe("a study", () => {
     expect(code).toBe(2);
   });
 
-  it("does not go on with other draws than it began with", async () => {
+  it("does not continue with another number of draws", async () => {
     const out = at("other");
     mkdirSync(out);
     const plain = { likelihood: -2, effective: 900, samples: 5000 };

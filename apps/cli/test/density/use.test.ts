@@ -81,7 +81,7 @@ describe("the file of a model", () => {
   const path = at("model.safetensors");
   beforeAll(() => saveDensity(path, model.spec, fitted));
 
-  it("gives back the model and its scores", async () => {
+  it("reproduces the model and its scores", async () => {
     const loaded = await loadDensity(path);
     expect(loaded).toEqual(model);
     const rows = rowsOf(grid(5, 1, 8, whitening.mean).values);
@@ -142,7 +142,7 @@ describe("the file of a model", () => {
     expect((error as Error).message).toContain(damaged);
   });
 
-  it("serves commands that lose no digit", async () => {
+  it("is used by commands without loss of digits", async () => {
     const drawn = await sampleRows(model, 30, { steps: 5, key: key(6) });
     const sample = await diffeo(
       "density",
@@ -167,14 +167,14 @@ describe("the file of a model", () => {
   });
 });
 
-it("draws no picture of one row, for it has no range", async () => {
+it("draws no picture of a single row, which has no range", async () => {
   const one = rowsOf(Float64Array.of(1.7e9, -3));
   await expect(densityPicture(one, [model])).rejects.toThrow(
     /rows: column "a" is 1700000000 in every row/,
   );
 });
 
-it("draws densities and scores where they are", async () => {
+it("draws densities and scores at the right places", async () => {
   const svg = await densityPicture(rowsOf(Float64Array.of(1.7e9 - 2, -7, 1.7e9 + 2, 1)), [model]);
   const [, points, field] = svg.split("<g transform");
   expect(points).toContain('d="M34.6 265.4h0M265.4 34.6h0"'); // 0.15 of the range on each side, up being up
@@ -225,7 +225,7 @@ it("draws densities and scores where they are", async () => {
   }
 });
 
-describe("a place that cannot be written to", () => {
+describe("an unwritable path", () => {
   // Whatever begins to work on these ends with an error of its own.
   const lost = at("lost.safetensors");
   beforeAll(async () => {
@@ -257,7 +257,7 @@ describe("a place that cannot be written to", () => {
         at("study"),
       ],
     ],
-  ])("is known to %s before the work", async (command, args) => {
+  ])("is reported by %s before the work", async (command, args) => {
     const result = await diffeo("density", command, ...args);
     expect([result.code, result.stderr]).toEqual([
       1,

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 describe("diffeo grid", () => {
-  it("samples grids that mostly meet rules which it learned, in the names of the file", async () => {
+  it("samples grids that mostly meet the learned rules, with the names of the file", async () => {
     const words = ["grid", "sample", "--model", at("a.model"), "--count", "60", "--check", RULES];
     const { samples, symbols } = JSON.parse(await printed(...words, "--json"));
     expect(symbols).toEqual(["a", "b", "c"]);
@@ -40,7 +40,7 @@ describe("diffeo grid", () => {
     expect(lines.trim().split("\n")).toEqual(grids);
   });
 
-  it("completes grids, keeps what is known, and shows several solutions where there are", async () => {
+  it("completes grids, keeps known sites, and shows several solutions if they exist", async () => {
     // The first has two solutions, the second one.
     writeFileSync(at("puzzles.txt"), "abc......\nab.b.....\n");
     const words = ["--known", at("puzzles.txt"), "--draws", "40", "--check", RULES, "--json"];
@@ -82,7 +82,7 @@ describe("diffeo grid", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
   });
 
-  it("refuses a class and groups that are not there", async () => {
+  it("refuses an unknown class and unknown groups", async () => {
     writeFileSync(at("other.txt"), "abcd.....\n");
     const other = ["grid", "sample", "--model", at("a.model"), "--known", at("other.txt")];
     expect((await diffeo(...other)).stderr).toContain('line 1: unknown class "d". Use a, b, c');

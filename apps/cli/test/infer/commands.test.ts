@@ -60,7 +60,7 @@ const infer = (...args: readonly string[]): Promise<Ended> => startDiffeo(...arg
 const chain = (out: string, c: number): string => readFileSync(at(`${out}/chain-${c}.csv`), "utf8");
 
 describe("infer", () => {
-  it("takes a model of statements, the file's default export", async () => {
+  it("accepts model(…) as the default export of a file", async () => {
     writeFileSync(at("numbers.json"), '{"y": [1.2, 0.7, 3.1, 2.2, 1.9, 0.4]}');
     const given = words("statements").map((word) =>
       word === at("model.mjs")
@@ -74,7 +74,7 @@ describe("infer", () => {
     expect(stdout).toMatch(/^mu +1\.\d+ .*\nsigma +1\.\d+ .*\ntwice +1\.\d+ /m);
   }, 60_000);
 
-  it("prints a summary and leaves draws for two readers, and pictures", async () => {
+  it("prints a summary and writes draws in two formats, and pictures", async () => {
     const { stdout, stderr, code } = await infer(...words("whole"));
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/^ +mean +± +sd +5 % +50 % +95 % +ESS bulk +ESS tail +R̂\nmu +1\.\d+ /);
@@ -88,7 +88,7 @@ describe("infer", () => {
     expect(JSON.parse(readFileSync(at("whole/draws.json"), "utf8")).posterior.mu.length).toBe(4);
   });
 
-  it("writes over neither its data nor what already exists, and draws no more than can be kept", async () => {
+  it("replaces neither its data nor existing files, and refuses more draws than can be stored", async () => {
     const files = {
       "summary.json": '{"y": [1.2, 0.7]}',
       "chain-2.csv": "years of work\n",
@@ -167,7 +167,7 @@ describe("infer", () => {
     );
   });
 
-  it("ended by the system at any moment, continues to the same draws", async () => {
+  it("continues to the same draws after the system killed it at any moment", async () => {
     const { child, ended } = startDiffeo(...words("killed", "--every", "0", "--no-pictures"));
     const file = at("killed/chains.json");
     const grown = (): boolean => existsSync(file) && statSync(file).size > 8_000;
@@ -221,7 +221,7 @@ describe("infer", () => {
     ]);
   });
 
-  it("leaves nothing behind where nobody does its parts", async () => {
+  it("leaves nothing behind if its jobs are not run", async () => {
     const { code, stderr } = await infer(...words("unqueued", "--queue", "nowhere"));
     expect([code, stderr]).toEqual([
       2,
@@ -230,7 +230,7 @@ describe("infer", () => {
     expect(existsSync(at("unqueued"))).toBe(false);
   });
 
-  it("begins no run over another, and continues none that is done", async () => {
+  it("does not start a run over another, and does not continue a completed one", async () => {
     const again = await diffeo(...words("whole"));
     expect(again.code).toBe(2);
     expect(again.stderr).toContain(
@@ -243,7 +243,7 @@ describe("infer", () => {
     expect(nothing.stderr).toMatch(/nothing contains no run to continue/);
   });
 
-  it("says where a model is wrong", async () => {
+  it("names the place of an error in a model", async () => {
     const model = (text: string): string => {
       writeFileSync(at("wrong.mjs"), text);
       return at("wrong.mjs");
@@ -270,8 +270,8 @@ describe("infer", () => {
   });
 });
 
-describe("a model's own code", () => {
-  it("that loops for ever is ended by Ctrl-C", async () => {
+describe("the code of a model", () => {
+  it("is ended by Ctrl-C if it loops forever", async () => {
     const started = at("started");
     writeFileSync(
       at("loop.mjs"),
@@ -291,7 +291,7 @@ describe("a model's own code", () => {
     expect(await ended).toEqual([null, "SIGINT"]);
   });
 
-  it("that waits for ever is an error", async () => {
+  it("is an error if it waits forever", async () => {
     writeFileSync(at("waits.mjs"), "await new Promise(() => {}); export default 1;");
     const { ended } = startDiffeo("infer", at("waits.mjs"), "--out", at("waits"));
     expect(await ended).toMatchObject({
@@ -300,7 +300,7 @@ describe("a model's own code", () => {
     });
   });
 
-  it("that ends the process is not taken for a command that is done", async () => {
+  it("does not look like a completed command if it ends the process", async () => {
     writeFileSync(at("exits.mjs"), "process.exit(0);");
     const { ended } = startDiffeo("infer", at("exits.mjs"), "--out", at("exits"));
     expect(await ended).toMatchObject({

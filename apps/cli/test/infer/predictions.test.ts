@@ -43,7 +43,7 @@ const infer = (name: string, out: string, ...more: readonly string[]): Promise<E
   own("infer", at(`${name}.mjs`), "--data", at("rows.csv"), "--out", at(out), ...few, ...more);
 
 describe("infer", () => {
-  it("reads CSV, labels as integers, and predicts, cross-validates and compares", async () => {
+  it("reads CSV with labels as integers, and predicts, cross-validates and compares", async () => {
     const simple = await infer("pooled", "pooled", "--loo");
     expect(simple).toMatchObject({ code: 0 });
     expect(simple.stdout).toContain("elpd (leave one out) -");
@@ -64,7 +64,7 @@ describe("infer", () => {
     expect(worst.difference).toBeLessThan(-10);
   });
 
-  it("begins again with --force, and says which file of a run has changed", async () => {
+  it("starts again with --force, and names the changed file of a run", async () => {
     expect((await infer("pooled", "again", "--loo")).code).toBe(0);
     const begun = await infer("pooled", "again", "--force");
     expect(begun).toMatchObject({ code: 0 });
@@ -76,7 +76,7 @@ describe("infer", () => {
     expect(stderr).toContain("Start again with --force");
   });
 
-  it("says what is wrong with a table, and with a model that cannot predict", async () => {
+  it("names errors in a table, and refuses predictions of a log-density", async () => {
     writeFileSync(at("bad.csv"), "x,y\n1,2\n,3\n");
     const bad = await own("infer", at("pooled.mjs"), "--out", at("none"), "--data", at("bad.csv"));
     expect(bad.stderr).toContain("bad.csv, line 3, column x: the cell is empty");
@@ -98,7 +98,7 @@ export default model(({ parameter, observe }) => observe("y", normal(parameter("
     );
   });
 
-  it("calibrates a model of statements", async () => {
+  it("calibrates a model", async () => {
     writeFileSync(at("x.json"), '{"x": [-1, 0, 1, 2]}');
     const words = ["--data", at("x.json"), "--datasets", "64", "--thin", "1", "--warmup", "100"];
     const { code, stdout } = await own("calibrate", at("pooled.mjs"), ...words);

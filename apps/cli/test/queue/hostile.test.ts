@@ -23,7 +23,7 @@ describe.runIf(hasServer)("diffeo queue", () => {
   });
   afterAll(() => server.stop());
 
-  it("shows a job that is nested 100,000 levels deep, and steering characters as pictures of them", async () => {
+  it("shows a job that is nested 100,000 levels deep, and control characters as their Unicode pictures", async () => {
     const text = await printed("queue", "--queue", server.url);
 
     expect(text).toContain('deep "(nested too deeply to be shown)"');

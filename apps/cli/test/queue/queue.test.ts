@@ -49,7 +49,7 @@ const boards = (...more: string[]): string[] => [
 ];
 
 describe("work as jobs", () => {
-  it("is the same in shards, one after the other and collected", async () => {
+  it("gives the same result in shards that run one after the other and are collected", async () => {
     expect(alone.boards.trim().split("\n")).toHaveLength(11);
     const out = at("boards.fen");
     for (const shard of ["1/3", "3/3"]) {
@@ -68,7 +68,7 @@ describe("work as jobs", () => {
     expect(await printed(...study("two"))).toBe(alone.study);
   });
 
-  it("is the same rows of a table in one process and in shards", async () => {
+  it("gives the same rows of a table in one process and in shards", async () => {
     const rows = Array.from({ length: 60 }, (_, i) => `${1 + Math.cos(3 * i) / 10},${Math.sin(i)}`);
     writeFileSync(at("rows.csv"), `x,y\n${rows.join("\n")}\n`);
     // Of two seeds the better one, fitted one after the other, or each as a job.
@@ -124,7 +124,7 @@ describe("work as jobs", () => {
     expect(await printed(...sample, "--jobs", at("row-jobs"))).toBe(whole);
   });
 
-  it("is the same chains of a posterior, whose model travels as a graph", async () => {
+  it("gives the same chains of a posterior, whose model is sent as a graph", async () => {
     writeFileSync(
       at("model.mjs"),
       `import { real } from "diffeo/domain";
@@ -196,7 +196,7 @@ describe("work as jobs", () => {
     [["--shard", "1/2", "--require", "legal", "--jobs", "x"], /the number of jobs is unknown/],
     [["--verify", "2"], /Give a number between 0 and 1/],
     [["--queue", "unix:///nowhere/s"], /cannot use unix:\/\/\/nowhere\/s \(ENOENT\)/],
-  ])("says what is wrong with %j", async (words, message) => {
+  ])("names the error in %j", async (words, message) => {
     const { code, stderr } = await diffeo(...boards(...words));
     expect(code).toBeGreaterThan(0);
     expect(stderr).toMatch(message);
@@ -204,7 +204,7 @@ describe("work as jobs", () => {
   });
 });
 
-it.runIf(!hasServer)("is left out: redis-server is not installed", () =>
+it.runIf(!hasServer)("is skipped: redis-server is not installed", () =>
   expect(hasServer).toBe(false),
 );
 
@@ -215,7 +215,7 @@ describe.runIf(hasServer)("a queue", () => {
   });
   afterAll(() => server.stop());
 
-  it("gives two workers the study that one process does: the same bytes", async () => {
+  it("gives the same bytes of a study with two workers as in one process", async () => {
     const workers = ["a", "b"].map((name) =>
       startDiffeo(
         "worker",

@@ -70,8 +70,8 @@ const ask = (
       .end();
   });
 
-describe("a folder that is served", () => {
-  it("is isolated, so that WebAssembly may have threads, and typed", async () => {
+describe("a served folder", () => {
+  it("is isolated, so that WebAssembly may use threads, and has content types", async () => {
     const page = await ask("/");
     expect(page.status).toBe(200);
     expect(page.headers).toMatchObject({
@@ -148,14 +148,14 @@ const abort = (path: string): Promise<void> =>
   });
 
 describe("a server under attack", () => {
-  it("goes on after a file of its folder was removed", async () => {
+  it("continues after a file of its folder was removed", async () => {
     rmSync(join(folder, "gone.md"));
     expect(await ask("/gone.md")).toMatchObject({ status: 404 });
     expect(await ask("/gone.md", {}, "HEAD")).toMatchObject({ status: 404 });
     expect((await ask("/")).status).toBe(200);
   });
 
-  it("starts in a folder with circular and dangling links, and leaves these out", async () => {
+  it("starts in a folder with circular and dangling links, and ignores these", async () => {
     for (const path of ["/circle.md", "/dangling.md"])
       expect(await ask(path)).toMatchObject({ status: 404 });
   });
@@ -180,7 +180,7 @@ describe("a server under attack", () => {
     await expect.poll(() => openOn(file)).toBe(0);
   });
 
-  it("ends a response whose file becomes shorter, instead of letting its reader wait", async () => {
+  it("ends a response whose file becomes shorter, instead of letting the client wait", async () => {
     const { hostname, port } = new URL(serving.url);
     const received = await new Promise<number>((resolve, reject) => {
       let bytes = 0;
@@ -207,7 +207,7 @@ describe("a server under attack", () => {
     expect((await ask("/assets/a-1.wasm", own)).status).toBe(200);
   });
 
-  it("lets the studio's worker alone run code that was typed", async () => {
+  it("allows only the studio's worker to run typed code", async () => {
     const policy = async (path: string) => (await ask(path)).headers["content-security-policy"];
     expect(await policy("/assets/worker-1.js")).toContain("'unsafe-eval'");
     for (const path of ["/", "/assets/a-1.wasm"])
@@ -233,7 +233,7 @@ describe("diffeo studio", () => {
     });
   });
 
-  it("refuses what is no port", async () => {
+  it("refuses an invalid port", async () => {
     const { code, stderr } = await diffeoWith({}, "studio", "--port", "70000");
     expect(code).toBe(2);
     expect(stderr).toContain("Give an integer from 0 to 65,535");

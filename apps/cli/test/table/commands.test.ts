@@ -60,7 +60,7 @@ describe("table", () => {
     expect((await diffeo(...scaled)).code).toBe(0);
   });
 
-  it("--all-rows fits again to all rows, by weights that --choose distance chose", async () => {
+  it("--all-rows fits again to all rows, for the steps that --choose distance chose", async () => {
     const choice = ["--no-given", "--choose", "distance", "--all-rows"];
     const { code, stdout } = await diffeo(
       ...["table", "fit", at("some.csv"), "--out", at("all.model"), ...fitAlone, ...choice],
@@ -75,7 +75,7 @@ describe("table", () => {
     expect(bytesOf("all.model").equals(bytesOf("part.model"))).toBe(false);
   });
 
-  it("fit says what columns were taken to be, and where the model is", () => {
+  it("fit prints the kinds of the columns, and the path of the model", () => {
     const { stdout } = fit;
     expect(stdout).toMatch(/^size +positive +all above 0, from /m);
     expect(stdout).toMatch(/^share +between +all between 0 and 1, from /m);
@@ -86,7 +86,7 @@ describe("table", () => {
     expect(stdout).toContain(`\n${at("a.model")}\n12 rows not used in training`);
   });
 
-  it("fit ends with what the model is worth, with code 3 where a baseline is better, and as JSON the same for the same seed", async () => {
+  it("fit ends with an evaluation, exits with code 3 if a baseline is better, and gives the same JSON for the same seed", async () => {
     expect(fit.stdout).toMatch(
       /^log-likelihood +-?\d+\.\d{3} ± \d\.\d{3} nats per row \(12 rows\)$/m,
     );
@@ -143,7 +143,7 @@ describe("table", () => {
     });
   });
 
-  it("evaluate measures a model on rows it has not seen, beside baselines that learn from those it has", async () => {
+  it("evaluate measures a model on new rows, compared with baselines fitted to the training rows", async () => {
     const fresh = rowsFrom(5000, 20);
     writeFileSync(at("fresh.csv"), csvOf(fresh.slice(0, 10)));
     writeFileSync(at("open.csv"), csvOf([...fresh, ["hole", "", 0.5, -9, -8]]));
@@ -228,7 +228,7 @@ describe("table", () => {
     expect(report.likelihood.mean).toBeCloseTo(mean, 6);
   });
 
-  it("fit replaces no model unless it is told to, and keeps none when interrupted", async () => {
+  it("fit replaces no model without --force, and writes none when interrupted", async () => {
     const again = await diffeo("table", "fit", at("rows.csv"), "--out", at("a.model"), ...fitAlone);
     expect(again.code).toBe(2);
     expect(again.stderr).toContain("a.model already exists");
@@ -247,7 +247,7 @@ describe("table", () => {
     expect(existsSync(at("c.model"))).toBe(false);
   });
 
-  it("fit without an evaluation says that nothing was measured, and takes nothing that is about one", async () => {
+  it("fit without an evaluation says so, and refuses options of the evaluation", async () => {
     const fit = ["table", "fit", at("rows.csv"), "--out", at("alone.model"), ...fitAlone];
     const { code, stdout } = await diffeo(...fit);
     expect(code).toBe(0);
@@ -263,7 +263,7 @@ describe("table", () => {
     expect(refused.stderr).toContain("--report cannot be used with --no-evaluate");
   });
 
-  it("fit says where a row breaks what a column is said to be", async () => {
+  it("fit names the row that does not fit the specified kind of a column", async () => {
     writeFileSync(at("bad.csv"), csvOf([...rows.slice(0, 20), ["x", 1, 0.5, 3, 2]]));
     const { code, stderr } = await diffeo(
       "table",
@@ -288,7 +288,7 @@ describe("table", () => {
     expect(unknown.stderr).toContain('there is no column "age"');
   });
 
-  it("sample draws rows that are inside, the same for the same seed", async () => {
+  it("sample gives rows inside the domains, the same for the same seed", async () => {
     const draw = ["table", "sample", "--model", at("a.model"), "--count", "50", "--threads", "1"];
     const { stdout, code } = await diffeo(...draw);
     expect(code).toBe(0);
@@ -308,7 +308,7 @@ describe("table", () => {
     expect((await diffeo(...draw, "--evaluations", "9")).stdout).not.toBe(stdout);
   });
 
-  it("score gives every row its log-likelihood in the units of the table", async () => {
+  it("likelihood gives the log-likelihood of every row in the units of the table", async () => {
     const few = ["--evaluations", "25", "--threads", "1"];
     const score = ["table", "likelihood", at("some.csv"), "--model", at("a.model"), ...few];
     const { stdout, code } = await diffeo(...score);
@@ -333,7 +333,7 @@ describe("table", () => {
     expect(JSON.parse(scaled.stdout).mean).toBeCloseTo(mean - Math.log(1000), 2);
   });
 
-  it("picture draws columns beside samples, as SVG and PNG", async () => {
+  it("picture draws columns next to samples, as SVG and PNG", async () => {
     writeFileSync(at("few.csv"), csvOf(rows.slice(0, 10)));
     const draw = [
       "table",
@@ -374,7 +374,7 @@ describe("table", () => {
     });
   });
 
-  it("sample draws rows with given cells", async () => {
+  it("sample gives rows with given cells", async () => {
     const draw = ["table", "sample", "--model", at("a.model"), "--count", "20", "--threads", "1"];
     const { stdout, code } = await diffeo(
       ...draw,
@@ -478,7 +478,7 @@ describe("table", () => {
     );
   });
 
-  it("complete passes given cells as they are written, and needs one column of the model", async () => {
+  it("complete copies given cells as they are written, and needs one column of the model", async () => {
     // Integers beyond 2^53, digits beyond float64, and forms that a number would be written in otherwise.
     const [id, share] = ["357467202448740519", "0.25000000000000000012"];
     writeFileSync(
@@ -528,7 +528,7 @@ describe("table", () => {
     });
   });
 
-  it("fit takes empty cells, and score rows that have some", async () => {
+  it("fit and likelihood accept rows with empty cells", async () => {
     const holes = rows.map((row, i) =>
       row.map((cell, j) => ((j === 1 && i % 9 === 0) || (j > 2 && i % 9 === 1) ? "" : cell)),
     );
@@ -577,7 +577,7 @@ describe("table", () => {
     );
   });
 
-  it("a device that is not there draws, completes and scores nothing", async () => {
+  it("a missing device is an error for sampling, completion and likelihoods", async () => {
     writeFileSync(at("hole.csv"), csvOf([["hole", "", 0.5, -9, -8]]));
     for (const words of [
       ["sample"],
@@ -599,7 +599,7 @@ describe("table", () => {
     }
   });
 
-  it("sample refuses what is no model of a table", async () => {
+  it("sample refuses a file that is not a model of a table", async () => {
     const { code, stderr } = await diffeo("table", "sample", "--model", at("rows.csv"));
     expect(code).toBe(1);
     expect(stderr).toContain("rows.csv");

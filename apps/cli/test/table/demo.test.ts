@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { penguins } from "../../src/table/penguins.ts";
 
 describe("the table of the demo", () => {
-  it("is one that fits without a rule", () => {
+  it("can be fitted without a rule", () => {
     const table = parseCells(penguins, "penguins.csv");
     expect([table.rows.length, table.columns.length, table.isUnnamed]).toEqual([344, 7, undefined]);
     expect(table.rows.filter((row) => row.includes(""))).toHaveLength(11);

@@ -79,7 +79,7 @@ describe("diffeo table export", () => {
     ]);
   });
 
-  it("writes the score of 1,024 rows unless it is told otherwise, which diffeo sample draws from", async () => {
+  it("writes the score for 1,024 rows by default, from which diffeo sample samples", async () => {
     const out = at("usual.onnx");
     expect(await printed(...words("--out", out))).toMatch(
       /usual\.onnx: 0\.\d MiB, x \[1024, 4\], t \[1024\] → score \[1024, 4\]\nONNX Runtime compared with plain float64: values up to /,
@@ -105,7 +105,7 @@ describe("diffeo table export", () => {
       expect(line.split(",").every((cell) => Math.abs(Number(cell)) < 10)).toBe(true);
   });
 
-  it("keeps the model, and files that are there", async () => {
+  it("keeps the model and existing files", async () => {
     const before = readFileSync(model);
     expect(await diffeo(...words("--out", model, "--force"))).toMatchObject({
       code: 2,
@@ -123,7 +123,7 @@ describe("diffeo table export", () => {
     expect(readFileSync(model)).toEqual(before);
   });
 
-  it("refuses what it cannot write, in a sentence", async () => {
+  it("refuses with a sentence what it cannot write", async () => {
     for (const [more, message] of [
       [["--what", "given"], "Allowed choices are score, denoise, rows"],
       [["--batch", "0"], "Give an integer from 1"],

@@ -50,7 +50,7 @@ describe("a table with control characters in the names of columns and labels", (
     expect(readFileSync(at("t.png")).subarray(1, 4).toString()).toBe("PNG");
   });
 
-  it("does not steer a terminal, and is itself in a file", async () => {
+  it("does not control a terminal, and is unchanged in a file", async () => {
     const sample = ["table", "sample", "--model", at("t.model"), "--count", "5"];
     const shown = await onTerminal(...sample);
     expect(shown.out).toContain("deep␁␛[2Jth");
@@ -62,7 +62,7 @@ describe("a table with control characters in the names of columns and labels", (
   });
 });
 
-it("a column named with = is given beside the one that its name begins with", async () => {
+it("a column with = in its name can be given next to the column that its name begins with", async () => {
   const rows = Array.from(
     { length: 40 },
     (_, i) => `${i % 7},${i * i * 0.1},${i % 2 ? "p" : "q=2"}`,
@@ -79,7 +79,7 @@ it("a column named with = is given beside the one that its name begins with", as
   expect((await given("a=b=1.5"))[1]).toBe("1.5");
 });
 
-it("texts that a spreadsheet would run have an apostrophe before them on request, numbers none", async () => {
+it("texts that a spreadsheet would run get an apostrophe on request, numbers do not", async () => {
   const rows = Array.from(
     { length: 40 },
     (_, i) => `${i % 7 ? -i : 3},${i % 2 ? "=1+1" : "@x"},-x${i}`,

@@ -17,7 +17,7 @@ const write = (name: string, some: readonly (readonly (string | number)[])[]): s
 };
 const model = ["--model", at("a.model"), "--threads", "1"];
 
-describe("a count that has no chance under a model, of 0 to 3 and what is as far beyond", () => {
+describe("a count of likelihood zero, under a model of counts from 0 to 3 and as far beyond", () => {
   beforeAll(async () => {
     const fit = [
       "table",
@@ -33,7 +33,7 @@ describe("a count that has no chance under a model, of 0 to 3 and what is as far
     await printed(...fit, "--no-evaluate");
   });
 
-  it("is refused where cells are drawn given it, with its place and what would have one", async () => {
+  it("is refused if cells are sampled given it, with its place and the possible values", async () => {
     const refused = await diffeo(
       "table",
       "complete",
@@ -65,7 +65,7 @@ describe("a count that has no chance under a model, of 0 to 3 and what is as far
     );
   });
 
-  it("is −∞ in a score: -Infinity as CSV, null as JSON, where the row is listed, and counted in words", async () => {
+  it("has the log-likelihood −∞: -Infinity in CSV, null in JSON, which lists the row, and a count in the text", async () => {
     const score = [
       "table",
       "likelihood",
@@ -104,7 +104,7 @@ describe("a count that has no chance under a model, of 0 to 3 and what is as far
     );
   });
 
-  it("is left out of the means of an evaluation, which says so first of all that is wrong", async () => {
+  it("is left out of the means of an evaluation, which reports it as its first problem", async () => {
     const held = write("held.csv", [...rows.slice(0, 20), [40, 0, 0]]);
     const evaluate = ["table", "evaluate", held, "--samples", "100", ...model];
     const stdout = await printed(...evaluate, "--complete", "--hidden", "21", "--draws", "2");
@@ -123,8 +123,8 @@ describe("a count that has no chance under a model, of 0 to 3 and what is as far
   });
 });
 
-describe("counts of a wide range and labels that are numbers", () => {
-  it("are scored at as many values as was said, and given as what they are", async () => {
+describe("counts of a wide range, and numeric labels", () => {
+  it("are scored at the specified number of points, and can be given as numbers", async () => {
     const lines = rows.map(
       ([n, a], i) => `${Math.round(1000 * Math.exp(a))},${n % 2}${i % 3 === 0 ? 0 : ""}`,
     );

@@ -27,7 +27,7 @@ beforeAll(() => {
 });
 
 describe("a run in a folder", () => {
-  it("ends with the same model, killed on the way or not", async () => {
+  it("ends with the same model, whether it was killed or not", async () => {
     const whole = fit("whole.model", "--steps", "4");
     const parts = fit("parts.model", "--steps", "4", "--run", at("run"));
     expect((await diffeo(...whole)).code).toBe(0);
@@ -51,7 +51,7 @@ describe("a run in a folder", () => {
   });
 });
 
-describe("maps that a run wrote down", () => {
+describe("the stored maps of a run", () => {
   it.each([
     [
       "are no file of them",
@@ -69,7 +69,7 @@ describe("maps that a run wrote down", () => {
       '{"data":"3 rows","asked":{},"seed":0,"network":"residual","columns":{},"maps":[]}',
       /the maps of .* were chosen for other rows or settings/,
     ],
-  ])("are refused where they %s", async (_, text, message) => {
+  ])("are refused if they %s", async (_, text, message) => {
     mkdirSync(at("maps"), { recursive: true });
     writeFileSync(at("maps/maps.json"), text);
     const { code, stderr } = await diffeo(
@@ -82,7 +82,7 @@ describe("maps that a run wrote down", () => {
 });
 
 describe("a run with maps that short fits chose", () => {
-  it("goes on with those that are written down", async () => {
+  it("continues with the stored maps", async () => {
     const maps = [{ map: "affine flow", gain: 0.25, error: 0.1, kept: true }];
     const columns = {
       a: { kind: "real" },
@@ -115,8 +115,8 @@ describe("a run with maps that short fits chose", () => {
   });
 });
 
-describe("a fit that ends by the clock", () => {
-  it("takes as few steps as its time allows", async () => {
+describe("a fit with a time limit", () => {
+  it("takes as many steps as the time allows", async () => {
     const asked = fit("minutes.model", "--minutes", "0.0001", "--no-given", "--json");
     const { step } = JSON.parse((await diffeo(...asked)).stdout);
     expect(step).toBeLessThan(20);
@@ -149,7 +149,7 @@ it("a fit of 150 columns ends within two seconds of an interruption", async () =
 });
 
 describe("several seeds", () => {
-  it("of rows with holes are fitted by shards to the same model", async () => {
+  it("of rows with missing values are fitted by shards to the same model", async () => {
     const [names, ...lines] = readFileSync(at("rows.csv"), "utf8").trimEnd().split("\n");
     const holes = lines
       .slice(0, 60)
@@ -189,7 +189,7 @@ describe("several seeds", () => {
     ]);
   });
 
-  it("are fitted one by one, with the map and network asked for, and the best on rows held out is kept", async () => {
+  it("are fitted one by one, with the specified map and network, and the best on held-out rows is kept", async () => {
     const { code, stdout } = await diffeo(
       ...fit("seeds.model", "--steps", "1", "--no-given", "--seeds", "3", "--seed", "8", "--json"),
       ...["--map", "affine-flow", "--network", "transformer"],
@@ -207,7 +207,7 @@ describe("several seeds", () => {
 });
 
 describe("a network of masked cells", () => {
-  it("does what the commands ask of a model without a second network, and takes no maps", async () => {
+  it("supports all commands without a second network, and no maps", async () => {
     const asked = fit("masked.model", "--network", "masked", "--steps", "4", "--json");
     expect(await diffeo(...asked)).toMatchObject({ code: 0 });
     const model = ["--model", at("masked.model"), "--threads", "1"];
@@ -227,7 +227,7 @@ describe("a network of masked cells", () => {
     expect(mapped.stderr).toContain("--map applies to diffusion networks, and --network is masked");
   });
 
-  it("is fitted to 1,000 rows with labels unless an option asks for diffusion", async () => {
+  it("is fitted to 1,000 rows with labels unless an option sets diffusion", async () => {
     const lines = Array.from(
       { length: 1000 },
       (_, i) => `${(i * 7) % 13}.5,${(i % 97) / 9},${"xyz"[i % 3]}`,

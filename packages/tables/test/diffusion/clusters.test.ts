@@ -17,7 +17,7 @@ describe("a wide table", () => {
   });
   const codes = [[n - 2, n]] as const;
 
-  it("is whitened in clusters of what depends on each other", () => {
+  it("is whitened in clusters of dependent columns", () => {
     const standard = clusteredStandard(z, domain, String, codes);
     if (!standard) throw new Error("there are more coordinates than are whitened together");
     const { blocks } = patternsOf(domain, standard);
@@ -33,7 +33,7 @@ describe("a wide table", () => {
     );
   });
 
-  it("has one standard where there are few numbers", () => {
+  it("has one cluster if there are few numbers", () => {
     const few = product(reals(20));
     const points = normal(key(2), [100, 20], { dtype: "float64" }).data;
     expect(clusteredStandard(points, few, String, [])).toBeUndefined();

@@ -32,7 +32,7 @@ describe("a date", () => {
     ["2020-05-06 17:08", "YYYY-MM-DD HH:mm", 17 * 3600 + 8 * 60],
     ["05/06/2020 12:30 AM", "MM/DD/YYYY hh:mm A", 30 * 60],
     ["2020-05-06 07:08:09.250+02:00", "YYYY-MM-DD HH:mm:ss.SSS+02:00", 7 * 3600 + 489.25],
-  ])("%s has a time of day, of the clock that wrote it", (text, format, seconds) => {
+  ])("%s has a local time of day", (text, format, seconds) => {
     expect(formatsOf(text)).toContain(format);
     const value = parseDate(text, format) as number;
     expect((value - dayOf("2020-05-06")) * 86_400).toBeCloseTo(seconds, 3);
@@ -62,7 +62,7 @@ const workdays = (from: string, count: number): string[] => {
 };
 
 describe("a column of dates", () => {
-  it("is found where all cells are, by what they may depend on", () => {
+  it("is recognised if all cells are dates, with its possible periods", () => {
     expect(inferred(workdays("2020-01-01", 200)).reason).toBe(
       "dates from 2020-01-01 to 2020-10-06, written as YYYY-MM-DD; by weekday",
     );
@@ -86,7 +86,7 @@ describe("a column of dates", () => {
       "times",
       Array.from({ length: 99 }, (_, i) => formatDate(19_000 + i * 0.37, "YYYY-MM-DD HH:mm")),
     ],
-  ])("%s: what goes in comes out, and what comes out is a date like it", (name, cells) => {
+  ])("%s: cells are reproduced, and samples have the same format", (name, cells) => {
     const own = domainFor(cells);
     const { format } = own.spec as { format: string };
     const values = cells.map((cell) => parseDate(cell, format) as number);
@@ -114,7 +114,7 @@ describe("a column of dates", () => {
       Array.from({ length: 400 }, (_, i) => formatDate(9000 + 5 * i, "YYYY-MM-DD")),
       1,
     ],
-  ])("%s have chances that sum to 1, where y is Gaussian", (_, cells, weekdays) => {
+  ])("%s have probabilities that sum to 1 for a Gaussian y", (_, cells, weekdays) => {
     const own = domainFor(cells);
     const [from, to] = [cells[0], cells[cells.length - 1]].map(dayOf);
     const k = own.codes?.[0].length ?? 0;
@@ -134,7 +134,7 @@ describe("a column of dates", () => {
   });
 });
 
-it("a model of dates learns weekday and season, and writes dates as they were", async () => {
+it("a model of dates learns weekday and season, and writes dates in the original format", async () => {
   const days = workdays("2016-01-01", 900);
   const z = normal(key("heat"), [days.length], { dtype: "float64" }).data;
   const heat = days.map((day, i) => {

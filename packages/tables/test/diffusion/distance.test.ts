@@ -12,7 +12,7 @@ import {
 import { fitTable, refitTable } from "../../src/diffusion/fit/index.ts";
 
 describe("the energy score of rows", () => {
-  test("ρ² is the mean gap in ranges, and 1 between labels", () => {
+  test("ρ² is the mean difference in units of ranges, and 1 between labels", () => {
     const ranges = rangesOf([
       [0, "a", null],
       [4, "b", 1],
@@ -23,11 +23,11 @@ describe("the energy score of rows", () => {
     expect(rowDistance([1, null, 1], [3, "b", null], ranges)).toBeCloseTo(Math.sqrt(0.5), 12);
   });
 
-  test("of two samples is what its formula says", () => {
+  test("of two samples agrees with its formula", () => {
     expect(energyScore([[0]], [[1], [4]], [1])).toBeCloseTo((1 + 2) / 2 - 0.5 * Math.sqrt(3), 12);
   });
 
-  test("of groups is that of their own rows and samples", () => {
+  test("of groups is the energy score of their rows and samples", () => {
     const values = (from: number) => Array.from({ length: 16 }, (_, i) => [from + i]);
     const scores = energyScores(values(0), values(3), [1]);
     expect(scores).toHaveLength(8);
@@ -36,7 +36,7 @@ describe("the energy score of rows", () => {
     expect(scores[2]).toBeCloseTo(towards - 0.5 * Math.sqrt(8), 12);
   });
 
-  test("is least for samples of the rows' own distribution", () => {
+  test("is smallest for samples of the rows' distribution", () => {
     const count = 400;
     const rows = (seed: number, scale: number, shift: number): number[][] => {
       const z = normal(key(seed), [count, 2], { dtype: "float64" }).data;
@@ -58,7 +58,7 @@ describe("the energy score of rows", () => {
   });
 });
 
-test("a model chosen by distance is fitted again to all rows, for as many steps", async () => {
+test("a model chosen by distance is fitted again to all rows, for the same number of steps", async () => {
   const u = uniform(key(3), [60, 2], { dtype: "float64" }).data;
   const rows = Array.from({ length: 60 }, (_, i) => [u[2 * i], u[2 * i] + 0.1 * u[2 * i + 1]]);
   const options = {

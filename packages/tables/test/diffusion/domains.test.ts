@@ -80,7 +80,7 @@ const cases: readonly Case[] = [
 ];
 
 describe("a table with", () => {
-  it.each(cases)("%s next to a number gives rows that are inside", async (_, of, columns, row) => {
+  it.each(cases)("%s next to a number gives rows inside the domain", async (_, of, columns, row) => {
     const z = normal(key(1), [60, 3], { dtype: "float64" }).data;
     const rows = Array.from({ length: 60 }, (_, i) => [
       ...row(z.subarray(3 * i, 3 * i + 3)),
@@ -106,7 +106,7 @@ describe("a table with", () => {
     for (const score of scores) expect(Number.isFinite(score)).toBe(true);
   });
 
-  it("some exact zeros draws some", async () => {
+  it("some exact zeros gives samples with some", async () => {
     const [, of, , row] = cases[6];
     const z = normal(key(2), [200, 3], { dtype: "float64" }).data;
     const rows = Array.from({ length: 200 }, (_, i) => row(z.subarray(3 * i, 3 * i + 3)));
@@ -146,7 +146,7 @@ describe("given cells", () => {
   });
   const columns = { whole: simplex(["u", "v", "w"]), span: ordered(["from", "to"]) };
 
-  it("may be all but one of the parts of a whole, and no other piece of a group", async () => {
+  it("may be all but one of the parts of a whole, but not a part of another group", async () => {
     const model = await fitTable(rows, { columns, ...tiny });
     const { rows: drawn } = await model.sample({ count: 3, given: { u: 0.25, w: 0.25 } });
     for (const [u, v, w, from, to] of drawn as number[][]) {
@@ -166,7 +166,7 @@ describe("given cells", () => {
     await expect(model.complete([], { draws: 0 })).rejects.toThrow("draws is 0");
   });
 
-  it("need a network that was trained for them", async () => {
+  it("need the network of given cells", async () => {
     const without = await fitTable(rows, { columns, given: false, ...tiny });
     await expect(without.sample({ count: 1, given: { from: 1, to: 2 } })).rejects.toThrow(
       "fitted without a network of given cells",
@@ -179,7 +179,7 @@ describe("given cells", () => {
     await expect(alone.complete([[null, null, null]])).rejects.toThrow("has one part");
   });
 
-  it("and missing values everywhere in a column, or rows of nothing else, are refused", async () => {
+  it("are refused if a column, or all rows, have only missing values", async () => {
     const holes = rows.map((row) => [...row.slice(0, 3), null, 1]);
     await expect(fitTable(holes, { columns, ...tiny })).rejects.toThrow(
       '"from", "to" has no value in any row',

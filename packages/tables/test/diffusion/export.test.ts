@@ -180,7 +180,7 @@ describe.each(Object.entries(kinds))("a model with a network of kind %s", (_, ki
 
   const scoreFile = () => fromOnnx(bytesOf(model, "score"), { predicts: "score" });
 
-  it("is a score to whoever opens the file, near data and far from them, at every time", async () => {
+  it("is a score when opened as a file, near and far from data, at every time", async () => {
     const { x, t } = hardPoints(n, last);
     const specs = [[null, n], [null]] as const;
     const own = compile(tableScore(model), specs, { threads: 1 });
@@ -199,7 +199,7 @@ describe.each(Object.entries(kinds))("a model with a network of kind %s", (_, ki
     await Promise.all([own, exact, f, g].map((one) => one.dispose()));
   });
 
-  it("draws through its files the rows that it draws itself", async () => {
+  it("samples through its files the same rows as the model", async () => {
     const how = {
       solver: "dpmSolver2M",
       grid: "logSnr",
@@ -229,7 +229,7 @@ describe.each(Object.entries(kinds))("a model with a network of kind %s", (_, ki
     expectCells(decoded(samples.data), expected, 2e-5, floors);
   });
 
-  it("draws by a loop over its files that any language can write, as the document has it", async () => {
+  it("samples by the loop over its files that the documentation describes", async () => {
     const [denoise, x] = [
       await opened(bytesOf(model, "denoise"), "float32"),
       normal(fold(key(7), "start"), [BATCH, n]),
@@ -253,7 +253,7 @@ describe.each(Object.entries(kinds))("a model with a network of kind %s", (_, ki
     expectRows({ shape: [BATCH, n], dtype: "float64", data: found }, samples, n, 1e-4);
   });
 
-  it("says where columns are, and cells follow from y as the document has it", async () => {
+  it("lists the positions of columns, and cells follow from y as documented", async () => {
     const metadata = metadataOf(model);
     const parts = JSON.parse(metadata.columns) as {
       name: string;

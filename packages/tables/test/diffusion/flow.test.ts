@@ -74,7 +74,7 @@ function silent(): TableModel {
   return openTable({ domain, standard, network, parameters, flow, training }, { threads: 1 });
 }
 
-describe("a flow as the last link of a table's map", () => {
+describe("a flow as the last part of a table's map", () => {
   it("gives rows the density of N(0, I) in its x, by the change of variables", async () => {
     const model = silent();
     const rows: Cell[][] = [
@@ -109,7 +109,7 @@ describe("a flow as the last link of a table's map", () => {
     }
   });
 
-  it("is left the way it was entered, and passes labels", async () => {
+  it("has an exact inverse, and does not change labels", async () => {
     const w = normal(key(5), [50, n], { dtype: "float64" }).data.map((v) => 2 * v);
     const [x, back] = await withGraphs({ threads: 1 }, async (graphs) => {
       const through = await intoFlow(flow, w, graphs);
@@ -122,7 +122,7 @@ describe("a flow as the last link of a table's map", () => {
     expect(Math.abs(x[0] - w[0])).toBeGreaterThan(1e-3);
   });
 
-  it("draws rows of its x, the same out of a file", async () => {
+  it("samples rows from its x, the same from a file", async () => {
     const model = silent();
     const { rows } = await model.sample({ count: 400 });
     for (const row of rows) expect(domain.fault(row)).toBeUndefined();
@@ -142,7 +142,7 @@ describe("a flow as the last link of a table's map", () => {
     expect(again.flow?.network).toEqual(couplings);
   });
 
-  it("is refused where it moves a label, or is not whole", () => {
+  it("is refused if it changes a label, or is incomplete", () => {
     const model = silent();
     const other = { ...flow, network: { ...couplings, moved: [0, 2] } };
     expect(() => parseTableModel(bytesOf({ ...model, flow: other }))).toThrow(
@@ -177,7 +177,7 @@ describe("a fit with a flow", () => {
     model = await fitTable(rows, { ...own, flow: "affine", steps: 150 });
   });
 
-  it("learns what is bent", async () => {
+  it("learns a bent distribution", async () => {
     const plain = await fitTable(rows, { ...own, steps: 150 });
     const test = rows.slice(0, 200);
     const mean = (logs: Float64Array): number => logs.reduce((s, v) => s + v, 0) / logs.length;
@@ -191,7 +191,7 @@ describe("a fit with a flow", () => {
     expect(Math.abs(bent - truth)).toBeLessThan(0.35);
   });
 
-  it("takes rows with the noise of its training to squares of mean 1", async () => {
+  it("maps rows with the noise of its training to coordinates with mean square 1", async () => {
     // Of T stretched by e^a the loss is ½ e^{2a} E x² − a: at its least, E x² is what log|det J|
     // counts for.
     const { domain: own, standard: by } = model;

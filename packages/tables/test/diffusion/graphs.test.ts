@@ -27,7 +27,7 @@ function things() {
 const nothing = async (): Promise<void> => undefined;
 
 describe("graphs", () => {
-  it("are opened once for a name and a number of rows", async () => {
+  it("are compiled once per name and number of rows", async () => {
     const [{ take, dispose }, { opened, freed, open }] = [openGraphs(), things()];
     await Promise.all([take("a", 10, open("a"), nothing), take("a", 10, open("again"), nothing)]);
     await take("a", 11, open("larger"), nothing);
@@ -39,7 +39,7 @@ describe("graphs", () => {
     await expect(take("a", 10, open("late"), nothing)).rejects.toThrow("this model was disposed");
   });
 
-  it("go where there is no room for another, those first that were not used for longest, and none that is in use", async () => {
+  it("are removed if there is no room for another, the least recently used first, and never while in use", async () => {
     const [{ take }, { opened, freed, open }] = [openGraphs(), things()];
     const large = 8000;
     let end = (): void => undefined;
@@ -57,7 +57,7 @@ describe("graphs", () => {
     expect(opened).toEqual(["busy", "a", "b", "c", "d"]);
   });
 
-  it("that could not be opened are tried again", async () => {
+  it("are tried again if they could not be compiled", async () => {
     const { take } = openGraphs();
     const broken = (): never => {
       throw new Error("no such device");
@@ -100,7 +100,7 @@ function fitted(): FittedTable {
 const row: readonly OpenCell[] = [2, 0.5, 0, 1, "n", 700];
 
 describe("a model that is open", () => {
-  it("compiles at the first call of a kind, whatever those that follow are given", async () => {
+  it("compiles only at the first call of a kind, for any later arguments", async () => {
     const own = openGraphs({ threads: 1 });
     let opened: string[] = [];
     const graphs: Graphs = {
@@ -144,7 +144,7 @@ describe("a model that is open", () => {
     await graphs.dispose();
   });
 
-  it("draws no more once it is disposed", async () => {
+  it("cannot sample after it is disposed", async () => {
     const model = openTable(fitted(), { threads: 1 });
     const { rows } = await model.sample({ count: 2, evaluations: 3 });
     expect(rows).toHaveLength(2);

@@ -15,7 +15,7 @@ const specs = (text: string, rules: readonly string[] = []) =>
   ]);
 
 describe("cells", () => {
-  it("keep their text and the lines they stand in", () => {
+  it("keep their text and line numbers", () => {
     const found = table('a,b\n\n1,"x, y"\r\n2,\n');
     expect(found).toEqual({
       source: "t.csv",
@@ -28,7 +28,7 @@ describe("cells", () => {
     });
   });
 
-  it("begin with names, which numbers are only where they rise", () => {
+  it("begin with names; numbers are names only if they increase", () => {
     for (const text of ["1.5,0.2\n1,2\n", "3\n4\n", "2,1,3\n1,2,3\n", "0.5,1\n1,2\n"])
       expect(table(text).rows).toHaveLength(2);
     for (const text of [
@@ -40,7 +40,7 @@ describe("cells", () => {
       expect(table(text).rows).toHaveLength(1);
   });
 
-  it("are written so that they are read again", () => {
+  it("are read back as written", () => {
     const rows = [
       ["x, y", 'a "word"', "two\nlines"],
       [" edge ", "", "1e-300"],
@@ -67,7 +67,7 @@ describe("a circle and a sphere", () => {
     return { ...(one.domain?.spec as { centre: number; from: number }), reason: one.reason };
   };
 
-  it("are cut where rows are fewest, and angles come out as they are written", () => {
+  it("are cut where rows are fewest, and angles keep their range", () => {
     // Around 220°, so that 180, which is opposite to 0, is among them.
     const wind = angles([180, 190, 200, 215, 220, 225, 240, 250, 260], "a=angle:360");
     expect(wind.centre).toBeGreaterThan(210);
@@ -100,7 +100,7 @@ describe("a circle and a sphere", () => {
     });
   });
 
-  it("leave rows that are not on it to those who read them, with their place", () => {
+  it("report rows that are not on it, with their place", () => {
     const cells = table("a,b,c\n2,0,0\n0,0,0\n-2,0,0\n0,3,4\n");
     const inferred = inferColumns(cells, ["a,b,c=sphere"]);
     expect(() => rowsIn(cells, product(namedDomains(inferred)))).toThrow(
@@ -156,7 +156,7 @@ describe("a rule", () => {
     expect(again.domain.spec).toEqual(domain.spec);
   });
 
-  it("may leave a column out, or call it a category", () => {
+  it("may leave a column out, or declare it a category", () => {
     expect(parseRule("a=drop", names)).toEqual({ columns: ["a"], kind: "drop" });
     expect(parseRule("b=category", names)).toMatchObject({ columns: ["b"], kind: "category" });
     expect(parseRule("b=category", names).domain).toBeUndefined();
@@ -186,7 +186,7 @@ describe("a rule", () => {
 });
 
 describe("inference", () => {
-  it("says what columns are, and why", () => {
+  it("gives the kinds of columns, and the reasons", () => {
     const text = "n,p,u,z,w,r\n3,2.5,.1,0,x,-1.5\n0,7,.9,1.5,y,2\n";
     expect(specs(text)).toEqual([
       ["n", { kind: "integer", least: 0 }, "integers from 0 to 3"],
@@ -198,7 +198,7 @@ describe("inference", () => {
     ]);
   });
 
-  it("finds the step and the range that numbers are recorded in", () => {
+  it("finds the step and the range of recorded numbers", () => {
     const z = Array.from({ length: 40 }, (_, i) => (i * 37) % 41);
     const rows = z.map((v) =>
       [(v / 10 + 1).toFixed(1), 250 * v - 500, ((v + 1) / 100).toFixed(2), v].join(","),
@@ -228,7 +228,7 @@ describe("inference", () => {
     expect(reason).toBe('text; "." occurs once');
   });
 
-  it("keeps columns in order that may be equal, in the step that they share", () => {
+  it("recognises ordered columns that may be equal, with their common step", () => {
     const rows = Array.from(
       { length: 30 },
       (_, i) => `${(i % 7) / 2},${(i % 7) / 2 + (i % 3) / 4}`,
@@ -248,7 +248,7 @@ describe("inference", () => {
     expect(() => specs(text, ["from<=other"])).toThrow('there is no column "other"');
   });
 
-  it("takes numbers of many rows by their own distribution function", () => {
+  it("uses the empirical distribution function for numbers with many rows", () => {
     const z = Array.from(normal(key("many"), [1000], { dtype: "float64" }).data, (v) =>
       (30 + v).toFixed(2),
     );
@@ -257,7 +257,7 @@ describe("inference", () => {
     expect(reason).toMatch(/^numbers from 2\d\.\d+ to 3\d\.\d+, multiples of 0.01$/);
   });
 
-  it("reads decimal commas where they part no cells, and asks where they may part thousands", () => {
+  it("reads decimal commas if they do not separate cells, and asks if they may separate thousands", () => {
     const text = "n;p;w;v\n3;2,5;1,5 l;1,250\n4;-7;2 l;2\n5;0;2 l;\n";
     expect(specs(text)).toEqual([
       ["n", { kind: "integer", least: 0 }, "integers from 3 to 5"],
@@ -284,7 +284,7 @@ describe("inference", () => {
     expect(specs('a,b\n"1,5",1\n"2,5",2\n')[0][1]).toMatchObject({ kind: "category" });
   });
 
-  it("finds parts of a whole among their neighbours", () => {
+  it("finds parts of a whole in adjacent columns", () => {
     const rows = [
       [6.1, 20, 30, 50, 2.5],
       [7.2, 10, 80, 10, 1.5],
@@ -298,7 +298,7 @@ describe("inference", () => {
     expect(found[1][2]).toBe("above 0, and they sum to 100 in every row");
   });
 
-  it("finds the parts among other columns, whatever rows have gaps", () => {
+  it("finds the parts among other columns, for any missing values", () => {
     for (let seed = 0; seed < 40; seed++) {
       const at = uniform(fold(key("parts"), seed), [40 * 12], { dtype: "float64" }).data;
       const [first, parts] = [Math.floor(at[0] * 6), 3 + Math.floor(at[1] * 3)];
@@ -321,7 +321,7 @@ describe("inference", () => {
     }
   });
 
-  it("looks through 600 columns with gaps in seconds", () => {
+  it("searches 600 columns with missing values in seconds", () => {
     const lines = Array.from(
       { length: 600 },
       (_, i) => `{"v":${(i * 7) % 50},"f${i}":${i + 1}}`,
@@ -331,7 +331,7 @@ describe("inference", () => {
     expect(process.cpuUsage(began).user).toBeLessThan(4e6);
   });
 
-  it("takes parts whose sums are off by as much as rounding takes them, where it is set, and else asks", () => {
+  it("accepts parts whose sums deviate by rounding if a rule says so, and otherwise asks", () => {
     const text = "sand,silt,clay\n33.3,33.3,33.3\n20.1,30.0,50.0\n10,20,70\n";
     const [[names, spec, reason]] = specs(text, ["sand+silt+clay=100"]);
     expect([names, reason]).toEqual(["sand+silt+clay", "as specified"]);
@@ -359,7 +359,7 @@ describe("inference", () => {
     ).toBe(true);
   });
 
-  it("is overruled", () => {
+  it("is overridden by rules", () => {
     const text = "a,b,c\n1,2,3\n2,4,1\n";
     expect(specs(text, ["0<a<b", "c=category"])).toEqual([
       ["a+b", { kind: "ordered", parts: ["a", "b"], above: 0 }, "as specified"],
@@ -369,7 +369,7 @@ describe("inference", () => {
     expect(() => specs(text, ["a=drop", "b=drop", "c=drop"])).toThrow("all columns are left out");
   });
 
-  it("passes over empty cells and says how many there are", () => {
+  it("skips empty cells and reports their number", () => {
     const text = "n,w,p\n3,x,.5\nNA,y,2\n4,N/A,\nnan,y,null\n";
     expect(specs(text)).toEqual([
       ["n", { kind: "integer", least: 0 }, "integers from 3 to 4; 2 of 4 cells are empty"],
@@ -384,7 +384,7 @@ describe("inference", () => {
     expect(specs("a,b\n1,\n2,\n", ["b=drop"])).toHaveLength(1);
   });
 
-  it("finds wholes with exact zeros and missing values, and names what a zero stands for", () => {
+  it("finds wholes with exact zeros and missing values, and states what a zero means", () => {
     const text = "a,b,c\n20,30,50\n0,80,20\n40,,60\n10,80,10\n";
     const [[names, spec, reason]] = specs(text);
     expect(names).toBe("a+b+c");
@@ -399,7 +399,7 @@ describe("inference", () => {
     expect(specs("a,b,c\n1,0,0\n0,1,0\n0,0,1\n").map(([name]) => name)).toEqual(["a", "b", "c"]);
   });
 
-  it("reads integers beyond 2^53 as numbers that may be too close to tell apart", () => {
+  it("reads integers beyond 2^53 as numbers that may be too close to be distinguished", () => {
     const cells = Array.from({ length: 60 }, (_, i) => `90071992547409${93 + i}`);
     const text = `a\n${cells.join("\n")}\n`;
     expect(specs(text)[0][1]).not.toMatchObject({ kind: "empirical" });
@@ -408,7 +408,7 @@ describe("inference", () => {
     );
   });
 
-  it("leaves out texts that are not categories, and says so", () => {
+  it("leaves out texts that are not categories, with a reason", () => {
     const names = Array.from(
       { length: 60 },
       (_, i) => `${i % 9},${"abcdefgh".slice(i % 7)} Miller ${i % 2 ? "Ann" : `Jo${i}`}`,
@@ -425,7 +425,7 @@ describe("inference", () => {
     });
   });
 
-  it("says all cells that are not numbers in one error, with rules that leave their columns out", () => {
+  it("lists all cells that are not numbers in one error, with rules that leave their columns out", () => {
     const stray = (at: number, text: string) =>
       Array.from({ length: 60 }, (_, i) => (i === at ? text : `${i}.5`));
     expect(() => specs(`a\n${stray(7, "l3.5").join("\n")}\n`)).toThrow(
@@ -480,7 +480,7 @@ describe("inference", () => {
     ).toBe("text");
   });
 
-  it("takes neighbours for parts of a whole only where that is evident", () => {
+  it("recognises adjacent columns as parts of a whole only if that is evident", () => {
     // Nearly constant columns next to one that carries the sum, as jitter next to a total.
     const thin = Array.from(
       { length: 40 },
@@ -495,7 +495,7 @@ describe("inference", () => {
     expect(specs(`a,b,c\n${off.join("\n")}\n`).map(([name]) => name)).toEqual(["a", "b", "c"]);
   });
 
-  it("says what texts may be that are dates or numbers with something around them", () => {
+  it("suggests a meaning for texts that contain dates or numbers", () => {
     const column = (of: (i: number) => string): string =>
       `n,a\n${Array.from({ length: 20 }, (_, i) => `${i % 3},"${of(i)}"`).join("\n")}\n`;
     const reason = (of: (i: number) => string) =>
@@ -526,7 +526,7 @@ describe("rows", () => {
     expect(rowsIn(table("b,more,a,w\n2,?,1,x\n"), domain)).toEqual([["x", 1, 2]]);
   });
 
-  it("have missing values where cells are empty, and columns may be lacking where an option says so", () => {
+  it("have missing values for empty cells, and may lack columns if an option allows it", () => {
     expect(rowsIn(table("w,a,b\nNA,1,\n"), domain)).toEqual([[null, 1, null]]);
     expect(rowsIn(table("w\nx\n"), domain, { lacking: true })).toEqual([["x", null, null]]);
     expect(() => rowsIn(table("w,a,b\nx,1,2\nx,1,\n"), domain, { torn: false })).toThrow(
@@ -534,7 +534,7 @@ describe("rows", () => {
     );
   });
 
-  it("have numbers for labels where labels are numbers", () => {
+  it("have numbers as labels if labels are numbers", () => {
     const own = product({ k: category([1, 2]) });
     expect(rowsIn(table("k\n1\n2.0\n"), own)).toEqual([[1], [2]]);
   });
@@ -563,7 +563,7 @@ describe("other domains", () => {
   const zeros = (share: number): string =>
     `v\n${Array.from({ length: 200 }, (_, i) => (u[2 * i] < share ? "0" : (5 + 5 * u[2 * i + 1]).toFixed(2))).join("\n")}\n`;
 
-  it("are those that other ways to take numbers give, where they differ", () => {
+  it("are the different domains that other kinds of numbers give", () => {
     // A fifth of few rows is not a point mass as usual, half of them is one.
     expect(kindsOf(zeros(0.2))).toEqual([
       "real",
@@ -572,7 +572,7 @@ describe("other domains", () => {
     expect(kindsOf(zeros(0.5))).toEqual(["mixed", { smooth: "real" }]);
   });
 
-  it("are none of columns that a rule is about", () => {
+  it("do not exist for columns with a rule", () => {
     expect(kindsOf(zeros(0.2), ["v=real"])).toEqual(["real", {}]);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { preparedRows } from "../../src/diffusion/fit/prepare.ts";
 
 describe("the preparation of a table of 200 columns", () => {
-  it("stops when its signal is aborted on the way", async () => {
+  it("stops when its signal is aborted", async () => {
     const [rows, n] = [60, 200];
     const { data } = normal(key("wide"), [rows, n], { dtype: "float64" });
     const columns = Object.fromEntries(Array.from({ length: n }, (_, i) => [`c${i}`, real()]));

@@ -41,7 +41,7 @@ const mean = (values: readonly number[]): number =>
 const small = { width: 24, blocks: 1, rate: 4e-3, threads: 1 } as const;
 
 describe("the flow of a label and a number", () => {
-  it("has densities at codes that are probabilities of labels", async () => {
+  it("has probabilities of labels as densities at their codes", async () => {
     const [chances, codes, means, spreads] = [
       [0.3, 0.7],
       [1.5, -0.65],
@@ -95,7 +95,7 @@ describe("the flow of a label and a number", () => {
 });
 
 describe("the steps of a flow", () => {
-  it("are those of Adams and Bashforth after three of Runge and Kutta, an evaluation each but for nine", async () => {
+  it("are Adams–Bashforth steps after three Runge–Kutta steps, with one evaluation each and nine more", async () => {
     // dx/du = x + cos u with λ = 1 + 9 asinh(tan u), for which dλ/du = 9/cos u and cos u =
     // 1/cosh((λ − 1)/9).
     const slope = (x: number, u: number): number => x + Math.cos(u);
@@ -140,8 +140,8 @@ describe("the steps of a flow", () => {
   });
 });
 
-describe("the flow of a field that turns at one level", () => {
-  it("is followed as closely as the tolerance says", async () => {
+describe("the flow of a field that rotates at one level", () => {
+  it("is followed within the tolerance", async () => {
     // dx/dλ = x δ(λ − 1), δ a Gaussian of width 0.12: from data to noise, where λ falls, x ends as
     // x/e.
     const width = 0.12;
@@ -240,7 +240,7 @@ describe("a model of a label and two numbers", () => {
     expect(Math.sqrt(mean(gaps.map((g) => g * g)))).toBeLessThan(0.3);
   });
 
-  it("gives labels the chances they have next to the numbers", () => {
+  it("gives labels their probabilities given the numbers", () => {
     const wrong = test.map(([x, y], i) => {
       const found = Math.exp(scores[0][i] - logSum([scores[0][i], scores[1][i]]));
       return Math.abs(
@@ -251,7 +251,7 @@ describe("a model of a label and two numbers", () => {
     expect(mean(wrong)).toBeLessThan(0.03);
   });
 
-  it("scores a row with a missing value by what is there", async () => {
+  it("scores a row with a missing value by its other cells", async () => {
     const found = await model.logLikelihood(test.map(([x, y]) => ({ x, y, k: null })));
     const gaps = test.map(
       ([x, y], i) => found[i] - logSum(labels.map((label) => logDensity(x, y, label))),
@@ -275,7 +275,7 @@ describe("a model of a label and two numbers", () => {
     expect(await model.logLikelihood([[null, null, null]])).toEqual(Float64Array.of(0));
   });
 
-  it("draws numbers given a label, and labels given numbers", async () => {
+  it("samples numbers given a label, and labels given numbers", async () => {
     const { rows } = await model.sample({ count: 2000, given: { k: "b" } });
     expect(rows.every((row) => row[2] === "b")).toBe(true);
     const [x, y] = [0, 1].map((j) => rows.map((row) => row[j] as number));
@@ -301,7 +301,7 @@ describe("a model of a label and two numbers", () => {
     expect(mean(wrong.map(Math.abs))).toBeLessThan(0.08);
   });
 
-  it("completes rows with intervals that hold what they say, and keeps what is there", async () => {
+  it("completes rows with calibrated intervals, and keeps given cells", async () => {
     const { rows, columns } = await model.complete(
       test.map(([x, , k]) => [x, null, k]),
       { draws: 50, seed: 3 },
@@ -324,7 +324,7 @@ describe("a model of a label and two numbers", () => {
     });
   });
 
-  it("is conditioned on what was seen, by particles as by the network of given cells, and on what that cannot be given", async () => {
+  it("is conditioned on observations, by particles like by the network of given cells, also where the latter is not possible", async () => {
     // a·(x, y) = seen ± noise, in a mixture of Gaussians.
     const exact = (a: readonly [number, number], seen: number, noise: number) => {
       const parts = labels.map((_, k) => {
@@ -390,7 +390,7 @@ describe("a model of a label and two numbers", () => {
     expect(Math.abs(shareOf(given.rows) - shareOf(weighed.rows))).toBeLessThan(0.1);
   });
 
-  it("says what cannot be given", async () => {
+  it("reports cells that cannot be given", async () => {
     const draw = (given: Readonly<Record<string, Cell>>) => model.sample({ count: 1, given });
     await expect(draw({ z: 1 })).rejects.toThrow('there is no column "z"');
     await expect(draw({ k: "c" })).rejects.toThrow('given: "k": "c" is not one of "a", "b"');
@@ -400,8 +400,8 @@ describe("a model of a label and two numbers", () => {
   });
 });
 
-describe("a network of given cells that says nothing", () => {
-  it("draws the others by steps of order two", async () => {
+describe("a network of given cells without information", () => {
+  it("samples the other cells by steps of order two", async () => {
     const domain = product({ a: real(), b: real() });
     const silent = (channels: number): Weights => {
       const network = { kind: "residual", channels, outputs: 2, width: 8, blocks: 1 } as const;
@@ -437,8 +437,8 @@ describe("a network of given cells that says nothing", () => {
   });
 });
 
-describe("cells missing for reasons that the row shows", () => {
-  it("leave the distribution as it is, which rows without missing values have not", async () => {
+describe("cells that are missing at random given the row", () => {
+  it("do not change the distribution, unlike rows without missing values alone", async () => {
     const z = normal(key("pair"), [2000, 2], { dtype: "float64" }).data;
     const u = uniform(key("gone"), 2000).data;
     // b is mostly missing where a is large.
@@ -461,7 +461,7 @@ describe("cells missing for reasons that the row shows", () => {
 });
 
 describe("integers", () => {
-  it("are atoms where they are few, apart and not all one", () => {
+  it("are atoms if they are few, separate and not all equal", () => {
     const of = (values: readonly number[], domain = integer()) =>
       atomsOf(
         values.map((n) => [n]),
@@ -476,7 +476,7 @@ describe("integers", () => {
     expect(of([0, 0, 3, 3], count())).toEqual([0, 14]);
   });
 
-  it("of few values are atoms, whose scores are their chances", async () => {
+  it("of few values are atoms, whose likelihoods are their probabilities", async () => {
     const u = uniform(key("counts"), 2000, { dtype: "float64" }).data;
     const rows = Array.from(u, (v) => [v < 0.3 ? 0 : v < 0.6 ? 1 : v < 0.9 ? 2 : 5]);
     const model = await fitTable(rows, {
@@ -499,7 +499,7 @@ describe("integers", () => {
     expect(chances[19]).toBe(0);
   });
 
-  it("of many values are spread over their intervals, and chances are what a density has there", async () => {
+  it("of many values are spread over their intervals, and probabilities are integrals of a density", async () => {
     const z = normal(key("large"), 2000, { dtype: "float64" }).data;
     const rows = Array.from(z, (v) => [Math.round(200 * Math.exp(0.15 * v))]);
     const model = await fitTable(rows, {

@@ -8,7 +8,7 @@ import { featuresOf } from "../../src/measure/features.ts";
 import { parseCells } from "../../src/table/cells.ts";
 
 describe("many labels", () => {
-  it("are points that are not near to each other, and come out as they went in", () => {
+  it("are separate points, and are reproduced", () => {
     const names = Array.from({ length: 3000 }, (_, i) => `town ${i}`);
     const own = category(names, { dimension: 24 });
     const codes = own.codes as readonly (readonly number[])[];
@@ -37,7 +37,7 @@ describe("many labels", () => {
   const table = parseCells(`a,x\n${rows.map((row) => row.join(",")).join("\n")}\n`, "t.csv");
   const inferred = inferColumns(table);
 
-  it("are found, and measures look at the most common", () => {
+  it("are recognised, and measures use the most common ones", () => {
     expect(inferred[0].kind).toBe("category");
     expect(inferred[0].reason).toMatch(/^text, 1\d\d different$/);
     const { names } = featuresOf(product(namedDomains(inferred)), rows);
@@ -45,7 +45,7 @@ describe("many labels", () => {
     expect(names).toContain("a = L0");
   });
 
-  it("are modelled: as frequent as they are, and with what depends on them", async () => {
+  it("are modelled with their frequencies, and with the columns that depend on them", async () => {
     const model = await fitTable(rows, {
       columns: namedDomains(inferred),
       ...{ width: 48, blocks: 1, rate: 5e-3, threads: 1, steps: 500, given: false },

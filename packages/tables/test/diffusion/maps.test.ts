@@ -15,7 +15,7 @@ import { chooseMaps, gainOf, splitRows } from "../../src/diffusion/fit/maps.ts";
 
 const small = { width: 24, blocks: 1, threads: 1 } as const;
 
-describe("a bend out of data", () => {
+describe("a bend fitted to data", () => {
   const z = normal(key("bend"), [4000, 2], { dtype: "float64" }).data;
   // One coordinate of two modes, one of a long tail.
   const w = z.map((v, i) =>
@@ -35,7 +35,7 @@ describe("a bend out of data", () => {
     expect(bend.scale[0]).toBeCloseTo(3 * Math.sqrt(1 + 0.09), 1);
   });
 
-  it("of a spline has a normal's quantiles where the data have theirs", () => {
+  it("of a spline maps quantiles of the data to those of a normal distribution", () => {
     const [, bend] = bendsBy("spline", w);
     if (bend.kind !== "spline") throw new Error("another kind");
     // Knots are at x = −3, −2.5, …, 3; w₂ = 100 sinh x there but for sampling.
@@ -59,13 +59,13 @@ describe("a bend out of data", () => {
     expect(Math.min(...shared.heights[0])).toBeGreaterThan(LEAST_HEIGHT);
   });
 
-  it("looks past missing values", () => {
+  it("ignores missing values", () => {
     const holes = w.map((v, i) => (i % 7 === 0 ? Number.NaN : v));
     for (const kind of ["sinh", "spline"] as const)
       expect(JSON.stringify(bendsBy(kind, holes))).not.toContain("null");
   });
 
-  it("is not asked of what is bent already, nor of parts that may be exactly 0", () => {
+  it("is not fitted to bent coordinates, nor to parts that may be exactly 0", () => {
     const once = bent(real(), { kind: "sinh", centre: [0], scale: [1] });
     const asked = [real(), positive(), simplex(3), once, simplex(3, { zeros: 0.1 })].map(
       isBendable,
@@ -73,7 +73,7 @@ describe("a bend out of data", () => {
     expect(asked).toEqual([true, true, true, false, false]);
   });
 
-  it("is there for all numbers without bounds where tails are not Gaussian, and nowhere else", () => {
+  it("is fitted to numbers without bounds if their tails are not Gaussian, and to nothing else", () => {
     const kindsOf = (of: ReturnType<typeof product>, values: Float64Array) =>
       Object.values(withTails(of, values)).map(({ spec }) => spec?.kind);
     expect(kindsOf(whole, w)).toEqual(["bent", "bent"]);
@@ -94,13 +94,13 @@ describe("maps of a table", () => {
     [7, 2],
     [200, 40],
     [20_000, 1000],
-  ])("are measured on rows that no fit saw: of %i on %i", (rows, measured) => {
+  ])("are measured on rows that no fit used: of %i on %i", (rows, measured) => {
     const { test, seen } = splitRows(rows);
     expect([test.length, seen.length]).toEqual([measured, rows - measured]);
     expect(new Set([...Array.from(test), ...Array.from(seen)]).size).toBe(rows);
   });
 
-  it("are those that gain something, and reports all that were tried", async () => {
+  it("are kept if they improve, and all tried ones are reported", async () => {
     // Two narrow modes and nothing between them, which a spline makes one.
     const z = normal(key("modes"), [600, 2], { dtype: "float64" }).data;
     const rows = Array.from({ length: 600 }, (_, i) =>
@@ -124,7 +124,7 @@ describe("maps of a table", () => {
     });
   });
 
-  it("come after the domains of columns, which are chosen by the energy score", async () => {
+  it("are chosen after the domains of columns, which the energy score chooses", async () => {
     // Logarithms are Gaussian; a fit of the numbers themselves spreads them over both sides of 0.
     const z = normal(key("logarithms"), 1000, { dtype: "float64" }).data;
     const rows = Array.from(z, (v) => [Math.exp(1.5 * v)]);
@@ -143,7 +143,7 @@ describe("maps of a table", () => {
     expect(Object.keys(columns)).toEqual(["a"]);
   });
 
-  it("are tried where there is a choice", async () => {
+  it("are tried if there is a choice", async () => {
     const z = normal(key("parts"), [60, 4], { dtype: "float64" }).data.map(Math.exp);
     const rows = Array.from({ length: 60 }, (_, i) => {
       const [a, b, c, d] = z.subarray(4 * i, 4 * i + 4);
@@ -171,7 +171,7 @@ describe("maps of a table", () => {
     expect(counted.tried.map(({ map }) => map)).toEqual(["sinh", "spline"]);
   });
 
-  it("gain the mean of differences, with its standard error", () => {
+  it("have as gain the mean of differences, with its standard error", () => {
     const { gain, error } = gainOf(Float64Array.of(1, 2, 3, 6), Float64Array.of(0, 1, 1, 0));
     expect(gain).toBe(2.5);
     // Squares 2.25, 2.25, 0.25 and 12.25 about it, over 3 · 4.

@@ -44,7 +44,7 @@ describe("masked cells given columns that follow from others", () => {
 
   const share = (rows: readonly boolean[]): number => rows.filter(Boolean).length / rows.length;
 
-  it("draw labels among those that go with a given one, and the other cells given the label", async () => {
+  it("are sampled from labels compatible with a given one, and the other cells given the label", async () => {
     const { objects } = await model.sample({ count: 1000, given: { country: "Italy" } });
     expect(new Set(objects.map(({ country }) => country))).toEqual(new Set(["Italy"]));
     expect(Math.abs(share(objects.map(({ town }) => town === "Rome")) - 2 / 3)).toBeLessThan(0.07);
@@ -54,7 +54,7 @@ describe("masked cells given columns that follow from others", () => {
     }
   });
 
-  it("draw the parts of a given sum by their chances given the sum", async () => {
+  it("include parts of a given sum, by their probabilities given the sum", async () => {
     const { objects } = await model.sample({ count: 800, given: { end: 3 } });
     expect(new Set(objects.map(({ end }) => end))).toEqual(new Set([3]));
     // Starts 2 and 3 are alike frequent: .9 / (.9 + .5) of the rows begin at 2.
@@ -63,7 +63,7 @@ describe("masked cells given columns that follow from others", () => {
     expect(Math.abs(two - 0.9 / 1.4)).toBeLessThan(0.08);
   });
 
-  it("do not depend on the rows next to them", async () => {
+  it("do not depend on the other rows", async () => {
     const open = [{ end: 3 }, { country: "France" }, { end: 1, country: "Italy" }, { x: 1 }];
     const { rows } = await model.complete(open, { draws: 2, seed: 4 });
     const { rows: last } = await model.complete(open.slice(2), { draws: 2, seed: 4, first: 2 });

@@ -71,7 +71,7 @@ describe("bins of a number", () => {
   it.each([
     [40, 2],
     [2000, 63],
-  ])("of %i values have places that go there and back, and a density of mass 1", (size, number) => {
+  ])("of %i values have invertible positions, and a density of mass 1", (size, number) => {
     const bins = binsOfValues(values.slice(0, size));
     expect(bins.edges).toHaveLength(number - 1);
     let [mass, worst] = [0, 0];
@@ -88,7 +88,7 @@ describe("bins of a number", () => {
     expect(worst).toBeLessThan(1e-6);
   });
 
-  it("are those of single values where these are heavy, and cut no value in two", () => {
+  it("contain single values if these are frequent, and do not split values", () => {
     const shares = [0.01, 0.2, 0.5, 0.8, 0.99];
     const domain = empirical({ knots: [-0.5, 0.5, 1.5, 10.5, 11.5], shares, step: 1 });
     const [part] = product({ a: domain }).parts;
@@ -110,7 +110,7 @@ describe("bins of a number", () => {
     });
   });
 
-  it("have a density that joins those of their neighbours, and places that follow it", () => {
+  it("have a continuous density, and positions that follow it", () => {
     const site = {
       bins: { edges: [0, 1, 3, 4, 5], tails: [1, 1] as const },
       isEven: [true, false, false, false, true, true],
@@ -126,14 +126,14 @@ describe("bins of a number", () => {
         expect(placeOfShare(u * (1 - s) + s * u ** 2, s)).toBeCloseTo(u, 12);
   });
 
-  it("are as many as rows allow, and one where values are few", () => {
+  it("are as many as rows allow, and one if there are few values", () => {
     expect(binsOfValues(values.slice(0, 160)).edges).toHaveLength(9);
     expect(binsOfValues(Float64Array.of(0, 0, 0, 0, 1)).edges).toEqual([0.5]);
   });
 });
 
 describe("words", () => {
-  it("give back the points of every kind of column, and have no value where one is missing", () => {
+  it("reproduce the points of every kind of column, and have no value for a missing cell", () => {
     const domain = product({
       size: positive(),
       span: ordered(["start", "end"]),
@@ -178,8 +178,8 @@ describe("words", () => {
   });
 });
 
-describe("what the network sees", () => {
-  it("is the same however a value was spread over its interval", () => {
+describe("the input of the network", () => {
+  it("does not depend on how a value was spread over its interval", () => {
     const shares = [0.01, 0.2, 0.5, 0.99];
     const domain = product({ a: empirical({ knots: [-0.5, 0.5, 1.5, 10.5], shares, step: 1 }) });
     const spread = [0.1, 0.9].map((u) =>
@@ -203,7 +203,7 @@ describe("what the network sees", () => {
 });
 
 describe("a likelihood", () => {
-  it("sums to 1 over labels and integers, and to that of what is there where a cell is missing", async () => {
+  it("sums to 1 over labels and integers, and over a missing cell to that of the others", async () => {
     const model = untrained(
       { ward: category(["a", "b", "c"]), visits: integer({ least: 0, most: 3 }) },
       { visits: [0, 3] },
@@ -219,7 +219,7 @@ describe("a likelihood", () => {
     expect(Math.max(...p) / Math.min(...p)).toBeGreaterThan(2);
   });
 
-  it("is a probability at point masses and a density elsewhere, of mass 1 together", async () => {
+  it("is a probability at point masses and a density elsewhere, with total mass 1", async () => {
     const rain = mixed([0], empirical({ knots: [0, 1, 4], shares: [0.01, 0.5, 0.99], low: -0.01 }));
     const model = untrained({ rain, share: between(0, 1) });
     const shares = Array.from({ length: 40 }, (_, i) => (i + 0.5) / 40);
@@ -268,7 +268,7 @@ describe("a model of masked cells", () => {
     threads,
   } as const;
 
-  it("knows a distribution with missing cells, gives given cells back, and is its file", async () => {
+  it("learns a distribution with missing cells, keeps given cells, and equals its file", async () => {
     const model = kept(await fitTable(rows, options));
     const [up, down] = await Promise.all(
       [1, -1].map(async (x) => (await model.sample({ count: 400, given: { x } })).rows),
@@ -312,7 +312,7 @@ describe("a model of masked cells", () => {
     );
   });
 
-  it("is the same as a job, and so are its rows", async () => {
+  it("is the same when fitted as a job, and so are its rows", async () => {
     const run = { seed: 3, steps: 4, given: false, network: "masked" } as const;
     const own = kept(await fitTable(rows, { columns, threads, ...run }));
     const inline = openInline({ threads });
@@ -328,7 +328,7 @@ describe("a model of masked cells", () => {
     }
   });
 
-  it("takes no flow", async () => {
+  it("refuses a flow", async () => {
     await expect(fitTable(rows, { ...options, flow: "affine" })).rejects.toThrow(
       "a network of masked cells takes no flow",
     );

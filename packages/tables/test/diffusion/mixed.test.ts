@@ -41,7 +41,7 @@ const shareOf = (some: readonly (readonly Cell[])[], holds: (row: readonly Cell[
   some.filter(holds).length / some.length;
 
 describe("a column that is mostly 0", () => {
-  it("is found, with its reason and a rule that says the same", () => {
+  it("is recognised, with its reason and an equivalent rule", () => {
     const [rain] = inferred;
     expect(rain.kind).toBe("mixed");
     expect(rain.reason).toMatch(/^0 in 5\d % of the rows, other numbers from 0 to \d\d\.?\d?$/);
@@ -53,7 +53,7 @@ describe("a column that is mostly 0", () => {
     expect(plain.domain?.kind).toBe("real");
   });
 
-  it("is not found where few rows say so, where neighbours are as heavy, or where it is a small integer", () => {
+  it("is not recognised from few rows, with neighbours as frequent, or for small integers", () => {
     const kind = (values: readonly (number | string)[]): string =>
       inferColumns(parseCells(`a,b\n${values.map((v) => `${v},x`).join("\n")}\n`, "t.csv"))[0].kind;
     const z = normal(key("smooth"), [400], { dtype: "float64" }).data;
@@ -68,7 +68,7 @@ describe("a column that is mostly 0", () => {
 });
 
 describe("a distribution function", () => {
-  it("has the step that values are recorded in", () => {
+  it("has the step of the recorded values", () => {
     expect(stepOf([1, 2.5, 0.25])).toBe(0.01);
     expect(stepOf([3, 5])).toBe(1);
     expect(stepOf(Array.from({ length: 30 }, (_, i) => 1000 * i))).toBe(1000);
@@ -79,7 +79,7 @@ describe("a distribution function", () => {
     expect(stepOf([1e-30, 1])).toBeUndefined();
   });
 
-  it("has heaps where more rows are than neighbours explain, and none in a smooth column", () => {
+  it("has point masses where rows are more than neighbours explain, and none in a smooth column", () => {
     const z = normal(key("heaps"), [4000], { dtype: "float64" }).data;
     const smooth = Array.from(z, (v) => Math.round(400 + 100 * v));
     expect(heapsOf(countsOf(smooth), 1).size).toBeLessThanOrEqual(2);
@@ -108,7 +108,7 @@ describe("a model of it", () => {
     });
   });
 
-  it("samples as many zeros as there are, by season, and no other rain than tenths", async () => {
+  it("samples the right share of zeros by season, and rain only in tenths", async () => {
     const { rows: drawn } = await model.sample({ count: 3000, seed: 2 });
     const dry = (season: string): number =>
       shareOf(
@@ -125,7 +125,7 @@ describe("a model of it", () => {
     }
   });
 
-  it("has a likelihood of mass and density: all rains of a day sum to the chance of the day", async () => {
+  it("has a likelihood of mass and density: over all rain it sums to the probability of the day", async () => {
     const tenths = Array.from({ length: 250 }, (_, i) => i / 10);
     const logs = await model.logLikelihood(
       ["summer", "winter"].flatMap((season) => tenths.map((rain) => [rain, season, null])),
@@ -138,7 +138,7 @@ describe("a model of it", () => {
     expect(Math.abs(Math.exp(dry) - 0.58)).toBeLessThan(0.06);
   });
 
-  it("is given and completed by both", async () => {
+  it("can be given and completed, as zero and as a number", async () => {
     const of = async (rains: readonly number[]): Promise<number> => {
       const open = rains.map((rain) => [rain, null, null]);
       const { rows: drawn } = await model.complete(open, { draws: 1200 / rains.length, seed: 3 });
@@ -161,7 +161,7 @@ describe("a model of it", () => {
   });
 });
 
-it("baselines have the likelihood of mass and density where columns are independent", async () => {
+it("baselines have the likelihood of mass and density if columns are independent", async () => {
   const own = {
     a: mixed(
       [0],

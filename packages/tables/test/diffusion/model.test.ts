@@ -87,7 +87,7 @@ function untrained(of: ReturnType<typeof product>, seed: number): TableModel {
 }
 
 describe("a standard", () => {
-  it("has mean 0, turns uncorrelated columns not at all, and takes from correlations what they owe to chance", () => {
+  it("has mean 0, does not rotate uncorrelated columns, and shrinks correlations by their random part", () => {
     const [n, count] = [3, 12];
     const z = normal(key(1), [count, n], { dtype: "float64" }).data.map(
       (v, i) => [100, 1e-3, 5][i % n] * v + (i % n),
@@ -137,7 +137,7 @@ describe("a standard", () => {
     expect(((a * d - b * c) / variance) ** 2 / 2e-4).toBeCloseTo(1, 3);
   });
 
-  it("of fewer rows than columns is one for other rows too", () => {
+  it("from fewer rows than columns also standardises other rows", () => {
     const n = 60;
     const few = standardOf(normal(key(3), [40, n], { dtype: "float64" }).data, n, String);
     const fresh = mapRows(
@@ -148,7 +148,7 @@ describe("a standard", () => {
     expect(fresh.reduce((a, v) => a + v * v, 0) / fresh.length).toBeLessThan(1.5);
   });
 
-  it("names a column of one value", () => {
+  it("names a constant column", () => {
     expect(() =>
       standardOf(
         Float64Array.from({ length: 14 }, (_, i) => (i % 2 === 0 ? i : 0.1)),
@@ -158,7 +158,7 @@ describe("a standard", () => {
     ).toThrow("column 1 has one value in all rows, to 16 digits");
   });
 
-  it("does not say so of values that differ by too little", () => {
+  it("distinguishes it from values that differ by too little", () => {
     for (const value of [(i: number) => i * 1e-200, (i: number) => 2 ** 60 + 256 * i])
       expect(() =>
         standardOf(
@@ -177,7 +177,7 @@ describe("a model of a table", () => {
     model = await fitTable(rows, { columns, ...small, steps: 120 });
   });
 
-  it("draws rows that are all inside and like those it was fitted to", async () => {
+  it("samples rows inside the domains, distributed like the training rows", async () => {
     const { rows: drawn, columns: names, evaluations } = await model.sample({ count: 2000 });
     expect(names).toEqual([
       "size",
@@ -212,7 +212,7 @@ describe("a model of a table", () => {
     expect(Math.abs(visits(drawn, "b") - visits(rows, "b"))).toBeLessThan(1.2);
   });
 
-  it("draws the same rows for the same seed, out of its bytes too", async () => {
+  it("samples the same rows for the same seed, also from its bytes", async () => {
     const again = parseTableModel(bytesOf(model), undefined, { threads: 1 });
     const [first, second, other] = await Promise.all([
       model.sample({ count: 20, seed: 3 }),
@@ -223,7 +223,7 @@ describe("a model of a table", () => {
     expect(other.rows).not.toEqual(first.rows);
   });
 
-  it("draws, completes and scores on the set device", async () => {
+  it("samples, completes and scores on the specified device", async () => {
     const few = { evaluations: 20 };
     const bytes = bytesOf(model);
     const holes = rows
@@ -254,7 +254,7 @@ describe("a model of a table", () => {
     await expect(nowhere.sample({ count: 1 })).rejects.toThrow('"abacus"');
   });
 
-  it("is standardised by what it learns from: numbers that are held out change nothing", async () => {
+  it("is standardised by training rows only: held-out numbers change nothing", async () => {
     const some = rows.slice(0, 200);
     const held = new Set(heldOut(some.length).held);
     const other = some.map((row, i) => (held.has(i) ? [1e6, ...row.slice(1)] : row)) as typeof some;
@@ -263,7 +263,7 @@ describe("a model of a table", () => {
     expect(b.standard).toEqual(a.standard);
   });
 
-  it("can be sampled from while it is fitted, by either network, which changes nothing", async () => {
+  it("can be sampled during the fit, by either network, without effect on the fit", async () => {
     const options = { columns: { a: positive(), b: real() }, ...small, steps: 3 };
     const data = Array.from({ length: 30 }, (_, i) => [i + 1, i % 7]);
     const seen: DrawnRows[] = [];
@@ -281,7 +281,7 @@ describe("a model of a table", () => {
     expect(bytesOf(watched)).toEqual(bytesOf(await fitTable(data, options)));
   });
 
-  it("takes rows by name, and says which row breaks its domain", async () => {
+  it("accepts rows by name, and names a row outside of its domain", async () => {
     const options = { columns: { a: positive(), b: real() }, ...small, steps: 1 };
     const good = Array.from({ length: 20 }, (_, i) => ({ b: i % 7, a: i + 1 }));
     const found = await fitTable(good, options);
@@ -295,7 +295,7 @@ describe("a model of a table", () => {
   });
 });
 
-it("is conditioned by the names of columns, whatever stands before them, and by its seed", async () => {
+it("is conditioned by the names of columns, in any position, and by its seed", async () => {
   const model = untrained(product({ turn: angle(), b: real() }), 3);
   const near = model.condition(({ b }) => mul(square(sub(b, 0.5)), -0.5 / 0.05 ** 2));
   const draws = async (seed: number) => (await near({ particles: 100, steps: 20, seed })).rows;
@@ -338,7 +338,7 @@ describe("a likelihood", () => {
     expect(moved).toBeGreaterThan(0.3);
   });
 
-  it("estimated by random directions is without bias, and its noise falls as 1/√K", async () => {
+  it("estimated by random directions has no bias, and its noise falls as 1/√K", async () => {
     const model = untrained(product({ a: real(), b: real(), c: real(), d: real() }), 2);
     const [count, row] = [1200, [0.4, -0.3, 1, 0.2]];
     const copies = Array.from({ length: count }, () => row);
@@ -389,7 +389,7 @@ describe("a likelihood", () => {
     expect(total * ((high - low) / side) ** 2).toBeCloseTo(1, 2);
   });
 
-  it("asks for enough evaluations", async () => {
+  it("uses enough evaluations", async () => {
     const model = untrained(product({ a: real() }), 1);
     await expect(model.logLikelihood([[0]], { evaluations: 12 })).rejects.toThrow("at least 13");
   });
@@ -398,7 +398,7 @@ describe("a likelihood", () => {
 describe("the bytes of a model", () => {
   const model = untrained(product({ a: positive(), b: between(0, 1) }), 1);
 
-  it("are refused where something does not fit", () => {
+  it("are refused if something does not fit", () => {
     const rest = { ...model, standard: { mean: [0], matrix: [1] } };
     expect(() => parseTableModel(bytesOf(rest))).toThrow("its standard is not that of its columns");
     const flat = { ...model, standard: { mean: [0, 0], matrix: [1, 2, 1, 2] } };
@@ -410,7 +410,7 @@ describe("the bytes of a model", () => {
     expect(() => parseTableModel(new Uint8Array(4))).toThrow("only 4 bytes long");
   });
 
-  it("name a custom domain, which is given again", () => {
+  it("name a custom domain, which must be given again", () => {
     const own = domain({
       kind: "mine",
       map: affine({ scale: 2 }),

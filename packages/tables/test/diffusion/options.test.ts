@@ -36,7 +36,7 @@ describe("a fit is refused", () => {
     await expect(fitTable(rows, { columns, ...wrong } as FitTableOptions)).rejects.toThrow(said);
   });
 
-  it("of one row", async () => {
+  it("with one row", async () => {
     await expect(fitTable(rows.slice(0, 1), { columns })).rejects.toThrow(
       "1 row is too few to fit and to measure",
     );
@@ -59,7 +59,7 @@ describe("a model refuses", () => {
     await expect(model.sample({ ...asked, given: { a: 1 } })).rejects.toThrow(said);
   });
 
-  it("nothing of no rows", async () => {
+  it("nothing for an empty list of rows", async () => {
     expect((await model.complete([])).rows).toEqual([]);
     expect(await model.logLikelihood([])).toHaveLength(0);
   });

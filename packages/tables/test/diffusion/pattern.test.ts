@@ -91,7 +91,7 @@ describe("a pattern", () => {
   const centred = times(x, standard.matrix);
   const patterns = patternsOf(domain, standard);
 
-  it("knows of x what the given parts of z say, and leaves the rest free", () => {
+  it("determines the part of x that the given parts of z imply, and leaves the rest free", () => {
     const pattern = patterns.of([DRAWN, GIVEN, DRAWN, GIVEN]);
     expect(pattern.flags).toEqual([0, 1, 0, 1, 0, 0, 0, 0]);
     expect(pattern.isGiven).toEqual([false, true, true, false, false, true]);
@@ -112,7 +112,7 @@ describe("a pattern", () => {
     expect(Math.abs(moved[0])).toBeGreaterThan(1e-3);
   });
 
-  it("says nothing of hidden parts", () => {
+  it("contains nothing about hidden parts", () => {
     const pattern = patterns.of([HIDDEN, DRAWN, HIDDEN, GIVEN]);
     const other = centred.slice();
     other[0] += 5;
@@ -132,7 +132,7 @@ describe("a pattern", () => {
     close(basis.slice(2 * n), new Float64Array(basis.length - 2 * n));
   });
 
-  it("is the projection of linear algebra, in the arrays that training has too", () => {
+  it("is the projection of linear algebra, also in the arrays of training", () => {
     const layout = freeLayoutOf(patterns.blocks, n);
     expect(layout.masked).toEqual([3, 4]);
     expect(layout.gathered).toEqual([[0, 1, 2, 5]]);
@@ -178,7 +178,7 @@ describe("a pattern", () => {
     expect(logVolumeOf(whole)).toBeCloseTo(Math.log(Math.abs(determinant(rows))), 9);
   });
 
-  it("leaves categories to themselves", () => {
+  it("keeps categories separate", () => {
     for (let i = 0; i < n; i++)
       for (let j = 0; j < n; j++)
         if ((i === 3 || i === 4) !== (j === 3 || j === 4))
@@ -187,7 +187,7 @@ describe("a pattern", () => {
 });
 
 describe("a head", () => {
-  it("is Bayes' rule for a class whose chances the network knows", () => {
+  it("is Bayes' rule for a class whose probabilities the network predicts", () => {
     const { outputs, blocks, velocity } = headOf({ domain, standard });
     expect(outputs).toBe(n + 3);
     const [{ from, to, codes }] = blocks;

@@ -23,7 +23,7 @@ describe("a point", () => {
     expect(pointOf(domain.parts, draws).slice(0, 3)).toEqual([3, 3, "y"]);
   });
 
-  it("is one of the draws where cells go together or have no order", () => {
+  it("is one of the draws if cells belong together or have no order", () => {
     const point = pointOf(domain.parts, draws);
     expect(point.slice(3, 5)).toEqual([1, 3]);
     expect(point.slice(5, 8)).toEqual([0.2, 0.3, 0.5]);
@@ -31,7 +31,7 @@ describe("a point", () => {
     expect([1, 2]).toContain(point[8]);
   });
 
-  it("leaves what is given", () => {
+  it("keeps given cells", () => {
     const given = draws.map((row) => row.with(0, 7.25).with(2, "z"));
     expect([0, 2].map((i) => pointOf(domain.parts, given)[i])).toEqual([7.25, "z"]);
   });

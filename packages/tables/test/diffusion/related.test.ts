@@ -83,7 +83,7 @@ describe("rules between columns", () => {
   const reasonOf = (name: string): string =>
     inferred.find(({ columns }) => columns[0] === name)?.reason ?? "";
 
-  it("are found where all rows obey them, with the reason", () => {
+  it("are found if all rows meet them, with the reason", () => {
     expect(reasonOf("country")).toBe("in all rows: each town has one country");
     expect(reasonOf("shipped")).toBe(
       "in all rows: ordered ≤ shipped; ordered and the difference are learned",
@@ -97,7 +97,7 @@ describe("rules between columns", () => {
     );
   });
 
-  it("are not found among independent columns, nor where one is only larger", () => {
+  it("are not found among independent columns, nor if one is only larger", () => {
     const z = normal(key(3), [300, 4], { dtype: "float64" }).data;
     const rows = Array.from({ length: 300 }, (_, i) => {
       const [a, b, c, d] = z.subarray(4 * i, 4 * i + 4);
@@ -109,7 +109,7 @@ describe("rules between columns", () => {
     expect(found).toHaveLength(5);
   });
 
-  it("give way to the kind that is set for a column, and may be specified", () => {
+  it("are overridden by the specified kind of a column, and can be specified", () => {
     const own = inferColumns(table, ["country=category", "shipped=date"]);
     expect(own.find(({ columns }) => columns[0] === "country")?.kind).toBe("category");
     expect(own.some(({ columns }) => columns[0] === "shipped − ordered")).toBe(false);
@@ -152,13 +152,13 @@ describe("rules between columns", () => {
       await fitted.dispose();
     });
 
-    it("hold in samples, of a network that has hardly learned", async () => {
+    it("hold in samples of a hardly trained network", async () => {
       const { rows: drawn } = await model.sample({ count: 300, evaluations: 10 });
       expect(writtenColumns(model)).toEqual(names.split(","));
       expect(broken(writtenColumns(model), writtenRows(model, drawn))).toEqual(NONE);
     });
 
-    it("hold in rows by the names of the table's columns, typed as those that were fitted to", async () => {
+    it("hold in rows by column names, with the types of the fitted rows", async () => {
       const { objects } = await model.sample({ count: 20, evaluations: 4 });
       expect(Object.keys(objects[0]).sort()).toEqual(names.split(",").sort());
       for (const row of objects) {
@@ -184,7 +184,7 @@ describe("rules between columns", () => {
       await typed.dispose();
     });
 
-    it("hold given either side of a rule, and what is given comes out", async () => {
+    it("hold given either side of a rule, and keep the given cells", async () => {
       const shipped = Date.UTC(2022, 5, 1) / 86_400_000;
       const given = { country: "France", shipped, total: 90.5, fuel: "electric", paid: 12.5 };
       const { rows: drawn } = await model.sample({ count: 100, evaluations: 10, given });
@@ -216,7 +216,7 @@ describe("rules between columns", () => {
       }
     });
 
-    it("refuse what contradicts them, in a sentence", async () => {
+    it("refuse contradictory cells with a sentence", async () => {
       const refused: readonly (readonly [Record<string, string | number>, RegExp])[] = [
         [
           { town: "Rome", country: "France" },
@@ -278,14 +278,14 @@ describe("columns that follow from others", () => {
   });
   if (!related) throw new Error("there are some");
 
-  it("are settled by what is known", () => {
+  it("are determined by the known cells", () => {
     expect(settledCells(related, [1, null, "c", 4, null])).toEqual([1, 3, "c", 4, "y"]);
     expect(settledCells(related, [null, null, null, 4, "y"])).toEqual([null, null, "c", 4, "y"]);
     expect(settledCells(related, [null, null, null, 4, "x"])).toEqual([null, null, null, 4, "x"]);
     expect(settledCells(related, [5, null, null, 4, null])).toMatch(/leaves -1 for "gap"/);
   });
 
-  it("leave what is drawn as it is, but for what the rules ask", () => {
+  it("change samples only as far as the rules require", () => {
     const y = (town: number): number[] => [0, 0, ...[0, 1].map((k) => (k === town ? 1 : 0)), 0, 0];
     // end given: start is what the gap leaves, and the gap gives way where start is out of range.
     const given = [null, null, null, 8, null];
@@ -299,7 +299,7 @@ describe("columns that follow from others", () => {
     expect(resolvedCells(related, land, [1, 2, "c", 0, ""], y(2))[2]).toMatch(/^[ab]$/);
   });
 
-  it("must follow from single columns that there are", () => {
+  it("must follow from single existing columns", () => {
     const end = derived(real(), { by: "sum", from: ["start", "gap"] });
     expect(() => relatedColumns({ start: real(), end })).toThrow(/follows from "gap"/);
     expect(() => derived(product({ a: real() }), { by: "sum", from: ["a"] })).toThrow(/derived/);

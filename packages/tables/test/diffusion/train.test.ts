@@ -42,7 +42,7 @@ function leastLoss(): number {
 }
 
 describe("a batch", () => {
-  it("is a function of its key, and has one level of every quantile", () => {
+  it("is a function of its key, and has one noise level per quantile", () => {
     const data = points(100, 3, 1);
     const [rows, noise, levels] = batchOf(data, key(7));
     expect(batchOf(data, key(7))).toEqual([rows, noise, levels]);
@@ -61,7 +61,7 @@ describe("a batch", () => {
 });
 
 describe("training", () => {
-  it("reaches the least loss there is, where it is known", async () => {
+  it("reaches the minimum loss if it is known", async () => {
     const { validation, best, steps } = await trainScore(signs(1000), signs(1000), {
       ...small,
       width: 32,
@@ -118,7 +118,7 @@ describe("training", () => {
     expect(others[0]).not.toBe(losses[0]);
   });
 
-  it("ends when rows held out have not been better for a while, and keeps the best", async () => {
+  it("ends if held-out rows do not improve for a while, and keeps the best weights", async () => {
     // Six points are soon learned by heart, which others do not gain from.
     const result = await trainScore(points(6, 4, 1), points(200, 4, 2), {
       ...small,
@@ -157,13 +157,13 @@ describe("training", () => {
     expect(performance.now() - began).toBeLessThan(20_000);
   });
 
-  it("hears that it should stop while it looks how long a step takes", async () => {
+  it("can be stopped while it measures the time of a step", async () => {
     const signal = AbortSignal.timeout(300);
     const options = { ...small, steps: 1e6, minutes: 1e9, signal };
     await expect(trainScore(points(50, 2, 1), points(20, 2, 2), options)).rejects.toThrow(/abort/);
   });
 
-  it("refuses to continue a run of something else", async () => {
+  it("refuses to continue a different run", async () => {
     const store = memoryStore();
     const foreign: Checkpoint = { step: 3, arrays: {}, metadata: {} };
     await store.save(foreign);

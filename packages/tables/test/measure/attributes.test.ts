@@ -7,7 +7,7 @@ import { featuresOf } from "../../src/measure/features.ts";
 import type { Cells } from "../../src/measure/table-distribution.ts";
 
 describe("cells guessed from the nearest sample", () => {
-  it("are those of the sample that is nearest in the other columns", () => {
+  it("are the cells of the sample nearest in the other columns", () => {
     const domain = product({ a: real(), b: real(), c: category(["n", "s"]) });
     const samples: Cells[] = [
       [0, 0, "n"],
@@ -48,7 +48,7 @@ describe("cells guessed from the nearest sample", () => {
   const training = rows(500, 1);
   const features = featuresOf(domain, training);
 
-  it("tell nothing of rows of training where samples are fresh", () => {
+  it("reveal nothing about training rows if samples are independent of them", () => {
     const found = attributesOf(domain, rows(800, 2), rows(500, 3), training, features);
     const { mean, error } = found?.advantage ?? { mean: 1, error: 0 };
     expect(Math.abs(mean)).toBeLessThan(4 * error);
@@ -57,14 +57,14 @@ describe("cells guessed from the nearest sample", () => {
     expect(Math.abs((c?.fresh ?? 0) - (1 - 0.95 ** 2))).toBeLessThan(0.05);
   });
 
-  it("tell of rows of training where samples are copies", () => {
+  it("reveal training rows if samples are copies", () => {
     const copies = training.map(([a, b, c]): Cells => [a, Number(b) + 1e-3, c]);
     const found = attributesOf(domain, copies, rows(500, 3), training, features);
     expect(found?.training).toBeGreaterThan(0.95);
     expect(found?.advantage.mean).toBeGreaterThan(0.5);
   });
 
-  it("are none of a table of one column", () => {
+  it("are undefined for a table of one column", () => {
     const one = product({ a: real() });
     expect(attributesOf(one, [[1]], [[1]], [[1]], featuresOf(one, [[1], [2]]))).toBeUndefined();
   });

@@ -153,7 +153,7 @@ const apart: Known = {
 };
 
 describe("baselines", () => {
-  it("have the log-likelihood of a Gaussian where that is the truth, in the table's own units", async () => {
+  it("have the log-likelihood of a Gaussian if that is the truth, in the table's units", async () => {
     const found = await gaps(gaussian);
     expect(Math.abs(found.Gaussian)).toBeLessThan(0.005);
     expect(Math.abs(found["Gaussian copula"])).toBeLessThan(0.03);
@@ -170,7 +170,7 @@ describe("baselines", () => {
     expect(Math.abs(found["Gaussian copula"])).toBeLessThan(0.03);
   });
 
-  it("have that of a Gaussian copula with bounded and positive columns; a Gaussian of their maps has less", async () => {
+  it("have that of a Gaussian copula with bounded and positive columns; a Gaussian of their coordinates has less", async () => {
     const found = await gaps(copula);
     expect(Math.abs(found["Gaussian copula"])).toBeLessThan(0.04);
     expect(found.Gaussian).toBeLessThan(-0.05);
@@ -184,7 +184,7 @@ describe("baselines", () => {
     expect(found.Gaussian).toBeLessThan(-0.05);
   });
 
-  it("do not depend on how a model bends its coordinates", async () => {
+  it("do not depend on the bends of a model's coordinates", async () => {
     const bend: Bend = { kind: "sinh", centre: [1], scale: [2] };
     const columns = {
       wait: bent(positive(), bend),
@@ -213,7 +213,7 @@ describe("baselines", () => {
     }
   });
 
-  it("average what is drawn within zeros: equal rows have scores that differ less than those of one draw", async () => {
+  it("average over draws within zeros, so that scores of equal rows differ less than with one draw", async () => {
     const zeros: Known = {
       ...composition,
       columns: { parts: simplex(["sand", "silt", "clay"], { total: 100, zeros: 0.05 }) },
@@ -233,7 +233,7 @@ describe("baselines", () => {
       expect(await spread(distribution), distribution.name).toBeLessThan(0.12);
   });
 
-  it("draw rows that are inside, with the columns' distributions and the copula's dependence", async () => {
+  it("sample rows inside the domains, with the columns' distributions and the copula's dependence", async () => {
     const columns = {
       ...copula.columns,
       visits: count(),
@@ -271,7 +271,7 @@ describe("baselines", () => {
 });
 
 describe("a Gaussian of few rows", () => {
-  it("has their variances, and correlations that are drawn to 0 by (n + 1)/(N + n + 1)", () => {
+  it("has their variances, and correlations shrunk by (n + 1)/(N + n + 1)", () => {
     // Variances 5/4 and 5, covariance 2: of a correlation 0.8 four of seven parts are left.
     const { mean: centre, factor } = gaussianOf(Float64Array.of(0, 0, 1, 4, 2, 2, 3, 6), 2, String);
     expect(Array.from(centre)).toEqual([1.5, 3]);
@@ -286,7 +286,7 @@ describe("the distribution of a coordinate", () => {
   const values = normal(key(7), 300, { dtype: "float64" }).data.map((v) => Math.sign(v) * v * v);
   const distribution = kernelMarginal(values);
 
-  it("is one: its density is the slope of its distribution function, which goes from 0 to 1", () => {
+  it("is consistent: its density is the derivative of its distribution function, which goes from 0 to 1", () => {
     for (const z of [-30, -3, -0.5, 0, 0.1, 2, 40]) {
       const h = 1e-4;
       const slope = (distribution.tails(z + h)[0] - distribution.tails(z - h)[0]) / (2 * h);
@@ -317,19 +317,19 @@ describe("the distribution of a coordinate", () => {
     }
   });
 
-  it("goes back from shares to where they lie, beyond the values too", () => {
+  it("has an inverse of its distribution function, also outside of the values", () => {
     for (const p of [1e-6, 0.01, 0.3, 0.5, 0.9, 0.999999])
       expect(distribution.tails(distribution.quantile(p))[0] / p).toBeCloseTo(1, 4);
   });
 
-  it("gives a far row a price, not the end of the world", () => {
+  it("gives an outlier a low density, but not 0", () => {
     // ε · scale/(π d²) for a value of 10⁶.
     expect(distribution.logDensity(1e6)).toBeGreaterThan(-40);
   });
 });
 
 describe("the distribution of integers", () => {
-  it("leans on its smooth distribution where every number came once: those between are as likely", () => {
+  it("follows its smooth distribution if every number occurs once: numbers between them are as likely", () => {
     const even = Array.from({ length: 100 }, (_, i) => 2 * i);
     const distribution = numberDistribution(even, uniform(key(1), 100, { dtype: "float64" }).data, {
       least: 0,
@@ -351,7 +351,7 @@ describe("the distribution of integers", () => {
       ).toBeCloseTo(0.25, 4);
   });
 
-  it("goes back from shares to numbers, and keeps to bounds", () => {
+  it("has an inverse of its distribution function within its bounds", () => {
     const values = Array.from({ length: 200 }, (_, i) => [1, 2, 2, 3, 6][i % 5]);
     const distribution = numberDistribution(
       values,

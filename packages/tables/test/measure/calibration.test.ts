@@ -21,7 +21,7 @@ const faultsOf = (rows: Float64Array, samples: Float64Array): string[] =>
   rankFaults({ calibration: calibrationOf(rows, samples) } as TableEvaluation);
 
 describe("likelihood ranks", () => {
-  it("are off by the distance of Kolmogorov and Smirnov, which is that from the diagonal", () => {
+  it("deviate by the Kolmogorov-Smirnov distance, which is the distance from the diagonal", () => {
     const [rows, samples] = [
       normals("rows", 150).map((z) => 1.4 * z - 0.3),
       normals("samples", 200),
@@ -36,7 +36,7 @@ describe("likelihood ranks", () => {
     expect(distance).toBeCloseTo(Math.max(...gaps), 12);
   });
 
-  it("of a right distribution exceed what chance does once in twenty times about that often, and are never clearly wrong", () => {
+  it("of a right distribution exceed the 5 % limit in about 5 % of cases, and are never clearly wrong", () => {
     const draws = 2000;
     let beyond = 0;
     for (let i = 0; i < draws; i++) {
@@ -53,7 +53,7 @@ describe("likelihood ranks", () => {
     expect(beyond / draws).toBeGreaterThan(0.02);
   });
 
-  it("of a distribution of few values raise no alarm either, whatever rounding makes of them", () => {
+  it("of a right distribution with few values are not wrong either, in spite of rounding", () => {
     // Two labels of one likelihood, which graphs of two sizes round to either side.
     const same = calibrationOf(
       new Float64Array(100).fill(-0.7),
@@ -69,7 +69,7 @@ describe("likelihood ranks", () => {
     }
   });
 
-  it("of a distribution that is too narrow or too wide are clearly wrong, those of few rows where none is right", () => {
+  it("of a too narrow or too wide distribution are clearly wrong, also for few rows if none is right", () => {
     const [rows, samples] = [normals("rows", 400), normals("samples", 400)];
     // Rows of N(0, 1.6²) under N(0, 1): less likely than they should be.
     expect(faultsOf(scores(rows, 1.6), scores(samples))[0]).toMatch(
@@ -85,7 +85,7 @@ describe("likelihood ranks", () => {
     ]);
   });
 
-  it("rank what has no chance below all else, and end whatever numbers they are of", () => {
+  it("rank likelihood zero below all others, and are finite for any numbers", () => {
     const { ranks, distance, worst } = calibrationOf(
       Float64Array.of(-Infinity, -Infinity, -1),
       Float64Array.of(-2, -3),

@@ -33,7 +33,7 @@ function places(
 const within = (found: Float64Array, share: number): number =>
   found.filter((p) => Math.abs(p - 0.5) < share / 2).length / COUNT;
 
-describe("the place of a number among its draws", () => {
+describe("the rank of a number among its draws", () => {
   // Four standard errors of a share of COUNT.
   const error = (share: number): number => 4 * Math.sqrt((share * (1 - share)) / COUNT);
 
@@ -42,7 +42,7 @@ describe("the place of a number among its draws", () => {
     ["many", 40, (z: number) => z],
     ["integers, with ties", 10, (z: number) => Math.floor(z)],
     ["nearly all alike", 7, (z: number) => (z > 2 ? 1 : 0)],
-  ])("is uniform where they are of one distribution: %s", (_, draws, of) => {
+  ])("is uniform if both have one distribution: %s", (_, draws, of) => {
     const found = places(draws, of, of);
     for (const share of [0.5, 0.9])
       expect(Math.abs(within(found, share) - share)).toBeLessThan(error(share));
@@ -50,7 +50,7 @@ describe("the place of a number among its draws", () => {
     expect(Math.abs(below - 0.3)).toBeLessThan(error(0.3));
   });
 
-  it("is too often in the middle where draws are wider, and at the ends where they are narrower", () => {
+  it("is too often in the middle if draws are wider, and at the ends if they are narrower", () => {
     const wide = places(
       40,
       (z) => z,
@@ -68,7 +68,7 @@ describe("the place of a number among its draws", () => {
 });
 
 describe("labels among their draws", () => {
-  it("have the truth as often as two draws agree, without bias by their number", () => {
+  it("equal the true label as often as two draws agree, without bias for any number of draws", () => {
     // p = (0.6, 0.3, 0.1): Σp² = 0.46.
     const u = uniform(key("labels"), [COUNT, 6], { dtype: "float64" }).data;
     const label = (v: number): string => (v < 0.6 ? "a" : v < 0.9 ? "b" : "c");
@@ -114,7 +114,7 @@ describe("a report on completion", () => {
     several: { columns: [column("size", 0.5, 0.7)], numbers: { ...numbers(0.5, 0.7), cells: 400 } },
   };
 
-  it("names columns that are clearly off, and no others", () => {
+  it("names the clearly wrong columns, and no others", () => {
     expect(completionFaults({ completion } as TableEvaluation)).toEqual([
       "50 % of the draws of ward, hidden alone, have the true label, but 70 % of pairs of draws agree",
       "the 50 % and 90 % intervals of size, hidden among several, contain 50 % and 70 % of the true values",
@@ -122,7 +122,7 @@ describe("a report on completion", () => {
     expect(completionFaults({} as TableEvaluation)).toEqual([]);
   });
 
-  it("has a line per column, and a row in the page, marked where it is off", () => {
+  it("has a line per column, and a row in the page, marked if it is wrong", () => {
     expect(completionLines(completion)[3]).toBe(
       "  size                  0.510 ± 0.010, 0.900 ± 0.005   among several 0.500 ± 0.010, 0.700 ± 0.005",
     );

@@ -38,7 +38,7 @@ const [training, rows] = [
 ] as readonly (readonly Cells[])[];
 
 describe("an evaluation of a table's model", () => {
-  it("finds nothing wrong with the truth", async () => {
+  it("finds no problem with the true distribution", async () => {
     const { evaluation, drawn } = await evaluateTable(modes(0.6), plane, {
       rows,
       training,
@@ -77,7 +77,7 @@ describe("an evaluation of a table's model", () => {
     );
   });
 
-  it("says that modes have the wrong mass: 97 % where 60 % is", async () => {
+  it("reports wrong masses of modes: 97 % instead of 60 %", async () => {
     const { evaluation } = await evaluateTable(modes(0.97), plane, { rows, training });
     const faults = faultsOf(evaluation);
     expect(faults.join("; ")).toMatch(
@@ -113,7 +113,7 @@ describe("an evaluation of a table's model", () => {
     );
   });
 
-  it("says that rows to measure on are rows of training", async () => {
+  it("reports if the evaluated rows are training rows", async () => {
     const { evaluation } = await evaluateTable(modes(0.6), plane, {
       rows: training.slice(0, 60),
       training: training.slice(0, 200),
@@ -125,7 +125,7 @@ describe("an evaluation of a table's model", () => {
     );
   });
 
-  it("fits baselines to other folds where it has no rows of training", async () => {
+  it("fits baselines to other folds if there are no training rows", async () => {
     const { evaluation } = await evaluateTable(modes(0.6), plane, { rows });
     expect(evaluation.privacy).toBeUndefined();
     expect(evaluation.training).toBe(0);
@@ -139,7 +139,7 @@ describe("an evaluation of a table's model", () => {
     );
   });
 
-  it("takes columns of every kind, and gives the same numbers for the same seed", async () => {
+  it("supports columns of every kind, and gives the same numbers for the same seed", async () => {
     const domain = product({
       size: positive(),
       share: between(0, 1),

@@ -37,7 +37,7 @@ const correlated =
   ([a, b]: Float64Array): number[] => [a, rho * a + Math.sqrt(1 - rho * rho) * b];
 
 describe("the two-sample test of rows", () => {
-  it("is a coin between samples of one distribution", () => {
+  it("is at chance for two samples of one distribution", () => {
     const found = [0, 1, 2].map((s) =>
       rowsAuc(points(800, s, correlated(0.5)), points(800, s + 9, correlated(0.5)), key(s)),
     );
@@ -45,7 +45,7 @@ describe("the two-sample test of rows", () => {
     expect(found[0].error).toBeCloseTo(Math.sqrt(1601 / (12 * 800 * 800)), 12);
   });
 
-  it("catches a wrong correlation, which no column shows", () => {
+  it("detects a wrong correlation, which no single column shows", () => {
     // What the ratio of the two densities itself reaches: log N_ρ/N₀ = (2ρab − ρ²(a² + b²))/2(1 −
     // ρ²) + const.
     const ratios = ({ data }: NdArray): number[] =>
@@ -61,7 +61,7 @@ describe("the two-sample test of rows", () => {
     expect(value).toBeLessThan(best + 0.01);
   });
 
-  it("catches a shape that means and correlations do not show", () => {
+  it("detects a shape that means and correlations do not show", () => {
     const ring = points(1000, 1, (_, [u]) => [
       Math.SQRT2 * Math.cos(2 * Math.PI * u),
       Math.SQRT2 * Math.sin(2 * Math.PI * u),
@@ -75,7 +75,7 @@ describe("mass by cluster", () => {
   const modes = (share: number) => (z: Float64Array, u: Float64Array) =>
     u[0] < share ? [z[0] * 0.4 - 2, z[1] * 0.4] : [z[0] * 0.4 + 2, z[1] * 0.4];
 
-  it("finds two modes and what each of them holds", () => {
+  it("finds two modes and their masses", () => {
     const { masses, silhouette } = clusterMasses(
       points(1000, 1, modes(0.97)),
       points(1500, 2, modes(0.6)),
@@ -89,7 +89,7 @@ describe("mass by cluster", () => {
     expect(masses[0].error).toBeGreaterThan(0.01);
   });
 
-  it("agrees where the distributions do", () => {
+  it("agrees if the distributions do", () => {
     for (const { data, samples, error } of clusterMasses(
       points(1000, 3, modes(0.6)),
       points(1500, 4, modes(0.6)),
@@ -100,7 +100,7 @@ describe("mass by cluster", () => {
 });
 
 describe("distances", () => {
-  it("of columns are the largest gap of their distribution functions", () => {
+  it("of columns are the largest difference of their distribution functions", () => {
     const domain = product({ x: real(), ward: category(["a", "b", "c"]) });
     const [samples, rows] = [
       [
@@ -134,7 +134,7 @@ describe("distances", () => {
     expect(correlationDifferences(domain, up, up).most).toBe(0);
   });
 
-  it("of slices are those of a shift, and fall to their floor where the distributions agree", () => {
+  it("of slices are right for a shift, and fall to their floor if the distributions agree", () => {
     const at = (x: number, rows: number, seed: number): NdArray =>
       points(rows, seed, ([a, b]) => [a + x, b]);
     // W₂ of a shift by δ along θ is |δ·θ|, whose mean square over directions of the plane is δ²/2.
@@ -151,7 +151,7 @@ describe("distances", () => {
 });
 
 describe("nearest rows", () => {
-  it("are so far away, cell by cell, and nearer than others as often as pairs say", () => {
+  it("have the right distances, and are nearer than others as often as counted over pairs", () => {
     const at = (row: Cells): number[] => row.map(Number);
     const points = (rows: readonly Cells[]): NdArray => ({
       ...{ shape: [rows.length, 2], dtype: "float64" },
@@ -186,7 +186,7 @@ describe("nearest rows", () => {
   const training = rows(400, 1);
   const { of } = featuresOf(domain, training);
 
-  it("tell copies from fresh rows", () => {
+  it("distinguish copies from new rows", () => {
     const honest = privacyOf(rows(300, 2), rows(300, 3), training, of);
     expect(Math.abs(honest.nearer - 0.5)).toBeLessThan(4 * honest.error);
     expect(Math.abs(honest.membership - 0.5)).toBeLessThan(4 * honest.membershipError);
@@ -245,7 +245,7 @@ describe("features", () => {
     expect(Math.hypot(wind(0)[0] - wind(2)[0], wind(0)[1] - wind(2)[1])).toBeLessThan(0.1);
   });
 
-  it("are numbers of a part that is lost to rounding too", () => {
+  it("are finite for a part that is lost to rounding", () => {
     const whole = product({
       soil: simplex(["a", "b", "c"], { total: 100, map: "isometricLogRatio" }),
     });
@@ -261,12 +261,12 @@ describe("features", () => {
 });
 
 describe("marks of cells", () => {
-  it("are the decimals that a number is written with, negative for zeros at its end", () => {
+  it("are the number of decimals, negative for zeros at the end of an integer", () => {
     const found = [15.57, 1200, 0.05, 3, 0, -2.5, 1e-7, 2.5e21, 70].map(decimalsOf);
     expect(found).toEqual([2, -2, 2, 0, 0, 1, 7, -6, -1]);
   });
 
-  it("count equal cells of both sets, and leave labels alone", () => {
+  it("count equal cells of both sets, except labels", () => {
     const domain = product({ x: real(), k: category(["a", "b"]) });
     const [a, b] = cellMarks(domain, [
       [

@@ -123,8 +123,8 @@ const faults = async (
   return { evaluation, found: allFaultsOf(evaluation) };
 };
 
-describe("a model that is right", () => {
-  it.each([1, 2])("is not called wrong (%i)", async (seed) => {
+describe("a right model", () => {
+  it.each([1, 2])("is not reported as wrong (%i)", async (seed) => {
     const { found, evaluation } = await faults(
       exactDistribution(truth),
       rows(truth, 300, seed),
@@ -159,17 +159,17 @@ describe("a model that is right", () => {
   });
 });
 
-describe("a model that is wrong", () => {
+describe("a wrong model", () => {
   const [held, training] = [rows(truth, 300, 7), rows(truth, 500, 57)];
 
-  it("in one column is called so", async () => {
+  it("is reported if one column is wrong", async () => {
     const wide = { ...truth, spread: 2.5 };
     const { found, evaluation } = await faults(exactDistribution(wide), held, training);
     expect(found.join("; ")).toMatch(/samples has another distribution than the rows.*: y 0\.\d+/);
     expect(verdictOf(evaluation)).toMatch(/^worse than it should be: /);
   });
 
-  it("in how columns depend on each other is called so", async () => {
+  it("is reported if the dependence of columns is wrong", async () => {
     // The same columns, with y independent of x.
     const apart = { ...truth, rho: 0, spread: 1 };
     const { found } = await faults(exactDistribution(apart), held, training);
@@ -187,7 +187,7 @@ describe("a model that is wrong", () => {
     expect(found.join("; ")).toMatch(/another distribution than the rows.*: k 0\.\d+/);
   });
 
-  it("in decimals alone is called so", async () => {
+  it("is reported if only decimals are wrong", async () => {
     const { found } = await faults(
       exactDistribution(rounded, truth),
       rows(rounded, 300, 8),
@@ -198,7 +198,7 @@ describe("a model that is wrong", () => {
     ]);
   });
 
-  it("is called so by rows with missing cells alone", async () => {
+  it("is reported from rows with missing cells alone", async () => {
     const open = (all: readonly Cells[]): OpenCells[] =>
       all.map((row, i) => row.with(i % 4, null as never) as OpenCells);
     const { found } = await faults(
