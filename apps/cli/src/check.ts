@@ -33,7 +33,7 @@ function line({ name, worst, tolerance, pass, where }: PropertyResult): string {
 }
 
 function print(io: Io, { map, pass, properties }: MapReport): void {
-  io.stdout.write(`${map}: ${pass ? "all checks passed" : "NOT to be trusted"}\n`);
+  io.stdout.write(`${map}: ${pass ? "all checks passed" : "checks FAILED: do not use this map"}\n`);
   for (const property of properties) {
     io.stdout.write(`${line(property)}\n`);
     if (property.remedy) io.stdout.write(`      ${property.remedy}\n`);

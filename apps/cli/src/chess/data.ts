@@ -38,7 +38,7 @@ interface DataCommand {
   readonly force?: boolean;
 }
 
-/** Positions of random games in the form of a reading, so that both sources are handled alike. */
+/** Positions of random games as a `Reading`, so that both sources are handled alike. */
 function randomGames(count: number, seed: number): Reading {
   const positions = playouts(count, fold(key(seed), "playouts"));
   return {

@@ -15,7 +15,7 @@ import { asJobs } from "../shell/job-options.ts";
 import { progress } from "../shell/progress.ts";
 import { drawAsJobs, type InferCommand, jobsFolder, walkOf } from "./jobs.ts";
 
-/** How far each chain is, as shares. */
+/** Progress of each chain, as shares. */
 function chainProgress(
   io: Io,
   chains: number,
@@ -34,7 +34,7 @@ function chainProgress(
   };
 }
 
-/** Draws in this process from a folder that keeps the chains, or collects chains drawn as jobs. */
+/** Samples in this process, with chains stored in a folder, or collects chains that run as jobs. */
 export async function drawPosterior(
   io: Io,
   model: PosteriorModel,
@@ -46,7 +46,7 @@ export async function drawPosterior(
   const shared = { data, key: key(seed), chains, block, threads, ...walkOf(options) };
   if (asJobs(options, jobsFolder(options))) {
     if (start !== "random")
-      fail("usage", `--start ${start} with chains as jobs`, "leave one of them out");
+      fail("usage", `--start ${start} is not available for chains that run as jobs`, "omit --start, or run the chains in this process");
     const states = await drawAsJobs(io, model, data, options);
     return collectPosterior(model, states ?? [], shared);
   }
@@ -60,8 +60,8 @@ export async function drawPosterior(
     }),
     store: folder,
     onDraw,
-    // Read when the chains begin, after the code of the model has run: until then Ctrl-C ends the
-    // process, also where that code loops.
+    // The signal is read when the chains begin, after the code of the model has run. Until then
+    // Ctrl-C ends the process, even if that code loops.
     get signal() {
       return io.signal;
     },

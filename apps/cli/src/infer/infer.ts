@@ -92,23 +92,23 @@ A model, in model.mjs:
 /** How many chains there are, and how they move. */
 const withChainOptions = (command: Command, io: Io): Command =>
   command
-    .option("--chains <n>", "how many chains", integer(1, MOST.chains), 4)
+    .option("--chains <n>", "number of chains", integer(1, MOST.chains), 4)
     .option(
       "--block <n>",
-      "chains that run together, and are one job (default: the least of 4, 8, … 64 that holds all)",
+      "chains that run together as one job (default: the smallest of 4, 8, … 64 that holds all)",
       integer(1, 1024),
     )
     .option("--draws <n>", "draws per chain", integer(1, MOST.steps), 1000)
     .option(
       "--warmup <n>",
-      "transitions before them, in which step size and metric are learned",
+      "warm-up transitions, which adapt the step size and the metric",
       integer(0, MOST.steps),
       1000,
     )
     .option("--seed <n>", "seed of all random numbers", integer(0, MOST.seed), 0)
     .addOption(
       acceptOldValue(
-        new Option("--method <name>", "how chains move").choices(Object.keys(methods)),
+        new Option("--method <name>", "MCMC method").choices(Object.keys(methods)),
         io,
         { langevin: "ula" },
       ).default("nuts"),
@@ -116,7 +116,7 @@ const withChainOptions = (command: Command, io: Io): Command =>
     .addOption(
       new Option(
         "--metric <name>",
-        "mass matrix that chains learn: low-rank for correlated parameters",
+        "mass matrix that the warm-up adapts; low-rank is for correlated parameters",
       )
         .choices([...metrics])
         .default("diagonal"),
@@ -124,42 +124,42 @@ const withChainOptions = (command: Command, io: Io): Command =>
     .addOption(
       new Option(
         "--start <name>",
-        "where chains begin: random points, or draws of an approximation",
+        "starting points of chains: random, or draws of an approximation",
       )
         .choices([...starts])
         .default("random"),
     )
     .option(
       "--target-acceptance <x>",
-      "mean acceptance that the step size is adapted to; larger means smaller steps",
+      "target for the mean acceptance, to which the step size is adapted; larger means smaller steps",
       share,
     )
     .option(
       "--max-depth <n>",
-      "nuts: at most 2 to the power of this many steps",
+      "nuts: maximum depth of the tree, of at most 2^depth steps",
       integer(1, 20),
       10,
     )
     .option("--steps <n>", "hmc: mean number of steps per transition", integer(1, 100_000), 10)
     .option(
       "--every <seconds>",
-      "how often chains are saved, so that --resume can continue them",
+      "seconds between saves of the chains, which --resume continues",
       integer(0, 86_400),
       10,
     )
-    .option("--threads <n>", "threads of one operation", integer(1, 1024), 1);
+    .option("--threads <n>", "threads per operation", integer(1, 1024), 1);
 
 /** What is predicted, and what is written. */
 const withResultOptions = (command: Command): Command =>
   command
     .option(
       "--prior <n>",
-      "also sample n times from the prior and its predictions",
+      "also draw this many samples of the prior and its predictions",
       integer(1, 1e6),
     )
     .option("--predict", "also predict the observations, with a picture of both")
     .option("--predict-at <file>", "also predict at other data; may be repeated", repeated)
-    .option("--loo", "also cross-validate, leaving one observation out at a time")
+    .option("--loo", "also run leave-one-out cross-validation")
     .option("--no-pictures", "draw no pictures")
     .option("--resume", "continue the run in --out")
     .option("--json", "print the summary as JSON")
@@ -175,10 +175,10 @@ export const declare: Declare = (command, io) => {
     )
     .option(
       "--data <file>",
-      "JSON, numbers and arrays by name, or CSV, columns by name; may be repeated",
+      "JSON (numbers and arrays by name) or CSV (columns by name); may be repeated",
       repeated,
     )
-    .requiredOption("--out <folder>", "where draws, summary and pictures go");
+    .requiredOption("--out <folder>", "folder for draws, summary and pictures");
   withResultOptions(withChainOptions(command, io));
   acceptOldOption(command, io, "--acceptance", "--target-acceptance")
     .addHelpText("after", EXAMPLES)

@@ -17,7 +17,7 @@ export function configOf(
   options: InferCommand,
 ): RunConfig {
   const { chains, block, seed, start = "random" } = options;
-  // Run folders keep the name that the option had at first.
+  // Run folders keep the first name of the option.
   const { targetAcceptance: acceptance, ...walk } = walkOf(options);
   return {
     version,
@@ -33,29 +33,29 @@ export function configOf(
   };
 }
 
-/** Refuses what cannot be begun or continued, before any work. */
+/** Throws, before any work, if the run cannot be started or resumed. */
 export async function requireBeginning(file: string, options: InferCommand): Promise<void> {
   const { data, predictAt, out, chains, draws, resume = false, force = false, pictures } = options;
   if (resume && force)
-    fail("usage", "--resume continues a run and --force begins it again", "give one of them");
+    fail("usage", "--resume continues a run, but --force starts it again", "give one of them");
   if (!resume && !force && existsSync(join(out, "config.json")))
     fail(
       "usage",
-      `${out} already holds a run`,
-      "give --resume to continue it, --force to begin it again, or another --out",
+      `${out} already contains a run`,
+      "use --resume to continue it, --force to start it again, or another --out",
     );
   if (resume && !existsSync(join(out, "config.json")))
-    fail("usage", `${out} holds no run to continue`, "leave --resume out to begin one");
+    fail("usage", `${out} contains no run to continue`, "omit --resume to start one");
   if (resume && existsSync(join(out, "summary.json")))
     fail(
       "usage",
       `the run in ${out} is done`,
-      "read its summary.json, begin it again with --force, or give another --out",
+      "read its summary.json, start it again with --force, or use another --out",
     );
   if (chains * draws > MOST.draws)
     fail(
       "usage",
-      `${chains} chains of ${draws} draws are more than ${MOST.draws.toLocaleString("en")}`,
+      `${chains} chains of ${draws} draws exceed the limit of ${MOST.draws.toLocaleString("en")} draws`,
       "give fewer --draws or --chains",
     );
   const results = resultFiles(out, chains, pictures, options);
@@ -63,7 +63,9 @@ export async function requireBeginning(file: string, options: InferCommand): Pro
   await outputs([{ path: chainsFile(out) }, ...results], { inputs, force: force || resume });
 }
 
-/** Clears the results of the run that --force replaces: none of them may seem to be of the new one. */
+/**
+ * Deletes the results of the run that --force replaces, so that none seems to be of the new run.
+ */
 export async function clearRun(out: string): Promise<void> {
   const own =
     /^(chain-\d+\.csv|(config|chains|draws|summary|loo)\.json|(trace|ranks|pairs|predictive)\.(svg|png))$/;
@@ -71,7 +73,7 @@ export async function clearRun(out: string): Promise<void> {
     if (own.test(name)) await rm(join(out, name));
 }
 
-/** Says in words which file a run was begun with and is now another. */
+/** Throws if the model or the data of a run have changed since it began, and names the file. */
 export async function requireSameFiles(
   out: string,
   config: RunConfig,
@@ -90,6 +92,6 @@ export async function requireSameFiles(
         "usage",
         `${path} has changed since the run in ${out} began: its draws are of another ` +
           `${name === "model" ? "model" : "set of data"}`,
-        "begin again with --force, or restore the file",
+        "start again with --force, or restore the file",
       );
 }

@@ -10,13 +10,13 @@ import { type AnyJob, totalOf, type Work, withExecutor } from "./jobs.ts";
 export interface Group<P extends object, R> {
   readonly name: string;
   readonly jobs: readonly AnyJob<P, R>[];
-  /** Whether its result is there already. */
+  /** Whether the result exists already. */
   readonly known?: boolean;
 }
 
 const count = (n: number): string => n.toLocaleString("en");
 
-/** Prints which jobs there are. */
+/** Prints the list of jobs. */
 function writePlan<P extends object, R>(
   io: Io,
   options: JobOptions,
@@ -36,7 +36,7 @@ function writePlan<P extends object, R>(
   const { shard, queue } = options;
   io.stdout.write(
     [
-      `${kind.name}, version ${kind.version}, on ${work.device}: ${line(all)}, up to ${count(largest)} a job\n`,
+      `${kind.name}, version ${kind.version}, on ${work.device}: ${line(all)}, up to ${count(largest)} per job\n`,
       ...inputs,
       ...(known.length > 0 ? [`done already: ${line(known)}\n`] : []),
       ...(shard ? [`shard ${shard.index}/${shard.of}: ${line(ofShard(all, shard))}\n`] : []),
@@ -45,7 +45,7 @@ function writePlan<P extends object, R>(
   );
 }
 
-/** One shard's jobs, into the folder. */
+/** Runs the jobs of one shard, and stores them in the folder. */
 async function doShard<P extends object, R>(
   io: Io,
   options: JobOptions,
@@ -61,7 +61,7 @@ async function doShard<P extends object, R>(
   }));
   const failed = await doGroups(io, options, work, open, async () => undefined);
   io.stdout.write(
-    `shard ${index}/${of}: ${count(own.size)} jobs in ${folderOf(options, work)}; the command without --shard collects\n`,
+    `shard ${index}/${of}: ${count(own.size)} jobs in ${folderOf(options, work)}; the command without --shard collects the results\n`,
   );
   requireNone(io, failed);
 }
@@ -89,15 +89,15 @@ export interface Made<R> {
   readonly seconds: number;
 }
 
-/** A group that came to nothing, and why. */
+/** A group that failed, and its error. */
 export interface Failed {
   readonly group: string;
   readonly error: Error;
 }
 
 /**
- * Does all groups, whatever becomes of one. They are handed over one at a time as they are done, in
- * whatever order, their results in the order of their jobs.
+ * Runs all groups, even if one fails. `done` receives one group at a time, in the order in which
+ * they finish, with results in the order of the group's jobs.
  *
  * @returns the groups that failed
  */
@@ -134,8 +134,9 @@ export async function doGroups<P extends object, R>(
 }
 
 /**
- * Throws where groups failed: their one error where they share it, such as a server that refuses;
- * else a summary after a line for each, of their kind where all have one.
+ * Throws if groups failed. If they share one error, such as a server that refuses, it throws that
+ * one; otherwise it prints a line per group and throws a summary, of their kind if all have the
+ * same kind.
  */
 export function requireNone(io: Io, failed: readonly Failed[]): void {
   if (failed.length === 0) return;
@@ -147,7 +148,7 @@ export function requireNone(io: Io, failed: readonly Failed[]): void {
   );
   throw new DiffeoError(
     others.length === 0 ? kind : "data",
-    `${failed.length} of the jobs failed`,
-    "the same command tries them again",
+    `${failed.length} ${failed.length === 1 ? "job" : "jobs"} failed`,
+    "repeat the command to try again",
   );
 }

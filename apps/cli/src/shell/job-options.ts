@@ -17,7 +17,7 @@ export interface JobOptions {
   readonly shard?: Shard;
   readonly jobs?: string;
   readonly workers?: number;
-  /** The share of the jobs that are done twice. */
+  /** The share of the jobs that run twice. */
   readonly verify?: number;
   readonly dryRun?: boolean;
 }
@@ -36,7 +36,7 @@ export const queueOption = (): Option =>
     "a Redis or Valkey server: redis://host:6379, rediss://user:password@host, unix:///socket",
   );
 
-/** Adds the options of work that is cut into jobs. */
+/** Adds the options of work that is divided into jobs. */
 export const withJobOptions = (command: Command, io: Io): Command =>
   acceptOldOption(
     command
@@ -44,7 +44,7 @@ export const withJobOptions = (command: Command, io: Io): Command =>
       .addOption(
         new Option(
           "--shard <i/n>",
-          "do every n-th job, beginning with the i-th; the command without it collects",
+          "run every n-th job, beginning with the i-th; the command without --shard collects the results",
         )
           .argParser(shard)
           .helpGroup("Many machines:"),
@@ -52,7 +52,7 @@ export const withJobOptions = (command: Command, io: Io): Command =>
       .addOption(
         new Option(
           "--jobs <folder>",
-          "where shards leave their jobs (default: --out with .jobs)",
+          "folder in which shards store their jobs (default: --out with .jobs)",
         ).helpGroup("Many machines:"),
       )
       .addOption(
@@ -63,23 +63,20 @@ export const withJobOptions = (command: Command, io: Io): Command =>
       .addOption(
         new Option(
           "--verify <share>",
-          "do this share of the jobs twice, and fail where two results differ in a byte",
+          "run this share of the jobs twice, and fail if the bytes of two results differ",
         )
           .argParser(shareOrAll)
           .helpGroup("Many machines:"),
       )
       .addOption(
-        new Option("--dry-run", "say which jobs there are, and end").helpGroup("Many machines:"),
+        new Option("--dry-run", "list the jobs without running them").helpGroup("Many machines:"),
       ),
     io,
     "--parts",
     "--jobs",
   );
 
-/**
- * Whether there are jobs to be done elsewhere than in this process, or left by shards in their
- * folder.
- */
+/** Whether jobs run outside of this process, or shards have stored jobs in their folder. */
 export const asJobs = (
   { queue, shard, jobs, workers = 1, verify, dryRun }: JobOptions,
   folder: string,
@@ -91,7 +88,7 @@ export const asJobs = (
   dryRun === true ||
   existsSync(jobs ?? folder);
 
-/** The address of a queue as options and environment have it. */
+/** The address of a queue, from the options or the environment. */
 export const addressOf = (url: string): ReturnType<typeof parseAddress> =>
   parseAddress(url, process.env.DIFFEO_QUEUE_PASSWORD);
 

@@ -12,7 +12,7 @@ import { addressOf, folderOf, type JobOptions } from "./job-options.ts";
 import { progress } from "./progress.ts";
 import { version } from "./version.ts";
 
-/** What a process that does jobs runs; from its source, Node needs what reads it. */
+/** The program of a process that runs jobs. From sources, Node needs a loader. */
 export function processScript(): ProcessScript {
   if (!import.meta.url.endsWith(".ts"))
     return { url: new URL("../queue/worker.js", import.meta.url) };
@@ -43,7 +43,7 @@ export const totalOf = <P extends object>(
   jobs: readonly AnyJob<P, unknown>[],
 ): number => jobs.reduce((sum, { parameters }) => sum + sizeOf(parameters), 0);
 
-/** Threads of one operation: as set; where processes share the machine, their share of it. */
+/** Threads per operation: as set, or an equal share of the cores for each process. */
 function threadsFor(workers: number, threads?: number): number | undefined {
   if (threads !== undefined || workers === 1) return threads;
   return Math.max(1, Math.floor(availableParallelism() / workers));
@@ -87,7 +87,10 @@ async function openExecutor<P extends object>(
   return verify === undefined ? executor : withRepeats(executor, verify);
 }
 
-/** A bar over all jobs: what is done of them, who is at work, how fast and how much longer. */
+/**
+ * A progress bar over all jobs: the finished share, the active workers, the rate and the remaining
+ * time.
+ */
 function barOf(io: Io, what: string, unit: string, total: number, workers: () => number) {
   const bar = progress(io.stderr, total, what);
   const began = performance.now();

@@ -124,12 +124,12 @@ export const declare: Declare = (command, io) =>
       )
       .option(
         "--point",
-        "complete each row once: by the median of the draws, for labels by the mode",
+        "complete each row once, by the median of the draws (labels: by the mode)",
       )
       .option(
         "--draws <n>",
         "completions of each row (default: 1, or 41 with --point)",
         integer(1, 10_000),
       ),
-    "where the CSV goes, a column `draw` first unless --point is set",
+    "file for the CSV; its first column is `draw` unless --point is set",
   ).action((file, options) => complete(io, file, options));

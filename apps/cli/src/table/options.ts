@@ -71,7 +71,7 @@ export interface RowsOptions extends DrawOptions, NumbersOptions, GuardOptions {
 }
 
 /** Adds their options, after the command's own: --out, --json, --guard-formulas and so on. */
-export const withRowsOptions = (command: Command, out = "where the CSV goes"): Command =>
+export const withRowsOptions = (command: Command, out = "file for the CSV"): Command =>
   withDrawOptions(
     withNumbersOptions(command, out, "print columns and rows as JSON")
       .option(

@@ -41,8 +41,8 @@ async function picture(io: Io, options: PictureCommand): Promise<void> {
   const domain = knownDomain(model);
   // A column that does not exist is an error before any work.
   chosenPlaces(domain, columns);
-  // Ranks by whatever is a function of a row are even if the model is right: one value of a whole
-  // number's interval is enough.
+  // Ranks of any function of a row are uniform if the model is right, so one point of an integer's
+  // interval is enough.
   const distribution = modelDistribution(model, { signal: io.signal, spread: 1 });
   const drawn = await distribution.draw(
     samples ?? Math.min(5000, Math.max(1000, rows.length)),

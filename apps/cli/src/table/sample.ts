@@ -152,7 +152,7 @@ export const declare: Declare = (command, io) => {
     .option("--count <n>", "number of rows", integer(1, MOST.rows), 1000)
     .option(
       "--given <name=value>",
-      "a cell that all rows have, as ph=6.5 or ward=north; may be repeated",
+      "value of a cell in all rows, as in ph=6.5 or ward=north; may be repeated",
       repeated,
     );
   withJobOptions(withRowsOptions(command), io).action((options) => sample(io, options));

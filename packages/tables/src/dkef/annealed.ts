@@ -98,7 +98,7 @@ async function pilot(
   return seen;
 }
 
-/** K + 1 places at equal steps of the pilot's way, linear between where it was. */
+/** K + 1 values of β at equal steps of the pilot's integral, interpolated linearly. */
 function placeTemperatures(seen: readonly Seen[], temperatures: number): Schedule {
   const end = seen[seen.length - 1].along;
   const betas: number[] = [];

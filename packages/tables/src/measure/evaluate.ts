@@ -1,8 +1,8 @@
 /**
- * An evaluation of a model of a table on rows that it was not trained on: its log-likelihood next
- * to those of baselines, row by row; whether its samples can be separated from the rows; where
- * their mass is; how near they are to the rows of training. Whatever a measure shows is a number
- * next to what chance makes of it, and compared with what a baseline has.
+ * An evaluation of a model of a table on rows that it was not trained on: its log-likelihood
+ * compared with baselines, row by row; whether its samples can be distinguished from the rows; the
+ * mass of clusters; the distances to the training rows. Each measure comes with the value that
+ * chance gives, and with those of the baselines.
  */
 
 import type { Product } from "diffeo/domain";
@@ -47,8 +47,7 @@ async function baselineScores(
       `${rows.length} rows are too few to fit baselines to`,
       "give the training rows, or more rows",
     );
-  // Scored rows are the first of a shuffle, so that folds of them are alike whatever the order of
-  // the file.
+  // Scored rows are the first of a shuffle, so that folds are alike whatever the order of the file.
   const distributions = tableBaselines(domain, rows);
   const scores = distributions.map(() => new Float64Array(scored.length));
   const place = new Map(scored.map((row, i) => [row, i]));
@@ -132,7 +131,7 @@ function rowsToMeasure(
   domain: Product,
   { rows, training, seed = 0 }: EvaluateOptions,
 ): { readonly rows: readonly OpenCells[]; readonly training: readonly OpenCells[] | undefined } {
-  // Of columns that follow from others nothing is measured.
+  // Columns that follow from others are not evaluated.
   const learned = (all: readonly OpenCells[]): readonly OpenCells[] =>
     all.map((row) => (row.length > domain.cells ? row.slice(0, domain.cells) : row));
   const usable = (all: readonly OpenCells[]): readonly OpenCells[] =>
@@ -141,7 +140,7 @@ function rowsToMeasure(
   if (found.length < LEAST_ROWS)
     fail(
       "data",
-      `${found.length} rows${complete ? "" : " without missing cells"} are too few to measure on`,
+      `${found.length} rows${complete ? "" : " without missing cells"} are too few for an evaluation`,
       `give at least ${LEAST_ROWS}`,
     );
   const order = permutation(fold(keyOf(seed), "rows"), found.length).data;
@@ -166,7 +165,7 @@ export async function evaluateTable(
   const { rows, training } = rowsToMeasure(distribution, domain, options);
   const { samples = Math.min(5000, Math.max(300, 5 * rows.length)) } = options;
   const stage = stagesOf(options, STAGES + 3);
-  await stage("drawing rows");
+  await stage("sampling rows");
   const drawn = await distribution.draw(samples, seed);
   await stage("likelihoods of rows");
   const own = await likelihoodsInTime(distribution, rows.slice(0, most), options.minutes);

@@ -12,7 +12,7 @@ export type Cells = readonly Cell[];
 /** Cells, some of which may be missing. */
 export type OpenCells = readonly OpenCell[];
 
-/** A distribution of rows under a name: a model or a baseline. */
+/** A named distribution of rows: a model or a baseline. */
 export interface TableDistribution {
   readonly name: string;
   /**
@@ -34,7 +34,7 @@ export interface TableDistribution {
   readonly complete?: (rows: readonly OpenCells[], seed: number) => Promise<readonly Cells[]>;
 }
 
-/** How a model is measured as a distribution. */
+/** Options for a model as a distribution. */
 export interface ModelDistributionOptions extends Pick<LogLikelihoodOptions, "spread"> {
   readonly signal?: AbortSignal;
 }

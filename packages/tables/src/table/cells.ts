@@ -65,7 +65,7 @@ function requireCells(records: readonly Placed[], columns: number, source: strin
       );
 }
 
-/** Reads CSV text that comes in pieces; its first line is names unless it is like the others. */
+/** Reads CSV text in pieces. The first line contains names unless it is like the others. */
 export function cellReader(source: string): CellReader {
   const cutter = recordCutter();
   let header: ReturnType<typeof headerOf> | undefined;

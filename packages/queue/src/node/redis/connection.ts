@@ -108,7 +108,7 @@ interface ConnectOptions {
   readonly answerMs?: number;
 }
 
-/** BullMQ duplicates the connection for calls that block, and waits for them where it closes. */
+/** BullMQ duplicates the connection for blocking calls, and waits for them when it closes. */
 function guardDuplicates(client: Redis): readonly Redis[] {
   const duplicates: Redis[] = [];
   const duplicate = client.duplicate.bind(client);
@@ -121,7 +121,7 @@ function guardDuplicates(client: Redis): readonly Redis[] {
   return duplicates;
 }
 
-/** @param say called when the connection is lost and when it is back */
+/** @param say called when the connection is lost and when it is restored */
 export async function connect(
   { options, shown }: Address,
   say: (line: string) => void,

@@ -61,7 +61,7 @@ async function standingOf(
   });
 }
 
-/** Jobs on the queue at a time: a server's memory is not the place for a million descriptions. */
+/** Maximum number of jobs on the queue, to limit the server's memory. */
 const WINDOW = 5000;
 /** Number of jobs that one request checks. */
 const GROUP = 250;
@@ -71,10 +71,10 @@ class QueueExecutor {
   /** The inputs of jobs by their SHA-256, and those that were uploaded. */
   private readonly inputs = new Map<string, Uint8Array>();
   private readonly brought = new Set<string>();
-  /** Jobs that are on the queue, and those that wait until it has room. */
+  /** Jobs on the queue, and jobs that wait until it has room. */
   private readonly open = new Map<string, OpenJob>();
   private readonly waiting = new Map<string, OpenJob>();
-  /** Jobs that the queue said something of. */
+  /** Jobs for which the queue reported an event. */
   private readonly changed = new Set<string>();
   /** Why the server cannot be used any more. */
   private refusal: DiffeoError | undefined;
@@ -241,7 +241,7 @@ class QueueExecutor {
     }
   }
 
-  /** Drops a result that is not that of its job, so that the job is done again; a few times. */
+  /** Drops a result that does not fit its job, so that the job runs again, up to a limit. */
   private async redo(digest: string, entry: OpenJob, worker: string, what: string): Promise<void> {
     await dropResult(this.client, digest);
     const result = `the result of job ${short(digest)} by ${worker.slice(0, 200)}`;

@@ -4,7 +4,7 @@ import type { Job, JobDescription, JobResult } from "diffeo/job";
 export interface OpenJob {
   readonly job: Job;
   readonly description: JobDescription;
-  /** Results that were not those of the job. */
+  /** Number of results that did not fit the job. */
   misfits: number;
   readonly result: Promise<JobResult<unknown>>;
   readonly resolve: (result: JobResult<unknown>) => void;

@@ -62,7 +62,7 @@ interface Serving {
   readonly pool: Pool;
   readonly cache: InputCache;
   readonly counts: { done: number; failed: number; active: number };
-  /** A server that refuses ends the worker; a connection that is lost says so itself. */
+  /** A server that refuses ends the worker; a lost connection is reported elsewhere. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -151,7 +151,7 @@ function openWorker(serving: Serving): Worker<unknown> {
   return worker;
 }
 
-/** Serves the queue until the signal is set or, with `once`, no job waits. */
+/** Serves the queue until the signal is aborted or, with `once`, until no job is waiting. */
 export async function serveQueue(
   options: WorkerOptions,
 ): Promise<{ readonly done: number; readonly failed: number }> {

@@ -80,7 +80,7 @@ export function someRows<T>(rows: readonly T[], most: number): readonly T[] {
   );
 }
 
-/** The three baselines of a table, fitted to rows of it. */
+/** The three baselines of a table, fitted to its rows. */
 export function tableBaselines(
   table: Product,
   rows: readonly OpenCells[],

@@ -45,7 +45,7 @@ export function marginalsOf(domain: Product, rows: readonly OpenCells[]): Margin
 
 type Points = ReturnType<Parts["pointsOf"]>;
 
-/** Of each row Σ log f with the shift to cells. */
+/** Σ log f of each row, with the shift to cells. */
 const smoothLogs = ({ distributions }: Marginals, { z, shift }: Points): Float64Array =>
   shift.map((v, i) =>
     distributions.reduce((s, distribution, j) => {

@@ -18,7 +18,7 @@ export interface Discrete<T> {
   readonly quantile: (share: number) => T;
 }
 
-/** Labels in their order, each counted half a time more than it came. */
+/** Labels in their order; each count is increased by one half. */
 export function labelDistribution<T>(labels: readonly T[], values: readonly T[]): Discrete<T> {
   const counts = new Map(labels.map((label) => [label, 0.5]));
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);

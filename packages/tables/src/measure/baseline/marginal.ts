@@ -59,7 +59,7 @@ function kernelShare(z: number, { centres, weights, widths }: Kernels, sign: 1 |
   return total;
 }
 
-/** Means of neighbours and the share of values that they stand for. */
+/** Means of groups of neighbours, and the share of values in each. */
 function mergeNeighbours(sorted: Float64Array): Pick<Kernels, "centres" | "weights"> {
   const count = sorted.length;
   const size = Math.max(1, Math.ceil((count - 2 * OUTERMOST) / KERNELS));
