@@ -176,7 +176,7 @@ describe("diffeo sample", () => {
     [
       "an open shape",
       ["--score", `${files}open-event.onnx`, "--predicts", "score"],
-      /Give --shape/,
+      /Set --shape/,
       2,
     ],
     [
@@ -200,7 +200,7 @@ describe("diffeo sample", () => {
     [
       "no map",
       ["--score", net, "--predicts", "noise", "--map", "toString"],
-      /no map "toString"/,
+      /--map toString is neither a built-in map nor a file/,
       2,
     ],
     ["no SDE", ["--score", net, "--predicts", "noise", "--sde", "vq"], /unknown SDE "vq"/, 2],

@@ -199,41 +199,35 @@ describe.each(["jacobian", "bounded"] as const)("the weight %s", (weight) => {
     },
   );
 
-  it.each(names)(
-    "measures each square's error on its own simplex: %s",
-    async (name) => {
-      const grid = [2, 2] as const;
-      const { denoiser, encoding, unpack, arrays } = toy(grid, name);
-      const bound = 50;
-      const { own, other } = await evaluate(
-        (theta: Tensor, classes: Tensor, t: Tensor, noise: Tensor) => {
-          const p = unpack(theta);
-          const own = denoiserLoss(denoiser, p, classes, t, noise, { weight, bound });
-          // σ²‖J_{φ⁻¹}ᵀ(s + ε/σ)‖² with J_{φ⁻¹} by autodiff of the inverse, a row of squares at a
-          // time.
-          const time = expandDims(expandDims(expandDims(t, -1), -1), -1);
-          const [m, sigma] = [
-            denoiser.sde.transition.meanFactor(time),
-            denoiser.sde.transition.std(time),
-          ];
-          const x0 = take(constant(denoiser.codes, "float64"), classes);
-          const x = add(mul(m, x0), mul(sigma, noise));
-          const error = add(denoiserScore(denoiser, p)(x, t), div(noise, sigma));
-          const inverse = jacobian(
-            (y: Tensor) => encoding.site.inverse(y),
-            encoding.site.forward(x),
-          );
-          const seen = sum(mul(inverse, expandDims(error, -1)), -2);
-          const size = mul(square(sigma), expandDims(sum(square(seen), -1), -1));
-          const stretch = expandDims(mul(sum(square(inverse), [-2, -1]), 1 / N), -1);
-          const weighed = weight === "bounded" ? div(size, add(div(stretch, bound), 1)) : size;
-          return { own, other: mul(mean(weighed), 1 / N) };
-        },
-        ...arrays,
-      );
-      close(own, other);
-    },
-  );
+  it.each(names)("measures each square's error on its own simplex: %s", async (name) => {
+    const grid = [2, 2] as const;
+    const { denoiser, encoding, unpack, arrays } = toy(grid, name);
+    const bound = 50;
+    const { own, other } = await evaluate(
+      (theta: Tensor, classes: Tensor, t: Tensor, noise: Tensor) => {
+        const p = unpack(theta);
+        const own = denoiserLoss(denoiser, p, classes, t, noise, { weight, bound });
+        // σ²‖J_{φ⁻¹}ᵀ(s + ε/σ)‖² with J_{φ⁻¹} by autodiff of the inverse, a row of squares at a
+        // time.
+        const time = expandDims(expandDims(expandDims(t, -1), -1), -1);
+        const [m, sigma] = [
+          denoiser.sde.transition.meanFactor(time),
+          denoiser.sde.transition.std(time),
+        ];
+        const x0 = take(constant(denoiser.codes, "float64"), classes);
+        const x = add(mul(m, x0), mul(sigma, noise));
+        const error = add(denoiserScore(denoiser, p)(x, t), div(noise, sigma));
+        const inverse = jacobian((y: Tensor) => encoding.site.inverse(y), encoding.site.forward(x));
+        const seen = sum(mul(inverse, expandDims(error, -1)), -2);
+        const size = mul(square(sigma), expandDims(sum(square(seen), -1), -1));
+        const stretch = expandDims(mul(sum(square(inverse), [-2, -1]), 1 / N), -1);
+        const weighed = weight === "bounded" ? div(size, add(div(stretch, bound), 1)) : size;
+        return { own, other: mul(mean(weighed), 1 / N) };
+      },
+      ...arrays,
+    );
+    close(own, other);
+  });
 });
 
 it("equals the plain loss without a weight", async () => {

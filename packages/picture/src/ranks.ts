@@ -43,7 +43,7 @@ const stepsOf = (counts: readonly number[]): [number, number][] =>
 
 type Line = readonly [steps: readonly [number, number][], style: Plot.LineYOptions];
 
-/** A panel of histograms over the band that 99 % of uniform counts are in. */
+/** A panel of histograms over the band that contains 99 % of uniform counts. */
 const rankPanel = (
   name: string,
   x: string,

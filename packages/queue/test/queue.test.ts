@@ -138,9 +138,7 @@ describe.runIf(hasServer)("a queue", () => {
     await until(async () => (await raw.getJobCounts("wait")).wait === 1);
     expect(await worker({ once: true }).ended).toEqual({ done: 1, failed: 0 });
     expect(digests(await again)).toEqual(digests(first));
-    expect(said).toContainEqual(
-      expect.stringMatching(/^no worker for cpu is connected to unix:/),
-    );
+    expect(said).toContainEqual(expect.stringMatching(/^no worker for cpu is connected to unix:/));
   });
 
   it("refuses each hostile job with a sentence, and continues", async () => {

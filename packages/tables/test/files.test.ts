@@ -266,7 +266,9 @@ describe("a compressed file", () => {
       bytes.subarray(0, bytes.length / 2),
       Buffer.concat([bytes, bytes]).fill(7, 900, 990),
     ])
-      await expect(readCells(await fileOf("bad.csv.gz", bad))).rejects.toThrow(/is incomplete or damaged/);
+      await expect(readCells(await fileOf("bad.csv.gz", bad))).rejects.toThrow(
+        /is incomplete or damaged/,
+      );
     const odd = await fileOf("odd.csv.gz", gzipSync(`a,b\n1\n${text}`));
     await expect(readCells(odd)).rejects.toThrow(/1 cell, but there are 2 columns/);
   });

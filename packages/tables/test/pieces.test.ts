@@ -82,7 +82,9 @@ describe("pieces of CSV", () => {
   it("with errors are refused with the line, also empty ones", async () => {
     const reader = cellReader("t.csv");
     expect(reader.add("a,b\n1,2\n3,")).toMatchObject({ rows: [["1", "2"]] });
-    expect(() => reader.add("4,5\n6")).toThrow("t.csv, line 3 has 3 cells, but there are 2 columns");
+    expect(() => reader.add("4,5\n6")).toThrow(
+      "t.csv, line 3 has 3 cells, but there are 2 columns",
+    );
     expect(() => parseCells("a,b", "t.csv")).toThrow("t.csv has names but no rows");
     expect(() => parseCells("\n\n", "t.csv")).toThrow("t.csv is empty");
     expect(() => parseCells('a,b\n1,"2\n', "t.csv")).toThrow(

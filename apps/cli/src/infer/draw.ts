@@ -46,7 +46,11 @@ export async function drawPosterior(
   const shared = { data, key: key(seed), chains, block, threads, ...walkOf(options) };
   if (asJobs(options, jobsFolder(options))) {
     if (start !== "random")
-      fail("usage", `--start ${start} is not available for chains that run as jobs`, "omit --start, or run the chains in this process");
+      fail(
+        "usage",
+        `--start ${start} is not available for chains that run as jobs`,
+        "omit --start, or run the chains in this process",
+      );
     const states = await drawAsJobs(io, model, data, options);
     return collectPosterior(model, states ?? [], shared);
   }

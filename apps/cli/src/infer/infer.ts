@@ -89,7 +89,7 @@ A model, in model.mjs:
   });
 `;
 
-/** How many chains there are, and how they move. */
+/** Adds the options of the chains. */
 const withChainOptions = (command: Command, io: Io): Command =>
   command
     .option("--chains <n>", "number of chains", integer(1, MOST.chains), 4)
@@ -149,7 +149,7 @@ const withChainOptions = (command: Command, io: Io): Command =>
     )
     .option("--threads <n>", "threads per operation", integer(1, 1024), 1);
 
-/** What is predicted, and what is written. */
+/** Adds the options of predictions and results. */
 const withResultOptions = (command: Command): Command =>
   command
     .option(

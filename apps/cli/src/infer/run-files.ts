@@ -1,4 +1,4 @@
-/** The folder of a run of `diffeo infer`: what it may begin or continue, and with which settings. */
+/** The folder of a run of `diffeo infer`: its settings, and checks before a run starts or resumes. */
 import { existsSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -56,7 +56,7 @@ export async function requireBeginning(file: string, options: InferCommand): Pro
     fail(
       "usage",
       `${chains} chains of ${draws} draws exceed the limit of ${MOST.draws.toLocaleString("en")} draws`,
-      "give fewer --draws or --chains",
+      "use fewer --draws or --chains",
     );
   const results = resultFiles(out, chains, pictures, options);
   const inputs = [file, ...(data ?? []), ...(predictAt ?? [])];
@@ -84,14 +84,14 @@ export async function requireSameFiles(
   try {
     begun = JSON.parse(text) as typeof begun;
   } catch {
-    return; // The folder itself says what is wrong with it.
+    return; // Opening the folder reports what is wrong with it.
   }
   for (const [name, path] of Object.entries(files))
     if (name in begun && begun[name] !== config[name])
       fail(
         "usage",
-        `${path} has changed since the run in ${out} began: its draws are of another ` +
-          `${name === "model" ? "model" : "set of data"}`,
+        `${path} has changed since the run in ${out} began, so its draws are for other ` +
+          `${name === "model" ? "code" : "data"}`,
         "start again with --force, or restore the file",
       );
 }

@@ -1,4 +1,4 @@
-/** Groups of jobs whose results belong together: plans of them, shards, and doing them all. */
+/** Groups of jobs whose results belong together: their list, shards, and running all of them. */
 import { DiffeoError } from "diffeo/graph";
 import { ofShard, type Shard } from "diffeo/job";
 import { inputsOf } from "diffeo-queue";
@@ -67,9 +67,9 @@ async function doShard<P extends object, R>(
 }
 
 /**
- * Prints the plan of a dry run, or does the jobs of one shard.
+ * Prints the plan of a dry run, or runs the jobs of one shard.
  *
- * @returns whether that was all: nothing is to be collected then
+ * @returns whether the command is done, with nothing to collect
  */
 export async function planOrShard<P extends object, R>(
   io: Io,

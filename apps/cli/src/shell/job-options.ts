@@ -1,7 +1,7 @@
 /**
- * The options of commands whose work is cut into jobs: --queue lets workers anywhere do them,
- * --shard does some of them into a folder that machines share, and without either local processes
- * do them.
+ * The options of commands that divide their work into jobs. With --queue, workers on any machine run
+ * them; with --shard, this process runs some of them and stores the results in a shared folder;
+ * otherwise local processes run them.
  */
 import { existsSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
@@ -92,7 +92,7 @@ export const asJobs = (
 export const addressOf = (url: string): ReturnType<typeof parseAddress> =>
   parseAddress(url, process.env.DIFFEO_QUEUE_PASSWORD);
 
-/** The folder of shards: as the option says, or that of the command. */
+/** The folder of shards: that of the option, or that of the command. */
 export function folderOf(
   { jobs }: JobOptions,
   { folder }: { readonly folder?: string | undefined },

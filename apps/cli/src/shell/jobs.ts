@@ -1,6 +1,6 @@
 /**
- * Who does the jobs of a command: workers of a queue, local processes, or this process, with a
- * folder of shards where there is one. Who does a job changes nothing in what comes of it.
+ * The executors of a command's jobs: workers of a queue, local processes, or this process, with a
+ * folder of shards if there is one. The results do not depend on who runs a job.
  */
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -37,7 +37,7 @@ export interface Work<P extends object> {
 /** A job with any inputs. */
 export type AnyJob<P extends object, R> = Job<P, object, R>;
 
-/** How many units jobs are together. */
+/** The number of units in jobs. */
 export const totalOf = <P extends object>(
   { sizeOf = () => 1 }: Work<P>,
   jobs: readonly AnyJob<P, unknown>[],

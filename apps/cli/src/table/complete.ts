@@ -122,10 +122,7 @@ export const declare: Declare = (command, io) =>
         "<file>",
         "a table with columns of the model; empty cells, NA and missing columns are filled",
       )
-      .option(
-        "--point",
-        "complete each row once, by the median of the draws (labels: by the mode)",
-      )
+      .option("--point", "complete each row once, by the median of the draws (labels: by the mode)")
       .option(
         "--draws <n>",
         "completions of each row (default: 1, or 41 with --point)",

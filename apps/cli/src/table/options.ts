@@ -65,7 +65,7 @@ export interface GuardOptions {
   readonly guardFormulas?: boolean;
 }
 
-/** What commands that sample rows or cells share. */
+/** The options that commands which sample rows or cells share. */
 export interface RowsOptions extends DrawOptions, NumbersOptions, GuardOptions {
   readonly evaluations: number;
 }

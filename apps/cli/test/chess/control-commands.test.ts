@@ -225,7 +225,7 @@ describe("diffeo chess sample", () => {
     await refusal(...many.flat()).toThrow(
       "--guide has 21 conditions, the longest of 10 characters. Give at most 20",
     );
-    await refusal(...many.slice(1).flat(), "--pieces", "30").toThrow("21 guidance conditions");
+    await refusal(...many.slice(1).flat(), "--pieces", "30").toThrow("--guide has 21 conditions");
     await refusal("--guide", `pieces=${"0".repeat(100)}9`).toThrow(
       "of 108 characters. Give at most 20 conditions of at most 100 characters",
     );

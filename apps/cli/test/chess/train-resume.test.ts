@@ -203,7 +203,9 @@ describe("diffeo chess train", () => {
     expect(await refusal("--warmup", "60")).toContain(
       "--warmup 60 leaves no step of --steps 60 in which the rate falls. Set --warmup below",
     );
-    expect(await refusal("--fall", "56")).toContain("rises for 5 steps and falls for 56 within 60");
+    expect(await refusal("--fall", "56")).toContain(
+      "rises for 5 steps and falls for 56, more than --steps 60",
+    );
     expect(await refusal("--device", "tpu")).toContain("Allowed choices are cpu, webgpu, cuda");
     expect(await refusal("--save-every", "10", "--samples-every", "15")).toContain(
       "a multiple of --save-every",

@@ -364,7 +364,7 @@ describe("diffeo density", () => {
     [["fit", "--data", "x.csv", "--loss", "nonsense"], /Allowed choices are sm, ssm/],
     [
       ["fit", "--data", "rings", "--batch", "41", "--out", at("odd")],
-      /a batch of 41 has no halves/,
+      /a batch of 41 cannot be halved/,
     ],
     [["fit", "--data", "rings", "--noise", "-1"], /'--noise <x>' argument '-1' is invalid/],
     [["study", "--losses", "ssm,what"], /"what" is not one of sm, ssm/],

@@ -229,7 +229,7 @@ describe("diffeo studio", () => {
     const port = Number(new URL(serving.url).port);
     await expect(serveFolder(folder, port)).rejects.toMatchObject({
       kind: "usage",
-      message: `port ${port} is in use, perhaps by another studio. Give another \`port\`, or 0 for a free one.`,
+      message: `port ${port} is in use, perhaps by another studio. Choose another \`port\`, or 0 for a free one.`,
     });
   });
 

@@ -109,7 +109,7 @@ describe("a count of likelihood zero, under a model of counts from 0 to 3 and as
     const evaluate = ["table", "evaluate", held, "--samples", "100", ...model];
     const stdout = await printed(...evaluate, "--complete", "--hidden", "21", "--draws", "2");
     expect(stdout).toMatch(
-      /^log-likelihood +-\d+\.\d{3} ± \d\.\d{3} nats per row \(20 rows; 1 more without a chance\)$/m,
+      /^log-likelihood +-\d+\.\d{3} ± \d\.\d{3} nats per row \(20 rows; 1 more of likelihood zero\)$/m,
     );
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(
       /^problems found: 1 of 21 rows has likelihood zero under the model: an integer is outside of the range that it knows/,

@@ -94,7 +94,8 @@ function serialize({ positions: { count, bytes }, trace, ...about }: Boards): Ui
 }
 
 function parse(bytes: Uint8Array, source: string): Boards {
-  const broken = (): never => fail("data", `${source} does not contain boards`, "run the job again");
+  const broken = (): never =>
+    fail("data", `${source} does not contain boards`, "run the job again");
   const end = bytes.indexOf(LINE);
   const found = v.safeParse(
     v.pipe(v.string(), v.parseJson(), report),

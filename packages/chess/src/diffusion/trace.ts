@@ -61,7 +61,11 @@ export function traceRecorder(
   readonly end: (samples: NdArray) => BoardTrace;
 } {
   if (!(Number.isInteger(frames) && frames >= 2))
-    fail("usage", `a trace has at least 2 frames, not ${frames}`, "use 2 or more: the first step and the board");
+    fail(
+      "usage",
+      `a trace has at least 2 frames, not ${frames}`,
+      "use 2 or more: the first step and the board",
+    );
   // All frames but the last are spaced evenly between the first step and the last, with at most one
   // per step.
   const stepOf = (frame: number): number =>

@@ -35,7 +35,8 @@ export const ATTEMPTS = 3;
 
 /** The bytes of an input of a job by their SHA-256. */
 const inputBytes = (job: Job, digest: string): Uint8Array =>
-  inputsOf(job).get(digest) ?? fail("data", `the input ${digest} is missing`, "give it with the jobs");
+  inputsOf(job).get(digest) ??
+  fail("data", `the input ${digest} is missing`, "give it with the jobs");
 
 async function runInPool<R>(
   pool: Pool,

@@ -125,7 +125,7 @@ async function likelihoodsInTime(
 /** Relative cost of an evaluation in stages of a baseline. */
 const STAGES = 6;
 
-/** The rows that can be measured, shuffled, and the rows of training. */
+/** The rows to evaluate, shuffled, and the training rows. */
 function rowsToMeasure(
   { complete }: TableDistribution,
   domain: Product,
@@ -150,7 +150,7 @@ function rowsToMeasure(
 /**
  * Evaluates a distribution of the rows of a product of domains.
  *
- * @param distribution - what is evaluated, such as `modelDistribution(model)`
+ * @param distribution - the distribution, such as `modelDistribution(model)`
  * @param domain - the domains of the columns
  * @param options - rows that were not used in training, and how much is measured
  * @returns the evaluation, with the rows that pictures need

@@ -43,7 +43,7 @@ interface Placed {
 /** The first line of some Excel files, which states the delimiter. */
 const SEPARATOR = /^\uFEFF?sep=(.)(\r\n?|\n)/;
 
-/** The columns' names, and whether the table has none of its own: its first line is then a row. */
+/** The columns' names, and whether the file has none, so that its first line is a row. */
 function headerOf(records: readonly Placed[], source: string) {
   const [first] = records;
   const isUnnamed = beginsWithRow(records.map(({ cells }) => cells));
@@ -59,8 +59,8 @@ function requireCells(records: readonly Placed[], columns: number, source: strin
     if (cells.length !== columns)
       fail(
         "data",
-        `${source}, line ${line}: ${cells.length} ${cells.length === 1 ? "cell" : "cells"} ` +
-          `where ${columns} columns are`,
+        `${source}, line ${line} has ${cells.length} ${cells.length === 1 ? "cell" : "cells"}, ` +
+          `but there are ${columns} columns`,
         "give every row the same number of cells",
       );
 }

@@ -80,31 +80,34 @@ const cases: readonly Case[] = [
 ];
 
 describe("a table with", () => {
-  it.each(cases)("%s next to a number gives rows inside the domain", async (_, of, columns, row) => {
-    const z = normal(key(1), [60, 3], { dtype: "float64" }).data;
-    const rows = Array.from({ length: 60 }, (_, i) => [
-      ...row(z.subarray(3 * i, 3 * i + 3)),
-      z[3 * i],
-    ]);
-    const model = await fitTable(rows, { columns: { of, more: real() }, ...tiny });
-    expect(model.domain.columns).toEqual([...columns, "more"]);
-    const { rows: drawn } = await model.sample({ count: 300, ...few });
-    for (const one of drawn) expect(model.domain.fault(one)).toBeUndefined();
-    const given = await model.sample({ count: 50, given: { more: 0.5 }, ...few });
-    for (const one of given.rows) {
-      expect(model.domain.fault(one)).toBeUndefined();
-      expect(one.at(-1)).toBe(0.5);
-    }
-    const [first] = rows;
-    const own = Object.fromEntries(columns.map((name, i) => [name, first[i]]));
-    const { rows: rest } = await model.sample({ count: 5, given: own, ...few });
-    for (const one of rest) expect(one.slice(0, -1)).toEqual(first.slice(0, -1));
-    const scores = await model.logLikelihood(
-      [...rows.slice(0, 5), [...columns.map(() => null), 1]],
-      few,
-    );
-    for (const score of scores) expect(Number.isFinite(score)).toBe(true);
-  });
+  it.each(cases)(
+    "%s next to a number gives rows inside the domain",
+    async (_, of, columns, row) => {
+      const z = normal(key(1), [60, 3], { dtype: "float64" }).data;
+      const rows = Array.from({ length: 60 }, (_, i) => [
+        ...row(z.subarray(3 * i, 3 * i + 3)),
+        z[3 * i],
+      ]);
+      const model = await fitTable(rows, { columns: { of, more: real() }, ...tiny });
+      expect(model.domain.columns).toEqual([...columns, "more"]);
+      const { rows: drawn } = await model.sample({ count: 300, ...few });
+      for (const one of drawn) expect(model.domain.fault(one)).toBeUndefined();
+      const given = await model.sample({ count: 50, given: { more: 0.5 }, ...few });
+      for (const one of given.rows) {
+        expect(model.domain.fault(one)).toBeUndefined();
+        expect(one.at(-1)).toBe(0.5);
+      }
+      const [first] = rows;
+      const own = Object.fromEntries(columns.map((name, i) => [name, first[i]]));
+      const { rows: rest } = await model.sample({ count: 5, given: own, ...few });
+      for (const one of rest) expect(one.slice(0, -1)).toEqual(first.slice(0, -1));
+      const scores = await model.logLikelihood(
+        [...rows.slice(0, 5), [...columns.map(() => null), 1]],
+        few,
+      );
+      for (const score of scores) expect(Number.isFinite(score)).toBe(true);
+    },
+  );
 
   it("some exact zeros gives samples with some", async () => {
     const [, of, , row] = cases[6];

@@ -36,8 +36,8 @@ const short = (digest: string): string => `${digest.slice(0, 12)}…`;
 type Standing = "done" | "failed" | "there" | "gone";
 
 /**
- * How jobs stand. An entry goes after its result is there: one that is not there before, and has no
- * result after, is not to be waited for.
+ * The states of jobs. A job's entry disappears after its result is stored. So a job whose entry is
+ * gone, and that still has no result afterwards, is lost.
  */
 async function standingOf(
   queue: Queue<JobDescription>,
@@ -98,7 +98,11 @@ class QueueExecutor {
     signal?.throwIfAborted();
     if (this.refusal) throw this.refusal;
     if (job.device !== device)
-      fail("usage", `the job is for ${job.device}, but this queue is for ${device}`, "open a queue for that device");
+      fail(
+        "usage",
+        `the job is for ${job.device}, but this queue is for ${device}`,
+        "open a queue for that device",
+      );
     const description = descriptionOf(job, release, repeat);
     for (const [digest, bytes] of inputsOf(job)) this.inputs.set(digest, bytes);
     const digest = digestOf(description);
@@ -251,8 +255,7 @@ class QueueExecutor {
       this.changed.add(digest);
     } else {
       const remedy =
-        `that was ${ATTEMPTS} times: stop that worker or replace it; ` +
-        "the same command tries again";
+        `this happened ${ATTEMPTS} times: stop or replace that worker, and repeat the command`;
       this.end(digest, ({ reject }) => reject(new DiffeoError("data", problem, remedy)));
     }
   }

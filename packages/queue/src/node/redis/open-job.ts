@@ -1,4 +1,4 @@
-/** A job that is on the queue or waits for room on it, and the promise of its result. */
+/** A job on the queue, or waiting for room on it, and the promise of its result. */
 import type { Job, JobDescription, JobResult } from "diffeo/job";
 
 export interface OpenJob {

@@ -102,7 +102,7 @@ async function doJob(
     );
 }
 
-/** Does a job and counts it. A worker that is stopped gives its jobs back to the queue. */
+/** Runs a job and counts it. A stopped worker returns its jobs to the queue. */
 async function serveJob(
   entry: Entry<unknown>,
   token: string | undefined,
