@@ -8,8 +8,8 @@ export const isParquet = (bytes: Uint8Array): boolean =>
 const MEBIBYTE = 2 ** 20;
 
 /**
- * The table of a Parquet file as CSV. The worker is ended after 20 seconds and 2 more per MiB,
- * since a damaged file may keep the decoder busy.
+ * Reads the table of a Parquet file as CSV. The worker is terminated after 20 seconds plus 2
+ * seconds per MiB, because a damaged file may keep the decoder busy.
  */
 export async function textOfParquet(name: string, bytes: Uint8Array): Promise<string> {
   const worker = openWorker<typeof import("./parquet.ts")>("parquet", 1);
