@@ -38,7 +38,7 @@ interface SweepTask {
 
 export type GssmTask = TheoryTask | CheckTask | SweepTask;
 
-/** What became of estimates from samples: N(θ̂ − θ)² of each. */
+/** The errors of estimates from samples: N(θ̂ − θ)² of each. */
 export interface CheckResult {
   readonly squared: readonly number[];
 }

@@ -1,6 +1,6 @@
 /**
- * The worker's side of `parquet-reader.ts`: files as rows of values, one after another. In
- * JavaScript because a worker starts from a file that Node itself reads, also where the rest runs
+ * The worker's side of `parquet-reader.ts`: reads files as rows of values, one at a time. It is
+ * JavaScript because a worker starts from a file that Node itself loads, also when the rest runs
  * from TypeScript sources.
  */
 import { parentPort } from "node:worker_threads";
@@ -10,7 +10,7 @@ import { parquetMetadata, parquetRead, parquetSchema } from "hyparquet";
 const port = /** @type {import("node:worker_threads").MessagePort} */ (parentPort);
 
 /**
- * A way to unpack pages: the header of a page says how long it is.
+ * A decompressor of pages. The header of a page states its length.
  *
  * @param {((input: Uint8Array, options: { maxOutputLength: number }) => Uint8Array) | undefined} unpack
  */
@@ -19,7 +19,7 @@ const unpacking = (unpack) =>
   ((/** @type {Uint8Array} */ input, /** @type {number} */ length) =>
     unpack(input, { maxOutputLength: Math.max(1, length) }));
 
-/** Pages of the forms that Node unpacks; that of Zstandard from Node 22.15 on. */
+/** The compression formats that Node supports; Zstandard from Node 22.15 on. */
 const compressors = Object.fromEntries(
   Object.entries({
     GZIP: unpacking(zlib.gunzipSync),

@@ -27,8 +27,8 @@ export const allColumns: Selection = ({ columns }) => [...columns.keys()];
 const DELIMITERS = [",", ";", "\t"] as const;
 
 /**
- * The delimiter that divides the first line into most cells. A space is the delimiter only if there
- * is no other, because names may contain spaces.
+ * The delimiter that divides the first line into most cells. A space is the delimiter only if no
+ * other one occurs, because names may contain spaces.
  */
 export function delimiterOf(text: string): string {
   const line = /^[^\r\n]{0,100000}/.exec(text.trimStart())?.[0].replace(/"[^"]*"/g, "") ?? "";

@@ -264,7 +264,7 @@ export function parseTableModel(
   const damaged: Damaged = (what) =>
     fail("data", `${path}: ${what}`, "the file is damaged; fit again");
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), specSchema), metadata.spec);
-  if (!parsed.success) return damaged("the settings of the model are missing or not whole");
+  if (!parsed.success) return damaged("the settings of the model are missing or incomplete");
   const spec = parsed.output;
   const { standard, givenStandard, training, bins, layout, atoms = {} } = spec;
   const found = domainIn(spec.domain, path, columns);

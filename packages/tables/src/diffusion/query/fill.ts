@@ -188,7 +188,7 @@ export async function filledPoints(
         const weight = x[k * n + i];
         if (weight !== 0) for (let j = 0; j < n; j++) found[j] += weight * matrix[i * n + j];
       }
-      // What was given is there already, to the last digit.
+      // Given cells are kept to the last digit.
       for (let j = 0; j < n; j++)
         if (!problems[k].pattern.isGiven[j]) out[(from + i) * n + j] = found[j];
     });
