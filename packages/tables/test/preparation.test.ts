@@ -1,4 +1,4 @@
-/** From a table to three sets, row by row, and the distributions of the tables made on the spot. */
+/** From a table to three sets, row by row, and the distributions of the generated tables. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -280,7 +280,7 @@ describe("generated tables", () => {
     (Object.keys(synthetics) as SyntheticName[]).map((name) => [name, rowsOf(name)]),
   );
 
-  it.each(distributions)("%s has the mean of %s that its formula says", (name, _, f, expected) => {
+  it.each(distributions)("%s has the mean of %s of its formula", (name, _, f, expected) => {
     expect(misses((tables.get(name) as number[][]).map(f), expected)).toBeLessThan(4);
   });
 });

@@ -144,7 +144,7 @@ describe("sites of a distribution that is known exactly", () => {
   // two such errors.
   const chance = 0.035;
 
-  it("follow the conditional distribution in one guided pass, where one other is known", async () => {
+  it("follow the conditional distribution in one guided pass, if one other site is known", async () => {
     const { compare, dispose } = await exactDistribution(
       2,
       ([a, b]) => (a === b ? 0.8 : 0.1) * [3, 2, 1][a],
@@ -161,7 +161,7 @@ describe("sites of a distribution that is known exactly", () => {
     expect(naive).toBeGreaterThan(4 * chance);
   });
 
-  it("do not care for known ones they are independent of, whatever the method", async () => {
+  it("do not depend on independent known sites, for any method", async () => {
     const { compare, dispose } = await exactDistribution(
       2,
       ([a, b]) => [3, 2, 1][a] * [1, 2, 4][b],

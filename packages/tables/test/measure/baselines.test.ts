@@ -339,7 +339,7 @@ describe("the distribution of integers", () => {
     ).toBeCloseTo(1, 1);
   });
 
-  it("has far numbers' chances from the side that they are on", () => {
+  it("has accurate probabilities in both tails", () => {
     const distribution = numberDistribution(
       [1, 2, 2, 3, 6],
       uniform(key(1), 5, { dtype: "float64" }).data,

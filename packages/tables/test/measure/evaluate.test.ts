@@ -101,7 +101,7 @@ describe("an evaluation of a table's model", () => {
     expect(evaluation.calibration.distance).toBeGreaterThan(2 * evaluation.calibration.chance);
   });
 
-  it("knows a model that repeats its rows", async () => {
+  it("detects a model that repeats its rows", async () => {
     const copies: TableDistribution = {
       ...modes(0.6),
       draw: (n) => Array.from({ length: n }, (_, i) => training[i % 1200]),

@@ -149,7 +149,7 @@ describe("a right model", () => {
     },
   );
 
-  it("is not called wrong for rounding as the data are", async () => {
+  it("is not reported as wrong for the same rounding as the data", async () => {
     const { found } = await faults(
       exactDistribution(rounded),
       rows(rounded, 300, 6),
@@ -165,26 +165,26 @@ describe("a wrong model", () => {
   it("is reported if one column is wrong", async () => {
     const wide = { ...truth, spread: 2.5 };
     const { found, evaluation } = await faults(exactDistribution(wide), held, training);
-    expect(found.join("; ")).toMatch(/samples has another distribution than the rows.*: y 0\.\d+/);
-    expect(verdictOf(evaluation)).toMatch(/^worse than it should be: /);
+    expect(found.join("; ")).toMatch(/samples has a different distribution from the rows.*: y 0\.\d+/);
+    expect(verdictOf(evaluation)).toMatch(/^problems found: /);
   });
 
   it("is reported if the dependence of columns is wrong", async () => {
     // The same columns, with y independent of x.
     const apart = { ...truth, rho: 0, spread: 1 };
     const { found } = await faults(exactDistribution(apart), held, training);
-    expect(found.join("; ")).toMatch(/a classifier tells samples from rows, AUC 0\.\d+/);
+    expect(found.join("; ")).toMatch(/a classifier distinguishes samples from rows, AUC 0\.\d+/);
     expect(found.join("; ")).toMatch(/nats per row more than the model/);
     expect(found.join("; ")).not.toMatch(/different distribution from the rows/);
   });
 
-  it("in labels is called so", async () => {
+  it("is reported if labels are wrong", async () => {
     const { found } = await faults(
       exactDistribution({ ...truth, labels: [0.2, 0.3, 0.5] }),
       held,
       training,
     );
-    expect(found.join("; ")).toMatch(/another distribution than the rows.*: k 0\.\d+/);
+    expect(found.join("; ")).toMatch(/different distribution from the rows.*: k 0\.\d+/);
   });
 
   it("is reported if only decimals are wrong", async () => {
@@ -206,7 +206,7 @@ describe("a wrong model", () => {
       open(held),
       open(training),
     );
-    expect(found.join("; ")).toMatch(/samples has another distribution than the rows.*: y 0\.\d+/);
+    expect(found.join("; ")).toMatch(/samples has a different distribution from the rows.*: y 0\.\d+/);
     expect(found.join("; ")).toMatch(/nats per row more than the model/);
   });
 });
