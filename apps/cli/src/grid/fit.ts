@@ -65,7 +65,7 @@ function groupsOf(text: string, grid: Shape): Groups[] {
 /** The number of grids and of times at which the error by time is measured. */
 const [ERROR_GRIDS, ERROR_TIMES] = [64, 32];
 
-/** The model with its error by time, to which samplers fit their times. */
+/** The model with its error over time, to which samplers fit their times. */
 async function measured(model: Model, classes: ClassArray, options: FitCommand): Promise<Model> {
   const { grid } = model.encoding;
   const sites = grid.reduce((a, b) => a * b, 1);

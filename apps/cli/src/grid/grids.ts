@@ -69,7 +69,7 @@ export function classesOf(
       if (blanks && BLANKS.has(name)) return symbols.length;
       return fail(
         "data",
-        `${path}, line ${lines[i]}: there is no class "${name}"`,
+        `${path}, line ${lines[i]}: unknown class "${name}"`,
         `use ${symbols.join(", ")}${blanks ? ", or . for an unknown site" : ""}`,
       );
     }),

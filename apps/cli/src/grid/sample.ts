@@ -118,7 +118,7 @@ interface Request {
   readonly known: ClassArray | undefined;
 }
 
-/** Each grid `each` times in a row. */
+/** Repeats each grid `each` times. */
 const repeated = (grids: ClassArray, sites: number, each: number, classes: number): ClassArray =>
   classArray(grids.length * each, classes).map(
     (_, i) => grids[Math.floor(i / (each * sites)) * sites + (i % sites)],

@@ -39,7 +39,7 @@ export interface Positions {
   readonly bytes: Uint8Array;
 }
 
-/** Packs boards that lie one after the other. */
+/** Packs boards that are stored one after the other. */
 export function pack(classes: ArrayLike<number>): Positions {
   if (classes.length % SQUARES !== 0)
     fail(
