@@ -108,7 +108,7 @@ describe("the Kaggle CSV", () => {
     const whole = gzipSync(csv(fens));
     const message = await complaint(await file("f.csv.gz", whole.subarray(0, whole.length >> 1)));
     expect(message).toMatch(
-      /f\.csv\.gz: the gzip data end too early; [\d,]+ complete lines were read\. Fetch or copy/,
+      /f\.csv\.gz: the gzip data end too early; [\d,]+ complete lines were read\. Download or copy/,
     );
   });
 

@@ -53,13 +53,13 @@ it("accepts only the names of its spaces, solvers and completions", async () => 
   const options = { count: 1, key: key(1), steps: 1, threads: 1 };
   const odd = "toString" as never;
   await expect(sampleBoards(tinyModel(), { ...options, space: odd })).rejects.toThrow(
-    'no space "toString"',
+    'unknown space "toString"',
   );
   await expect(sampleBoards(tinyModel(), { ...options, solver: odd })).rejects.toThrow(/toString/);
   const draw = await openBoards(tinyModel(), { threads: 1 });
   const partial = new Uint8Array(SQUARES).fill(UNKNOWN);
   await expect(
     completeBoards(draw, partial, { key: key(1), steps: 1, completion: odd }),
-  ).rejects.toThrow('no completion "toString"');
+  ).rejects.toThrow('unknown completion "toString"');
   await draw.dispose();
 });

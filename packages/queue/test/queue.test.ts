@@ -268,7 +268,7 @@ describe.runIf(hasServer)("a queue", () => {
     const executor = await command(controller.signal);
     const results = runJobs(executor, [reversing(inputOf(file))]);
     const isWaiting = async (): Promise<boolean> => (await raw.getJobCounts("wait")).wait === 1;
-    const nobody = (): number => said.filter((line) => line.startsWith("nobody is there")).length;
+    const nobody = (): number => said.filter((line) => line.startsWith("no worker for")).length;
     await until(async () => (await isWaiting()) && nobody() === 1);
     const chunk = `diffeo:bytes:${sha256(file)}:1`;
     await client.del(chunk);
@@ -330,7 +330,7 @@ describe.runIf(hasServer)("a queue", () => {
       ...{ connection: client, prefix: "diffeo" },
     });
     await expect((await command()).run(job)).rejects.toThrow(
-      /by a wrong one is not used: a result of test\/lines is not lines. That was 3 times: stop/,
+      /by a wrong one is not used: a result of test\/lines is not lines. This happened 3 times: stop/,
     );
     await liar.close();
     // It is not there to fail for a week.

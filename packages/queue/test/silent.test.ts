@@ -113,6 +113,6 @@ it("the timeout for an answer ends with its connection, not with the next", asyn
   });
   expect(await client.get("a")).toBe("OK");
   await pause(500);
-  expect(said).toEqual([expect.stringMatching(/is lost/), expect.stringMatching(/is back/)]);
+  expect(said).toEqual([expect.stringMatching(/is lost/), expect.stringMatching(/is restored/)]);
   await close();
 });

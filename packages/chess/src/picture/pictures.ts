@@ -5,7 +5,7 @@ import type { Picture } from "./svg.ts";
 
 const SAID: Readonly<Record<Flaw, string>> = {
   kings: "not one king each",
-  adjacent: "adjacent kings",
+  adjacent: "kings touch",
   pawns: "pawn on rank 1 or 8",
   material: "too many pieces",
   checks: "both in check",
