@@ -165,7 +165,9 @@ describe("a wrong model", () => {
   it("is reported if one column is wrong", async () => {
     const wide = { ...truth, spread: 2.5 };
     const { found, evaluation } = await faults(exactDistribution(wide), held, training);
-    expect(found.join("; ")).toMatch(/samples has a different distribution from the rows.*: y 0\.\d+/);
+    expect(found.join("; ")).toMatch(
+      /samples has a different distribution from the rows.*: y 0\.\d+/,
+    );
     expect(verdictOf(evaluation)).toMatch(/^problems found: /);
   });
 
@@ -206,7 +208,9 @@ describe("a wrong model", () => {
       open(held),
       open(training),
     );
-    expect(found.join("; ")).toMatch(/samples has a different distribution from the rows.*: y 0\.\d+/);
+    expect(found.join("; ")).toMatch(
+      /samples has a different distribution from the rows.*: y 0\.\d+/,
+    );
     expect(found.join("; ")).toMatch(/nats per row more than the model/);
   });
 });
