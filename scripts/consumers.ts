@@ -1,7 +1,8 @@
 /**
  * Tries the packages as their users do, from archives in an empty folder: programs in Node, Deno and
- * Bun, a page of Next, and a strict TypeScript program. These tools are installed from the registry, so this is not part of the
- * tests; they have pages built by Vite and webpack (packages/diffeo/test/engine).
+ * Bun, a page of Next, and a strict TypeScript program. These tools are installed from the registry,
+ * so this is not part of the tests, which have pages built by Vite and webpack
+ * (packages/diffeo/test/engine).
  *
  *     npm run build && npm run consumers              all of them
  *     npm run consumers -- node bun                   some
