@@ -56,7 +56,8 @@ export function affineCoupling({
     if (typeof keep !== "number" && keep.length !== n)
       fail(
         "shape",
-        `affineCoupling: \`keep\` has ${keep.length} entries, events of shape ${showShape(x.shape)} have ${n} coordinates`,
+        `affineCoupling: \`keep\` has ${keep.length} entries, events of shape ` +
+          `${showShape(x.shape)} have ${n} coordinates`,
         "give one entry per coordinate",
       );
     const stays = (i: number): boolean =>
@@ -67,7 +68,8 @@ export function affineCoupling({
     if (!whole || kept.length === 0 || changed.length === 0)
       fail(
         "shape",
-        `affineCoupling: \`keep\` keeps ${typeof keep === "number" ? keep : kept.length} of ${n} coordinates`,
+        `affineCoupling: \`keep\` keeps ${typeof keep === "number" ? keep : kept.length} of ` +
+          `${n} coordinates`,
         "keep at least one and not all of them",
       );
     return [kept, changed];

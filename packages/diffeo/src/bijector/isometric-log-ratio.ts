@@ -24,7 +24,8 @@ const helmert = (n: number): number[][] =>
   Array.from({ length: n + 1 }, (_, i) => Array.from({ length: n }, (_, k) => helmertEntry(i, k)));
 
 /**
- * The isometric log-ratio map onto the open simplex {y > 0, Σy < 1}: distances in x are Aitchison distances of y.
+ * The isometric log-ratio map onto the open simplex {y > 0, Σy < 1}: distances in x are Aitchison
+ * distances of y.
  *
  * Softmax ignores a common shift, so it is the additive logistic map of V x minus its last entry:
  * φ = alr ∘ A with A = V₁…ₙ − 1·Vₙ₊₁. The inverse of A is V₁…ₙᵀ: Vᵀ of (z, 0) shifted by any

@@ -72,7 +72,8 @@ export function denoiserOf(spec: ModelSpec): Pick<Model, "denoiser" | "encoding"
   if (network.channels !== inputs || network.outputs !== outputs)
     fail(
       "usage",
-      `the network has ${network.channels} input and ${network.outputs} output channels for ${classes} classes`,
+      `the network has ${network.channels} input and ${network.outputs} output channels for ` +
+        `${classes} classes`,
       `to predict ${parameterisation} from ${sees}, it needs ${inputs} and ${outputs} channels`,
     );
   network.requireGrid(grid);

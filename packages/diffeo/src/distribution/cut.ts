@@ -53,7 +53,9 @@ function cutOf(name: string, base: Distribution, { above, below }: CutOptions): 
     return fail(
       "usage",
       `${name}: the distribution function of ${base.name} is not available`,
-      "use a continuous distribution with one: normal, studentT, cauchy, laplace, logistic, gumbel, halfNormal, halfStudentT, halfCauchy, logNormal, exponential, gamma, inverseGamma, chiSquared, weibull, pareto, uniform, beta",
+      "use a continuous distribution with one: normal, studentT, cauchy, laplace, logistic, " +
+        "gumbel, halfNormal, halfStudentT, halfCauchy, logNormal, exponential, gamma, " +
+        "inverseGamma, chiSquared, weibull, pareto, uniform, beta",
     );
   if (above === undefined && below === undefined)
     fail("usage", `${name}: no bounds are given`, "give `above`, `below` or both");

@@ -69,7 +69,8 @@ function chainOf({ transition, emission, initial, length }: HiddenMarkovOptions)
   if (emission.batch.length !== 1 || emission.batch[0] !== states)
     fail(
       "shape",
-      `hiddenMarkov: \`emission\` has batch shape ${showShape(emission.batch)} for ${states} states`,
+      `hiddenMarkov: \`emission\` has batch shape ${showShape(emission.batch)} for ${states} ` +
+        "states",
       "give a distribution with one value per state, such as normal(mu, sigma) with mu [K]",
     );
   if (!(Number.isSafeInteger(length) && length >= 2))

@@ -161,7 +161,8 @@ export function multivariateNormal(options: MultivariateNormalOptions): Multivar
   if (given.length !== 1)
     fail(
       "usage",
-      `multivariateNormal: ${given.length} of \`covariance\`, \`cholesky\` and \`precision\` are given`,
+      `multivariateNormal: ${given.length} of \`covariance\`, \`cholesky\` and \`precision\` ` +
+        "are given",
       "give exactly one of them",
     );
   const [matrix] = given;
@@ -217,7 +218,8 @@ export function multivariateStudentT(options: MultivariateStudentOptions): Distr
   if (matrix === undefined || (shape !== undefined && factor !== undefined))
     fail(
       "usage",
-      `multivariateStudentT: ${matrix === undefined ? "neither" : "both"} of \`shape\` and \`cholesky\` given`,
+      `multivariateStudentT: ${matrix === undefined ? "neither" : "both"} of \`shape\` and ` +
+        "`cholesky` are given",
       "give exactly one of them",
     );
   return vectorDistribution(shape === undefined ? studentByFactor : studentByShape, [

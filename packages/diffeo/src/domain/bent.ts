@@ -2,10 +2,10 @@
  * A domain whose map starts with an increasing function of every coordinate, so that data have
  * lighter tails, or are Gaussian, in x. With the argument z of the domain's own map:
  *
- *   sinh      z = c + s sinh x                          nearly linear within s of c; beyond, x grows as log|z − c|
- *   spline    z = l + (h − l)(f(x) + B)/2B              f a rational-quadratic spline of [−B, B], equal bins in x
+ *   sinh      z = c + s sinh x                    nearly linear within s of c, then x ~ log|z − c|
+ *   spline    z = l + (h − l)(f(x) + B)/2B        f a rational-quadratic spline of [−B, B]
  *
- * Outside [−B, B] the spline continues with its mean slope inside.
+ * The spline has bins of equal width in x. Outside [−B, B] it continues with its mean slope inside.
  */
 import {
   affine,

@@ -203,7 +203,8 @@ type Places = ReadonlyMap<Cell, number>;
 const labelFault = (label: Cell, labels: readonly Cell[], places: Places): string | undefined =>
   places.has(label)
     ? undefined
-    : `${quoteCell(label)} is not one of ${labels.slice(0, 20).map(quoteCell).join(", ")}${labels.length > 20 ? ", …" : ""}`;
+    : `${quoteCell(label)} is not one of ` +
+      `${labels.slice(0, 20).map(quoteCell).join(", ")}${labels.length > 20 ? ", …" : ""}`;
 
 /** Labels as points of Rᵈ (`code-points.ts`); the label of a point is the closest one. */
 function embedded(labels: readonly Cell[], places: Places, dimension: number): Domain {

@@ -185,7 +185,8 @@ const takeAlongNode: Make<{ axis: number }> = primitive<{ axis: number }>({
     if (x.shape.length !== i.shape.length || x.shape.some((d, a) => a !== axis && d !== i.shape[a]))
       fail(
         "shape",
-        `takeAlong: indices ${showShape(i.shape)} and ${showShape(x.shape)} differ in axes other than ` +
+        `takeAlong: indices ${showShape(i.shape)} and ${showShape(x.shape)} differ in axes ` +
+          "other than " +
           `${axis}`,
         "expand one of them",
       );

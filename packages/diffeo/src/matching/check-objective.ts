@@ -69,6 +69,22 @@ const towards = (objective: Objective, x: Tensor, draws: Draws<Tensor>, i: numbe
   return applyMetric(objective.terms(x, draws).metric, add(mul(x, 0), unit));
 };
 
+function warningsOf(tail: number, edge: number): string[] {
+  const warnings: string[] = [];
+  if (tail <= 2)
+    warnings.push(
+      `The loss has a tail index of about ${tail.toFixed(1)}, so its ` +
+        `${tail <= 1 ? "mean" : "variance"} is not finite.`,
+    );
+  if (edge > 1e-6)
+    warnings.push(
+      `The slices do not vanish at the faces (${edge.toPrecision(2)} of their size ` +
+        "inside), so the density must be 0 there. Otherwise use boundedSlices or " +
+        "scoreMatchingThrough.",
+    );
+  return warnings;
+}
+
 /**
  * Checks whether the mean of a loss over points is reliable: the tail of the loss, and its boundary
  * term.
@@ -131,17 +147,5 @@ export async function checkObjective(
       edge = Math.max(edge, (await sizes(onFace(i, face), i)) / inside);
     }
   await normal.dispose();
-  const warnings = [
-    ...(tail <= 2
-      ? [
-          `The loss has a tail index of about ${tail.toFixed(1)}, so its ${tail <= 1 ? "mean" : "variance"} is not finite.`,
-        ]
-      : []),
-    ...(edge > 1e-6
-      ? [
-          `The slices do not vanish at the faces (${edge.toPrecision(2)} of their size inside), so the density must be 0 there. Otherwise use boundedSlices or scoreMatchingThrough.`,
-        ]
-      : []),
-  ];
-  return { tail, edge, warnings };
+  return { tail, edge, warnings: warningsOf(tail, edge) };
 }

@@ -88,7 +88,10 @@ function described(
     warnings: () =>
       judged.khat > bound
         ? [
-            `k̂ is ${judged.khat.toFixed(2)}, above ${bound.toFixed(2)}: the approximation misses part of the posterior, so do not rely on its draws. Use it as the start of chains, samplePosterior(model, { start: approximation }), or reparameterise the model.`,
+            `k̂ is ${judged.khat.toFixed(2)}, above ${bound.toFixed(2)}: the approximation ` +
+              "misses part of the posterior, so do not rely on its draws. Use it as the start " +
+              "of chains, samplePosterior(model, { start: approximation }), or reparameterise " +
+              "the model.",
           ]
         : [],
     point,

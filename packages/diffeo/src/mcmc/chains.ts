@@ -87,7 +87,8 @@ export function openChains(
   if (numbers > MOST_NUMBERS)
     fail(
       "usage",
-      `${count} chains with ${settings.draws} draws of ${target.size} coordinates are ${numbers} numbers, the limit is ${MOST_NUMBERS}`,
+      `${count} chains with ${settings.draws} draws of ${target.size} coordinates are ` +
+        `${numbers} numbers, the limit is ${MOST_NUMBERS}`,
       "use fewer `draws` or `chains`; a few thousand effective draws are enough for most purposes",
     );
   const { step, shapes } = stepOf(target, rows, formOf(settings.metric));
@@ -216,7 +217,8 @@ function requireFinite<L extends Pick<Leaf, "slope" | "value">>(leaf: L, chain: 
   if (!Number.isFinite(leaf.value) || bad !== undefined)
     fail(
       "numerical",
-      `chain ${chain + 1} starts where the log-density is ${leaf.value}${bad === undefined ? "" : ` and its gradient ${bad}`}`,
+      `chain ${chain + 1} starts where the log-density is ` +
+        `${leaf.value}${bad === undefined ? "" : ` and its gradient ${bad}`}`,
       "start it where the log-density is finite",
     );
   return leaf;

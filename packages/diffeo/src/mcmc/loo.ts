@@ -101,7 +101,8 @@ export function loo(
   if (rows.length < 2)
     fail(
       "usage",
-      `loo: ${rows.length === 1 ? "there is 1 independent observation" : "there are no observations"}`,
+      "loo: " +
+        `${rows.length === 1 ? "there is 1 independent observation" : "there are no observations"}`,
       "give at least two; a Gaussian process or a hidden Markov chain counts as one",
     );
   const each = rows.map(({ elpd }) => elpd);

@@ -64,7 +64,8 @@ function survey(program: Program, raw: Data, shapes?: DataShapes): Run {
     if (!prior && !inDensity.has(value))
       fail(
         "usage",
-        `parameter("${name}") does not appear in the density: it has no prior, and no observation depends on it`,
+        `parameter("${name}") does not appear in the density: it has no prior, and no ` +
+          "observation depends on it",
         "give it a prior, let an observation depend on it, or remove it",
       );
   return found;

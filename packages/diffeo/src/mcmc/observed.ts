@@ -31,8 +31,10 @@ export function batchOfValue(what: string, value: Shape, { name, batch, event }:
   if (!fits)
     fail(
       "shape",
-      `${what} has shape ${showShape(value)}, and ${name} has values of shape ${showShape([...batch, ...event])}`,
-      "make the shapes equal, or such that the distribution's shape broadcasts to that of the value",
+      `${what} has shape ${showShape(value)}, and ${name} has values of shape ` +
+        `${showShape([...batch, ...event])}`,
+      "make the shapes equal, or such that the distribution's shape broadcasts to that of " +
+        "the value",
     );
   return own;
 }

@@ -53,7 +53,8 @@ export async function atRows(
         if (count * size > MOST_NUMBERS)
           fail(
             "usage",
-            `${count} draws of "${name}" with ${size} numbers each exceed the limit of ${MOST_NUMBERS} numbers`,
+            `${count} draws of "${name}" with ${size} numbers each exceed the limit of ` +
+              `${MOST_NUMBERS} numbers`,
             "use fewer draws",
           );
         out[name] ??= { shape: [count, ...shape.slice(1)], data: new Float64Array(count * size) };

@@ -73,8 +73,10 @@ async function failToBegin(
   const fault = await faultAt?.(x);
   return fail(
     "numerical",
-    `chain ${chain + 1} has no starting point after ${TRIES} tries: the log-density is ${what} at ${await where(x)}${fault ? `, where ${fault.problem}` : ""}`,
+    `chain ${chain + 1} has no starting point after ${TRIES} tries: the log-density is ` +
+      `${what} at ${await where(x)}${fault ? `, where ${fault.problem}` : ""}`,
     fault?.remedy ??
-      "make the log-density finite inside the parameters' domains; compute with logarithms to avoid overflow",
+      "make the log-density finite inside the parameters' domains; compute with logarithms " +
+        "to avoid overflow",
   );
 }

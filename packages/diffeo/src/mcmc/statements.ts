@@ -1,7 +1,4 @@
-/**
- * Runs the statements of a model for one chain: each `parameter` returns the tensor of its value,
- * and the log-density is the sum of the terms of parameters, observations and factors.
- */
+/** Runs the statements of a model for one chain, and sums the terms of its log-density. */
 import type { Distribution } from "../distribution/index.ts";
 import type { Domain } from "../domain/index.ts";
 import { addAll, constant, DiffeoError, fail, type Shape, sum, Tensor } from "../graph/index.ts";
@@ -223,7 +220,7 @@ export function run(
   try {
     const returned: unknown = program(knownOnly(statements), checkedData(data));
     if (returned instanceof Promise) {
-      returned.catch(() => undefined); // statements after the first `await` are not part of the model
+      returned.catch(() => undefined); // code after the first `await` is not part of it
       fail("usage", "the function of the model is async", "write it without async and await");
     }
   } catch (error) {
@@ -285,7 +282,8 @@ function declare(
   if (!affine || domain)
     fail(
       "usage",
-      `${what}: \`centred\` is false, but ${domain ? "`domain` is set" : `${prior.name} has no location and scale`}`,
+      `${what}: \`centred\` is false, but ` +
+        `${domain ? "`domain` is set" : `${prior.name} has no location and scale`}`,
       "leave `centred` out, or write value = f(standard value) yourself",
     );
   return { ...declaration, affine };

@@ -102,7 +102,8 @@ export class RunFolder implements RunStore {
     if (odd)
       fail(
         "usage",
-        `the run in ${path} was started with ${odd.path} = ${show(odd.before)}, but now it is ${show(odd.now)}`,
+        `the run in ${path} was started with ${odd.path} = ${show(odd.before)}, but now it ` +
+          `is ${show(odd.now)}`,
         "use the same settings, or start a new run",
       );
     const folder = new RunFolder(path);

@@ -1,11 +1,8 @@
 /**
- * A score network from an ONNX file of any exporter:
- *
- *     const score = await fromOnnx(bytes, { predicts: "noise", sde: vp() });
- *     await sample(reversePush(vp(), additiveLogistic(), score), { shape: [2], count: 1000, key: key(1) });
+ * A score network from an ONNX file of any exporter.
  *
  * The file runs unchanged in its own session, on the device of the compiled graphs. Copying its
- * nodes into our graphs would save one call per step. But a model has one version of ONNX's
+ * nodes into the graphs would save one call per step, but a model has one version of ONNX's
  * operators, so files of other versions would have to be translated, and the weights would be
  * copied into the graph of every batch size.
  */
@@ -74,7 +71,8 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions): Pro
   if (ports.t?.type.startsWith("int") && !time)
     fail(
       "usage",
-      `port "${ports.t.name}" of the ONNX file takes integers (${ports.t.type}), but t is between 0 and ${options.sde?.horizon ?? 1}`,
+      `port "${ports.t.name}" of the ONNX file takes integers (${ports.t.type}), but t is ` +
+        `between 0 and ${options.sde?.horizon ?? 1}`,
       "set `time` to convert t, as in (t) => 999 * t for steps 0 … 999; the result is rounded",
     );
   const rows = fixedRows(ports);
@@ -246,7 +244,8 @@ function requireOwnRows(few: Float64Array, more: Float64Array): void {
     fail(
       "numerical",
       "the output of the ONNX file for an event depends on the other events of the batch",
-      "export it in evaluation mode; in training mode dropout and batch normalisation make rows random or dependent",
+      "export it in evaluation mode; in training mode dropout and batch normalisation make " +
+        "rows random or dependent",
     );
 }
 
@@ -275,7 +274,8 @@ function described(
     type: string;
     sizes?: readonly unknown[];
   }): string =>
-    `"${name}", ${type} ${sizes ? `[${sizes.map((d) => d ?? "any").join(", ")}]` : "of unknown shape"}`;
+    `"${name}", ${type} ` +
+    `${sizes ? `[${sizes.map((d) => d ?? "any").join(", ")}]` : "of unknown shape"}`;
   const others = Object.entries(otherOpsets).map(([domain, version]) => `${domain} ${version}`);
   const read = {
     "[batch]": "one time per row",

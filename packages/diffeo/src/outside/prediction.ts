@@ -195,7 +195,9 @@ const noTransition = (name: string, predicts: Prediction, sde: Sde | undefined):
   fail(
     "usage",
     sde
-      ? `${name}: ${sde.name} has no Gaussian transition, which is needed to convert ${predicts} to a score`
-      : `${name}: the network predicts ${predicts}, but the SDE for which it was trained is not given`,
+      ? `${name}: ${sde.name} has no Gaussian transition, which is needed to convert ` +
+          `${predicts} to a score`
+      : `${name}: the network predicts ${predicts}, but the SDE for which it was trained is ` +
+          "not given",
     "set `sde`",
   );

@@ -86,7 +86,8 @@ export function portsOf(
     fail(
       "usage",
       `the ONNX file has other inputs ${quote(left)}`,
-      "give their values with `constants`, each as { shape, dtype, data }, or name the ports of x and t with `inputs`",
+      "give their values with `constants`, each as { shape, dtype, data }, or name the ports " +
+        "of x and t with `inputs`",
     );
   const out =
     output === undefined ? usualOutput(file.outputs, x) : named(file.outputs, output, "output");
@@ -253,7 +254,8 @@ async function oneRun(
       "shape",
       `output "${ports.output.name}" of the ONNX file has shape ${showShape(answer.shape)} for x of shape ${showShape(shape)}`,
       answer.data.length === 2 * count * n
-        ? "the output has two numbers per coordinate, perhaps also a variance: export only the first half"
+        ? "the output has two numbers per coordinate, perhaps also a variance: export only " +
+            "the first half"
         : "export an output with one vector per event, or name another one with `output`",
     );
   return decoded(answer);

@@ -98,7 +98,8 @@ export async function followFlow(problem: FlowProblem): Promise<Arrival> {
     if (times.length - 1 + rejected >= mostSteps)
       fail(
         "numerical",
-        `after ${mostSteps} steps with the tolerance ${tolerance} from t = ${from} the time is ${t}, ` +
+        `after ${mostSteps} steps with the tolerance ${tolerance} from t = ${from} the time ` +
+          `is ${t}, ` +
           `not ${to}`,
         "increase the tolerance, end at another time, or compute in float64",
       );

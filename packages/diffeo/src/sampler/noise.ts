@@ -74,7 +74,8 @@ export function brownianPath(key: Key, times: readonly number[]): NoiseSource {
     if (a >= b)
       fail(
         "usage",
-        `brownianPath: its times start at t = ${times[0]} and do not run from ${draw.from} to ${draw.to}`,
+        `brownianPath: its times start at t = ${times[0]} and do not run from ${draw.from} ` +
+          `to ${draw.to}`,
         "reverse the times",
       );
     const keys = keysOf(draw);

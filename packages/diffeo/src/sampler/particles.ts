@@ -169,7 +169,8 @@ function requireCall(
   if (wanted !== names)
     fail(
       "usage",
-      `particles: the call passes ${names || "no arrays"} as \`observed\`, the sampler was opened for ${wanted || "none"}`,
+      `particles: the call passes ${names || "no arrays"} as \`observed\`, the sampler was ` +
+        `opened for ${wanted || "none"}`,
       "pass the arrays that `observed` of openParticles names",
     );
 }

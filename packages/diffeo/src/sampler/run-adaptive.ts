@@ -22,7 +22,8 @@ export async function runAdaptive(batch: Batch, tolerance: number): Promise<Samp
   if (solver.onExit !== "fail")
     fail(
       "usage",
-      "rungeKutta: `onExit` cannot be used with adaptive steps, which are shortened if they leave the domain",
+      "rungeKutta: `onExit` cannot be used with adaptive steps, which are shortened if they " +
+        "leave the domain",
       "leave it out, or set `steps`",
     );
   const [from, to] = timeSpan(process, options);

@@ -98,7 +98,8 @@ export function estimateProjectedScore(
   if (samples.shape.length !== 2 || at.shape.length !== 1)
     fail(
       "shape",
-      `estimateProjectedScore: \`samples\` has shape ${showShape(samples.shape)}, \`at\` has shape ${showShape(at.shape)}`,
+      `estimateProjectedScore: \`samples\` has shape ${showShape(samples.shape)}, \`at\` has ` +
+        `shape ${showShape(at.shape)}`,
       "give samples of shape [N, n] and values of shape [m]",
     );
   const values = v(samples);

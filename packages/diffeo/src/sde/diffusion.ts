@@ -2,7 +2,7 @@
  * Products of a diffusion coefficient G with noise and scores: G w, Gᵀ u, G Gᵀ u, and the
  * divergence
  *
- *   ∇·(G Gᵀ) = Σⱼ ∂ⱼ(G Gᵀ eⱼ),   a vector: the term of eq:reverse_drift that is 0 if G does not depend on x.
+ *   ∇·(G Gᵀ) = Σⱼ ∂ⱼ(G Gᵀ eⱼ),   a vector: the term of eq:reverse_drift that is 0 if G is constant in x.
  *
  * G̃ = J G of a process under a map is not multiplied out: on a board of 64 simplices its matrix
  * would have 768² entries, while its product with noise costs one J v.

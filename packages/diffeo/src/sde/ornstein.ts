@@ -36,7 +36,8 @@ export function ornsteinUhlenbeck({
   if (!(rate > 0 && noise > 0 && horizon > 0))
     fail(
       "usage",
-      `ornsteinUhlenbeck: \`rate\` is ${rate}, \`noise\` ${noise}, \`horizon\` ${horizon}; all must be positive`,
+      `ornsteinUhlenbeck: \`rate\` is ${rate}, \`noise\` ${noise}, \`horizon\` ${horizon}; ` +
+        "all must be positive",
       "use positive numbers",
     );
   const stationary = noise / Math.sqrt(2 * rate);

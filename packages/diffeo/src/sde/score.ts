@@ -35,13 +35,15 @@ export function scoreAt(score: MarginalScore, x: Tensor, t: Tensor, eventRank: n
     fail(
       "type",
       `the score returned ${describe(s)}, not a tensor`,
-      "build it from x and t with the operations of diffeo/graph; plain numbers would be the same at every step",
+      "build it from x and t with the operations of diffeo/graph; plain numbers would be the " +
+        "same at every step",
     );
   if (!sameShape(s.shape, x.shape))
     fail(
       "shape",
       `the score of points ${showShape(x.shape)} has shape ${showShape(s.shape)}`,
-      "return one vector per event; t has the shape of the batch, and alignToEvent of diffeo/bijector makes it broadcast against x",
+      "return one vector per event; t has the shape of the batch, and alignToEvent of " +
+        "diffeo/bijector makes it broadcast against x",
     );
   return s;
 }
