@@ -163,7 +163,7 @@ describe("derivatives", () => {
   const quantile = (d: Distribution, u: number): Tensor =>
     (d.quantile as NonNullable<Distribution["quantile"]>)(constant(u, "float64"));
 
-  it.each(Object.entries(cases))("%s are those of differences", (_, f) => {
+  it.each(Object.entries(cases))("%s equal differences", (_, f) => {
     const [p, h] = [2.3, 1e-5];
     const scalar = (v: number): number => numbersOf(f(constant(v, "float64")))[0];
     const slope = numbersOf(grad((t: Tensor) => sum(f(t)))(constant(p, "float64")))[0];

@@ -62,7 +62,7 @@ const x = draws("points", shape).map((v) => 0.4 * v);
 describe("∇·(G Gᵀ)", () => {
   const pushed = stateDependent.map((make) => push(make(1), unitBall()));
   for (const sde of [...stateDependent.map((make) => make(1)), ...pushed])
-    it(`is the divergence that finite differences give (${sde.name})`, () => {
+    it(`equals the divergence by finite differences (${sde.name})`, () => {
       const exact = at(
         (z, t) => covarianceDivergence((p) => sde.diffusion(p, t), z, 1),
         [shape, x],
@@ -130,7 +130,7 @@ describe("the probability flow", () => {
   ]);
 
   for (const make of Object.values(gaussianSdes))
-    it(`carries the exact marginals of a mixture along (${make(1).name})`, () => {
+    it(`preserves the exact marginals of a mixture (${make(1).name})`, () => {
       const sde = make(1);
       const { meanFactor, std } = sde.transition;
       const distribution = (t: Tensor) => data.marginal(meanFactor(t), std(t));

@@ -1,10 +1,11 @@
 /**
- * Where an operation that moves numbers reads: each axis of its operand is at
+ * The indices at which an operation that moves numbers reads: each axis of its operand has the
+ * index
  *
  *   base + Σₗ coefₗ iₗ
  *
  * of the loops' counters iₗ. Broadcasting, transposing, slicing, flipping and most reshapes map
- * such indices to such indices, so that they cost nothing where they are read.
+ * such indices to indices of the same form, so that they cost nothing when they are read.
  */
 import { type Shape, sizeOf, type Tensor } from "../../graph/index.ts";
 import { stridesOf } from "../../graph/ndarray.ts";
@@ -23,7 +24,7 @@ export const fixed = (base: number, loops: number): Affine => ({
   coef: new Array<number>(loops).fill(0),
 });
 
-/** The counter of loop `l` itself. */
+/** The index that equals the counter of loop `l`. */
 export const counter = (l: number, loops: number): Affine => ({
   base: 0,
   coef: Array.from({ length: loops }, (_, k) => (k === l ? 1 : 0)),
@@ -43,21 +44,22 @@ const sum = (a: Affine, b: Affine): Affine => ({
 export const flatten = (index: Index, strides: readonly number[], loops: number): Affine =>
   index.reduce((total, a, axis) => sum(total, scaled(a, strides[axis])), fixed(0, loops));
 
-/** Of an operand that broadcasts to `shape`. */
+/** The index of an operand that broadcasts to `shape`. */
 export const broadcastIndex = (index: Index, operand: Shape, loops: number): Index => {
   const lead = index.length - operand.length;
   return operand.map((d, a) => (d === 1 ? fixed(0, loops) : index[a + lead]));
 };
 
 /**
- * A flat index as an index per axis, if every loop moves along one axis alone and stays within it.
+ * Converts a flat index to an index per axis, if every loop moves along a single axis and stays
+ * within it.
  */
 function unflatten(flat: Affine, shape: Shape, sizes: readonly number[]): Index | undefined {
   const strides = stridesOf(shape);
   const loops = sizes.length;
   const out = shape.map(() => ({ base: 0, coef: new Array<number>(loops).fill(0) }));
   const most = shape.map(() => 0);
-  // From the least value, which loops that run backwards reach at their end.
+  // Starts from the least value, which loops that run backwards reach at their end.
   let rest = flat.coef.reduce((base, c, l) => base + Math.min(0, c) * (sizes[l] - 1), flat.base);
   if (rest < 0) return undefined;
   strides.forEach((stride, a) => {
@@ -79,7 +81,7 @@ function unflatten(flat: Affine, shape: Shape, sizes: readonly number[]): Index 
   return most.every((m, a) => m < shape[a]) ? out : undefined;
 }
 
-/** Sizes other than 1, in groups of as many numbers on both sides of a reshape. */
+/** Whether a reshape only splits axes, apart from axes of size 1. */
 export function splitsOnly(from: Shape, to: Shape): boolean {
   const [a, b] = [from.filter((d) => d !== 1), to.filter((d) => d !== 1)];
   let k = 0;
@@ -91,7 +93,9 @@ export function splitsOnly(from: Shape, to: Shape): boolean {
   return k === b.length;
 }
 
-/** Of the operand of an operation that only moves numbers; `sizes` are those of the loops. */
+/**
+ * The index of the operand of an operation that only moves numbers; `sizes` are those of the loops.
+ */
 export function viewIndex(node: Tensor, index: Index, sizes: readonly number[]): Index | undefined {
   const [x] = node.inputs;
   const loops = sizes.length;
@@ -123,7 +127,7 @@ export function viewIndex(node: Tensor, index: Index, sizes: readonly number[]):
 export const isView = (node: Tensor): boolean =>
   ["expand", "transpose", "slice", "flip", "reshape"].includes(node.op.name);
 
-/** What is under reshapes: the same numbers in the same order. */
+/** The operand under reshapes: the same numbers in the same order. */
 export function unreshaped(node: Tensor): Tensor {
   let t = node;
   while (t.op.name === "reshape") [t] = t.inputs;

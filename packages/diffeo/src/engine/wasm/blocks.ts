@@ -1,6 +1,6 @@
 /**
- * Operations with loops of their own, one number at a time: reading and adding at indices, running
- * sums, the order of numbers, and small dense systems (`solve.ts` has the latter).
+ * Operations with separate loops, one number at a time: reading and adding at indices, running
+ * sums, sorting, and small dense systems (in `solve.ts`).
  */
 import { internal } from "../../graph/error.ts";
 import { type DType, type Shape, sizeOf, type Tensor } from "../../graph/index.ts";
@@ -38,13 +38,13 @@ const isGreater = (dtype: DType, a: Expr, b: Expr): Expr => {
 
 const notANumber = (dtype: DType): Expr => literal(dtype, floatOf(dtype) ? Number.NaN : 0);
 
-/** Leaves word that an index is out of range. */
+/** Records that an index is out of range. */
 function noteOutside({ code, module, node }: Site): void {
   const { number, address } = module.fault(`an index of ${node.op.name} is out of range`);
   code.run(memory(0x36, address), i32(0), i32(number));
 }
 
-/** NaN, or 0 of integers, where the index is outside. */
+/** Reads at an index; NaN, or 0 for integers, if the index is out of range. */
 function readAt(site: Site, to: Expr, from: Expr, index: Expr, size: number): void {
   const { code, inputs, out } = site;
   code.when(
@@ -96,7 +96,10 @@ function scatter(site: Site): void {
   );
 }
 
-/** Entries of an index array along an axis: `visit` gets where it is, and o, j, k of o×n×k. */
+/**
+ * Visits the entries of an index array along an axis: `visit` gets the position, and o, j, k of
+ * o×n×k.
+ */
 function along(
   { code }: Site,
   shape: Shape,
@@ -138,7 +141,10 @@ function scatterAlong(site: Site): void {
   });
 }
 
-/** Lines along an axis: `visit` gets the place of the first entry; the step is `inner`. */
+/**
+ * Visits the lines along an axis: `visit` gets the position of the first entry; the step is
+ * `inner`.
+ */
 function lines(
   { code }: Site,
   shape: Shape,
@@ -196,8 +202,8 @@ function argmax(site: Site): void {
 }
 
 /**
- * Positions of the k most extreme entries by insertion: an entry goes before those it is more
- * extreme than, so that equals keep their order. k·n steps per line.
+ * The positions of the k most extreme entries by insertion: an entry is inserted before less
+ * extreme ones, so that equal entries keep their order. k·n steps per line.
  */
 function argTop(site: Site): void {
   const { code, node, inputs, out } = site;
@@ -205,7 +211,7 @@ function argTop(site: Site): void {
   const { k, axis, largest } = node.attributes as { k: number; axis: number; largest: boolean };
   const [, size, inner] = around(x.shape, axis);
   lines(site, x.shape, axis, (start, line) => {
-    // The first place of this line in the result.
+    // The first position of this line in the result.
     const o = code.let(apply("i32", 0x6d, line, i32(inner)));
     const to = code.let(int.add(int.mul(o, i32(k * inner)), int.sub(line, int.mul(o, i32(inner)))));
     const place = (r: Expr): Expr => int.add(to, int.mul(r, i32(inner)));
@@ -214,7 +220,7 @@ function argTop(site: Site): void {
       const value = entry(j);
       const r = code.local("i32");
       const goes = code.local("i32");
-      // From the last place that is filled, less extreme ones move down.
+      // Less extreme entries move down, from the last one.
       code.set(r, select(int.lt(j, i32(k)), j, i32(k)));
       code.set(goes, i32(1));
       code.while(
@@ -257,10 +263,10 @@ const blocks: Readonly<Record<string, (site: Site) => void>> = {
   cholesky: system(choleskyBlock),
 };
 
-/** Whether a node is computed by a routine of its own. */
+/** Whether a node is computed by a separate routine. */
 export const isBlock = ({ op }: Tensor): boolean => Object.hasOwn(blocks, op.name);
 
-/** Writes the loops of a node; `address` gives the address of its result and of its inputs. */
+/** Writes the loops of a node; `address` returns the addresses of its result and inputs. */
 export function writeBlock(
   code: Code,
   module: Module,

@@ -1,10 +1,10 @@
 /**
- * Typed WebAssembly expressions, and functions put together of them.
+ * Typed WebAssembly expressions, and functions built from them.
  *
- * An expression is the bytes that leave one value on the stack. It may be used once; `let` keeps
- * its value in a local that may be read as often as wanted. A function is written block by block: a
- * loop within a loop collects its bytes apart, so that what does not change in it can still be
- * written in front of it (`at`).
+ * An expression consists of the bytes that leave one value on the stack. It may be used once; `let`
+ * stores its value in a local that may be read repeatedly. A function is written block by block:
+ * the bytes of an inner loop are collected separately, so that code that is constant in it can
+ * still be written before it (`at`).
  */
 import { internal } from "../../graph/error.ts";
 import {
@@ -25,7 +25,7 @@ export interface Local extends Expr {
   readonly index: number;
 }
 
-/** An instruction on operands: prefix bytes come first in `opcode`. */
+/** An instruction on operands; `opcode` begins with its prefix bytes. */
 export const apply = (
   type: ValueType,
   opcode: number | readonly number[],
@@ -53,7 +53,7 @@ export const i64 = (n: bigint | number): Expr => ({
 export const f32 = (x: number): Expr => ({ type: "f32", code: [0x43, ...floatBytes(x, "f32")] });
 export const f64 = (x: number): Expr => ({ type: "f64", code: [0x44, ...floatBytes(x, "f64")] });
 
-/** Address and immediate of a load or store: alignment is a hint, given as none. */
+/** Address and immediate of a load or store, without an alignment hint. */
 export const memory = (
   opcode: number | readonly number[],
   offset: number,
@@ -113,7 +113,7 @@ export const long = {
   extendU: (a: Expr): Expr => apply("i64", 0xad, a),
 } as const;
 
-/** Where the condition is not 0, `a`; else `b`. Both are computed. */
+/** `a` if the condition is not 0, else `b`. Both are computed. */
 export const select = (condition: Expr, a: Expr, b: Expr): Expr =>
   apply(
     a.type,
@@ -128,9 +128,9 @@ export class Code {
   readonly #parameters: readonly ValueType[];
   readonly #locals: ValueType[] = [];
   readonly #free = new Map<ValueType, number[]>();
-  /** Bytes of the blocks that are open, from the function's own inwards, with locals of each. */
+  /** Bytes and locals of the open blocks, from that of the function inwards. */
   readonly #blocks: { code: number[]; owned: Local[] }[] = [{ code: [], owned: [] }];
-  /** Where instructions go: the innermost open block, but within `at`. */
+  /** The block that instructions are written to: the innermost open one, except within `at`. */
   #level = 0;
 
   constructor(parameters: readonly ValueType[] = []) {
@@ -141,12 +141,12 @@ export class Code {
     return { type: this.#parameters[index], index, code: [0x20, ...unsigned(index)] };
   }
 
-  /** How many blocks are open within the function. */
+  /** The number of open blocks within the function. */
   get depth(): number {
     return this.#blocks.length - 1;
   }
 
-  /** Writes into block `level` what `f` writes: the inner blocks, which are open, come after it. */
+  /** Runs `f`, and writes its code into block `level`, before the inner blocks that are open. */
   at<T>(level: number, f: () => T): T {
     const before = this.#level;
     this.#level = level;
@@ -163,8 +163,8 @@ export class Code {
   }
 
   /**
-   * A local of the block that is written to; it may be given to others once that block ends. One
-   * that is written in front of an open block is new: blocks in there may have used a given one.
+   * A local of the current block, which is reused after the block ends. Code before an open block
+   * gets a new local, since inner blocks may have used a free one.
    */
   local(type: ValueType): Local {
     const given = this.#level === this.depth ? this.#free.get(type)?.pop() : undefined;
@@ -180,7 +180,7 @@ export class Code {
     this.#emit([0x21, ...unsigned(local.index)]);
   }
 
-  /** A value that may be read again and again. */
+  /** A value that may be read repeatedly. */
   let(value: Expr): Expr {
     if ("index" in value || isLiteral(value)) return value;
     const local = this.local(value.type);
@@ -188,13 +188,13 @@ export class Code {
     return local;
   }
 
-  /** An expression that leaves nothing: a store. */
+  /** Writes an expression without a result: a store. */
   run(opcode: readonly number[], ...operands: readonly Expr[]): void {
     for (const { code } of operands) this.#emit(code);
     this.#emit(opcode);
   }
 
-  /** Runs `f` in a block of its own, and puts it between `open` and `close`. */
+  /** Runs `f` in a new block, and writes it between `open` and `close`. */
   block(open: readonly number[], f: () => void, close: readonly number[] = [0x0b]): void {
     if (this.#level !== this.depth) internal("a block is opened outside the innermost one");
     this.#blocks.push({ code: [], owned: [] });
@@ -236,7 +236,7 @@ export class Code {
     this.block([0x05], otherwise);
   }
 
-  /** Repeats as long as the condition, which is looked at first, holds. */
+  /** Repeats while the condition holds; it is tested first. */
   while(condition: () => Expr, f: () => void): void {
     this.block([0x02, 0x40], () =>
       this.block([0x03, 0x40], () => {
@@ -258,7 +258,7 @@ export class Code {
   }
 }
 
-/** Whether an expression is one constant and nothing else. */
+/** Whether an expression is a single constant. */
 function isLiteral({ code }: Expr): boolean {
   if (code[0] === 0x43) return code.length === 5;
   if (code[0] === 0x44) return code.length === 9;

@@ -1,13 +1,12 @@
 /**
- * How long a run of a graph takes, in microseconds, by this compiler and by ONNX Runtime:
+ * The predicted time of a run of a graph in microseconds, by this compiler and by ONNX Runtime:
  *
  *   wasm          call + Σ nodes (start + numbers · rate)         nothing but loops to start
  *   onnxruntime   call + Σ nodes (start + numbers · rate)         0.5 µs to start an operation
  *
- * Rates are nanoseconds per number of an operation (of a product, per multiplication), as `npm run
- * bench -- small` measures them on one thread. They are constants, not measured where a program
- * runs: the same graph goes to the same engine on every machine. What is predicted need only be
- * right where the engines differ much.
+ * Rates are nanoseconds per number of an operation (of a product, per multiplication), measured by
+ * `npm run bench -- small` on one thread. They are constants, so that a graph runs on the same
+ * engine on every machine. Predictions only need to be right if the engines differ much.
  */
 import { sizeOf, type Tensor, topological } from "../../graph/index.ts";
 import { constantValue, isInput } from "../../graph/tensor.ts";
@@ -23,12 +22,12 @@ interface Engine {
   readonly start: number;
   readonly plain: Rate;
   readonly reduction: Rate;
-  /** Of a multiplication in a matrix product. */
+  /** The rate of a multiplication in a matrix product. */
   readonly product: Rate;
   readonly functions: Rate;
   /** Reading and adding at indices, running sums. */
   readonly indexed: Rate;
-  /** Of n³ of a dense n × n system. */
+  /** The rate per n³ of a dense n × n system. */
   readonly system: Rate;
 }
 
@@ -54,7 +53,7 @@ const onnxruntime: Engine = {
   system: [0.5, 0.5],
 };
 
-/** Operations that ONNX has none of, and is given as a loop that is written out: µs per row. */
+/** Operations without an ONNX operator, which are unrolled loops there: µs per row. */
 const ROW = 5;
 
 /** float64 operations that ONNX Runtime computes slowly, in nanoseconds. */
@@ -62,14 +61,14 @@ const slow: Readonly<Record<string, number>> = {
   erf: 100,
   erfc: 100,
   pow: 40,
-  // Written out there as a sum over several shifted points.
+  // Expanded in ONNX to a sum over several shifted points.
   logGamma: 150,
   polygamma: 400,
 };
 
 const last = ({ shape }: Tensor, k = 1): number => shape.at(-k) ?? 1;
 
-/** Nanoseconds of a node, without those of starting it. */
+/** Nanoseconds of a node, without its start. */
 function workOf(t: Tensor, engine: Engine): number {
   const { name } = t.op;
   const size = sizeOf(t.shape);
@@ -91,7 +90,7 @@ function workOf(t: Tensor, engine: Engine): number {
     case "scatterAlong":
       return of(engine.indexed, size + sizeOf(given.shape));
     case "argTop": {
-      // By insertion here, by a heap there.
+      // By insertion in the compiler, by a heap in ONNX Runtime.
       const [n, k] = [sizeOf(given.shape), t.attributes.k as number];
       return engine === wasm ? n * (2 + k / 4) : n * (2 + 4 * Math.log2(k + 1));
     }
@@ -116,7 +115,7 @@ function workOf(t: Tensor, engine: Engine): number {
 function predictOf(order: readonly Tensor[], engine: Engine): number {
   let total = engine.call;
   for (const t of order) {
-    // An index here, a copy or nothing there.
+    // An index in the compiler, a copy or free in ONNX Runtime.
     const moves = isView(t);
     if (moves && engine === wasm) continue;
     const work = moves && t.op.name === "reshape" ? 0 : workOf(t, engine);
@@ -125,14 +124,14 @@ function predictOf(order: readonly Tensor[], engine: Engine): number {
   return total;
 }
 
-/** Work of more than so many microseconds is shared by threads, two at least where they may be. */
+/** Work of more microseconds is shared by threads of ONNX Runtime, at least two if allowed. */
 const SHARED = 100;
 
 /**
  * Microseconds of a run by both engines.
  *
  * @param outputs in the primitives of the compiler
- * @param threads of one operation; undefined is the runtime's own choice
+ * @param threads of one operation; undefined is the choice of the runtime
  */
 export function predict(
   outputs: readonly Tensor[],

@@ -57,7 +57,7 @@ export interface FunctionBody extends Signature {
   /** Types of the locals that are not parameters. */
   readonly locals: readonly ValueType[];
   readonly code: readonly number[];
-  /** The name it is exported by, if it is. */
+  /** The name under which it is exported, if it is. */
   readonly name?: string;
 }
 
@@ -66,11 +66,11 @@ export interface Segment {
   readonly bytes: Uint8Array;
 }
 
-/** WebAssembly addresses 4 GiB in pages of 64 KiB. */
+/** The limit of WebAssembly memory: 4 GiB in pages of 64 KiB. */
 const PAGE = 65536;
 const MOST_PAGES = 65536;
 
-/** Appends without a spread of arguments, which has a limit. */
+/** Appends without spreading arguments, whose number is limited. */
 function append(into: number[], bytes: ArrayLike<number>): void {
   for (let i = 0; i < bytes.length; i++) into.push(bytes[i]);
 }
@@ -87,7 +87,7 @@ const name = (text: string): number[] => {
 
 const typesOf = (types: readonly ValueType[]): number[] => vector(types.map((t) => [typeCode[t]]));
 
-/** Locals as runs of one type. */
+/** Locals as runs of equal types. */
 function runs(locals: readonly ValueType[]): number[][] {
   const out: [number, ValueType][] = [];
   for (const type of locals) {
@@ -106,7 +106,11 @@ export function encodeModule(
 ): Uint8Array<ArrayBuffer> {
   const pages = Math.max(1, Math.ceil(bytes / PAGE));
   if (pages > MOST_PAGES)
-    fail("usage", `the graph needs ${bytes} bytes`, "use smaller batches: WebAssembly has 4 GiB");
+    fail(
+      "usage",
+      `the graph needs ${bytes} bytes`,
+      "use smaller batches: the limit of WebAssembly is 4 GiB",
+    );
   const out: number[] = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
   const section = (id: number, content: readonly number[]): void => {
     out.push(id, ...unsigned(content.length));

@@ -1,10 +1,10 @@
 /**
  * eˣ, eˣ − 1, log x, log(1 + x) and functions made of them, in float64, each within 1 or 2 units in
- * the last place. Only + − × ÷ and integer operations on the bits are used, which every machine
- * rounds alike.
+ * the last place. They use only + − × ÷ and integer operations on the bits, which all machines
+ * round alike.
  *
  *   exp     x = k log 2 + r, |r| ≤ ½ log 2;   eˣ = 2ᵏ (1 + r + r²/2! + … + r¹³/13!)
- *   expm1   2ᵏ ((1 − 2⁻ᵏ) + (r + r²/2! + …)): nothing cancels, for 1 − 2⁻ᵏ is exact
+ *   expm1   2ᵏ ((1 − 2⁻ᵏ) + (r + r²/2! + …)): no cancellation, since 1 − 2⁻ᵏ is exact
  *   log     x = 2ᵏ m, √½ ≤ m < √2;   log x = k log 2 + log m
  *   log m   f = m − 1, s = f/(2 + f):  f − (f²/2 − s(f²/2 + R)),  R = 2(s²/3 + s⁴/5 + …)
  *           (`graph/normal.ts` proves it)
@@ -35,8 +35,9 @@ export const horner = (l: Lanes, c: readonly number[], x: Expr): Expr =>
     );
 
 /**
- * The same in pairs, (c₀ + c₁x) + (c₂ + c₃x)x² + …, pairs of pairs and so on: a processor works on
- * several at once, where each step of Horner's scheme waits for the one before (G. Estrin, 1960).
+ * The same in pairs, (c₀ + c₁x) + (c₂ + c₃x)x² + …, then pairs of pairs and so on: a processor
+ * computes several at once, while each step of Horner's scheme waits for the previous one (G.
+ * Estrin, 1960).
  */
 function estrin(code: Code, l: Lanes, c: readonly number[], x: Expr): Expr {
   let terms = c.map((a) => l.constant(a));
@@ -68,7 +69,7 @@ export function withSign(l: Lanes, x: Expr, from: Expr): Expr {
   return b.toFloat(b.or(b.of(x), b.and(b.of(from), b.constant(SIGN))));
 }
 
-/** k as a float, and r = x − k log 2 in two parts: r and what rounding took from it. */
+/** k as a float, and r = x − k log 2 in two parts: r and its rounding error. */
 function reduced(code: Code, l: Lanes, x: Expr) {
   const b = bitsOf(l);
   const shifted = code.let(l.add(l.mul(x, l.constant(LOG2E)), l.constant(SHIFTER)));
@@ -88,7 +89,7 @@ function scaled(code: Code, l: Lanes, y: Expr, whole: Expr): Expr {
   return l.mul(l.mul(y, power(half)), power(b.sub(whole, half)));
 }
 
-/** x held between two numbers, and NaN where it is NaN. */
+/** x clamped to an interval; NaN is unchanged. */
 function clamp(code: Code, l: Lanes, given: Expr, low: number, high: number): Expr {
   const x = code.let(given);
   const above = code.let(l.select(l.lt(x, l.constant(low)), l.constant(low), x));
@@ -110,7 +111,7 @@ export const expm1: Elementary = (code, l, given) => {
   const lost = l.sub(l.sub(high, r), low);
   const tail = l.add(l.mul(l.mul(r, r), estrin(code, l, reciprocalFactorials(2, 14), r)), lost);
   const p = code.let(l.add(r, tail));
-  // From k = 60 on, 1 + 2⁻ᵏ rounds to 1.
+  // For k ≥ 60, 1 + 2⁻ᵏ rounds to 1.
   const least = code.let(l.sub(l.constant(SHIFTER), l.min(k, l.constant(60))));
   const inverse = b.toFloat(
     b.shl(b.add(b.sub(b.of(least), b.constant(SHIFTER_BITS)), b.constant(1023n)), 52),
@@ -121,7 +122,7 @@ export const expm1: Elementary = (code, l, given) => {
   return l.select(l.lt(l.abs(from), l.constant(2 ** -54)), from, near);
 };
 
-/** R = 2(w/3 + w²/5 + …), w = s² < 0.0295: what is left out after w¹⁰/21 is less than 10⁻¹⁸. */
+/** R = 2(w/3 + w²/5 + …), w = s² < 0.0295: the terms after w¹⁰/21 are less than 10⁻¹⁸. */
 const series = Array.from({ length: 10 }, (_, i) => 2 / (2 * i + 3));
 
 /** k log 2 + log(1 + f) + c. */
@@ -144,7 +145,7 @@ function split(code: Code, l: Lanes, x: Expr): { k: Expr; m: Expr } {
   return { k, m };
 }
 
-/** −∞ at 0, NaN below, ∞ and NaN as they are; `value` else. */
+/** −∞ at 0, NaN below, ∞ and NaN unchanged; otherwise `value`. */
 function ofLog(l: Lanes, u: Expr, value: Expr): Expr {
   const edge = l.select(
     l.eq(u, l.constant(0)),
@@ -170,7 +171,7 @@ export const log1p: Elementary = (code, l, given) => {
   const { k, m } = split(code, l, u);
   const near = code.let(l.eq(k, l.constant(0)));
   const f = code.let(l.select(near, x, l.sub(m, l.constant(1))));
-  // 1 + x = u + lost, whichever of the two is larger.
+  // 1 + x = u + lost, whichever of 1 and x is larger.
   const large = l.sub(l.constant(1), l.sub(u, x));
   const small = l.sub(x, l.sub(u, l.constant(1)));
   const lost = l.div(l.select(l.lt(l.constant(2), x), large, small), u);
@@ -179,7 +180,7 @@ export const log1p: Elementary = (code, l, given) => {
   return l.select(l.lt(l.abs(x), l.constant(2 ** -54)), x, ofLog(l, u, value));
 };
 
-/** With e = e^{2|x|} − 1: e/(e + 2), or 1 − 2/(e + 2) where that is larger than ½. */
+/** With e = e^{2|x|} − 1: e/(e + 2), or 1 − 2/(e + 2) if that is larger than ½. */
 export const tanh: Elementary = (code, l, given) => {
   const x = code.let(given);
   const a = code.let(l.min(l.abs(x), l.constant(22)));

@@ -1,4 +1,4 @@
-/** Polynomials for log Γ and ψ (`gamma.ts`), each on an interval, in x − its middle. */
+/** Polynomials for log Γ and ψ (`gamma.ts`), each on an interval, in x minus its midpoint. */
 
 /** A polynomial on an interval. */
 export interface Fit {

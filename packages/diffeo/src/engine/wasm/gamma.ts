@@ -12,8 +12,8 @@
  *
  * Stirling's product and x₀ = 1.4616… are in two parts. R is a polynomial on each of five
  * intervals; it has no zero, and x − 1 and x − 2 are exact. R and Q are interpolated at Chebyshev
- * points with errors below 2⁻⁵⁹, in x − the middle of their interval; the first coefficient is in
- * two parts.
+ * points with errors below 2⁻⁵⁹, in x minus the midpoint of their interval; the first coefficient
+ * is in two parts.
  */
 import { type Code, type Expr, f64, int, select } from "./code.ts";
 import { horner } from "./exponential.ts";
@@ -29,15 +29,15 @@ const BERNOULLI = [
   ...[1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730],
   ...[7 / 6, -3617 / 510, 43867 / 798],
 ];
-/** Of S(x)·x in 1/x², and of T(1/x²)·x². */
+/** Coefficients of S(x)·x in 1/x², and of T(1/x²)·x². */
 const STIRLING = BERNOULLI.map((b, k) => b / (2 * (k + 1) * (2 * k + 1)));
 const DERIVED = BERNOULLI.map((b, k) => b / (2 * k + 2));
 
-/** From here on Stirling's series; from FAR on nothing but (x − ½)(log x − 1). */
+/** Stirling's series is used from here on; from FAR on only (x − ½)(log x − 1). */
 const LARGE = 8;
 const FAR = 2 ** 60;
 
-/** The value of fits at x + shift, in two parts; x is below the end of the last. */
+/** The value of fits at x + shift, in two parts; x is below the end of the last fit. */
 function fitted(code: Code, fits: readonly Fit[], x: Expr, shift = 0): Pair {
   const [high, low] = [code.local("f64"), code.local("f64")];
   const write = ({ from, to, low: rest, c }: Fit): void => {
@@ -61,7 +61,7 @@ function wholeLog(code: Code, x: Expr): Pair {
   return logPair(code, normal, code.let(select(tiny, f64(54), f64(0))));
 }
 
-/** Where x is 0, negative, infinite or NaN. */
+/** The cases in which x is 0, negative, infinite or NaN. */
 function edges(code: Code, x: Expr, at0: Expr, inside: (out: (value: Expr) => void) => void): Expr {
   const out = code.local("f64");
   const set = (value: Expr): void => code.set(out, value);

@@ -9,10 +9,10 @@
  *         → the module's bytes (`code.ts`, `module.ts`, `encode.ts`), without vectors where the
  *           host has none (`scalar.ts`) → a session (`session.ts`)
  *
- * An operation on single numbers is part of the loop that needs it, and one that moves numbers is
- * an index (`affine.ts`): only sums, products, joins and blocks end a loop. Elementary functions
- * are written once for a number and for a vector (`exponential.ts`, `trigonometry.ts`, …) in
- * operations that every machine rounds alike, so that results have the same bits everywhere.
+ * An elementwise operation is part of the loop that needs it, and one that moves numbers is an
+ * index (`affine.ts`): only sums, products, joins and blocks end a loop. Elementary functions are
+ * written once for numbers and vectors (`exponential.ts`, `trigonometry.ts`, …) in operations that
+ * every machine rounds alike, so that results have the same bits everywhere.
  */
 export { predict } from "./cost.ts";
 export { lowered, wasmSession } from "./session.ts";

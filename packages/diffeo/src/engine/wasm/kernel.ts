@@ -1,7 +1,7 @@
 /**
- * The code of a plan. A group becomes loops, those that are reduced inside the others; in the
- * innermost one the expressions of all its roots are computed (`values.ts`). One loop may run on
- * vectors, with the rest one number at a time.
+ * Writes the code of a plan. A group becomes nested loops, reduced ones inside the others; the
+ * innermost one computes the expressions of all its roots (`values.ts`). One loop may run on
+ * vectors, with the remainder one number at a time.
  */
 import { internal } from "../../graph/error.ts";
 import type { DType, Tensor } from "../../graph/index.ts";
@@ -16,7 +16,9 @@ import type { Buffer, Group, Plan, Root } from "./plan.ts";
 import { Scope, type Value } from "./scope.ts";
 import { moved, Values } from "./values.ts";
 
-/** Loops of at most `UNROLL` rounds are written out, and nested ones up to `UNROLL_ALL` in all. */
+/**
+ * Loops of at most `UNROLL` rounds are unrolled, nested ones up to `UNROLL_ALL` rounds in total.
+ */
 const UNROLL = 4;
 const UNROLL_ALL = 16;
 
@@ -27,7 +29,7 @@ export class Emitter {
   readonly #scope: Scope;
   readonly #values: Values;
   #group: Group | undefined;
-  /** The product of the rounds of open loops that are written out. */
+  /** The product of the rounds of open loops that are unrolled. */
   #rounds = 1;
 
   constructor(module: Module, code: Code, plan: Plan) {
@@ -104,14 +106,14 @@ export class Emitter {
     }
     if (depth === order.length) {
       const { roots } = this.#group as Group;
-      // A sum over no loop at all is the number itself.
+      // A sum without loops is the number itself.
       for (const root of roots) this.#finish(root, this.#body(root));
       return;
     }
     this.#each(order[depth], () => this.#nest(order, depth + 1, kept));
   }
 
-  /** Runs `f` with loop l open: on vectors as far as they go, then one by one. */
+  /** Runs `f` with loop l open: on vectors as far as possible, then one by one. */
   #each(l: number, f: () => void): void {
     const { loops, vector } = this.#group as Group;
     const { size } = loops[l];
@@ -144,7 +146,7 @@ export class Emitter {
     }, [0x03, 0x40]);
   }
 
-  /** The loops that are reduced, with what they add up: in a vector, in a number, or in both. */
+  /** The reduced loops, with their accumulators: a vector, a number, or both. */
   #reduce(order: readonly number[], kept: number): void {
     const { roots, loops, vector } = this.#group as Group;
     const code = this.#code;
@@ -220,7 +222,7 @@ export class Emitter {
     return apply(long ? "i64" : "i32", long ? 0x7c : 0x6a, total, value);
   }
 
-  /** What a root stores or adds, where all loops are open. */
+  /** Stores or adds the value of a root, with all loops open. */
   #body({ bodies, kind }: Root): Value {
     const [first, second] = bodies.map(({ tensor, index }) => this.#values.at(tensor, index));
     if (kind !== "dot") return first;
@@ -231,7 +233,7 @@ export class Emitter {
     return { e: this.#code.let(l.mul(wide(first), wide(second))), width };
   }
 
-  /** Stores the result of a root, and keeps a sum of all in a local. */
+  /** Stores the result of a root; a total sum is stored in a local. */
   #finish(root: Root, value: Value): void {
     const code = this.#code;
     const { node, to } = root;

@@ -1,7 +1,7 @@
 /**
- * Arithmetic on numbers of one float type, one at a time or as many as a 128-bit vector holds. A
- * lane of a vector has the bits that the same operations give one at a time, so a function written
- * once on `Lanes` is the same function in both forms.
+ * Arithmetic on numbers of one float type, one at a time or in 128-bit vectors. A lane of a vector
+ * has the bits of the same operations on a single number, so a function written on `Lanes` gives
+ * the same results in both forms.
  */
 import {
   apply,
@@ -22,20 +22,20 @@ export type Float = "f32" | "f64";
 
 export interface Lanes {
   readonly float: Float;
-  /** Numbers at a time: 1, or 2 of f64, or 4 of f32. */
+  /** The numbers per value: 1, or 2 of f64, or 4 of f32. */
   readonly width: number;
   /** The type of a value, and of a condition. */
   readonly type: ValueType;
   readonly mask: ValueType;
   constant(x: number): Expr;
-  /** All lanes of one number, or of one condition. */
+  /** All lanes equal to one number, or to one condition. */
   splat(x: Expr): Expr;
   splatMask(condition: Expr): Expr;
   add(a: Expr, b: Expr): Expr;
   sub(a: Expr, b: Expr): Expr;
   mul(a: Expr, b: Expr): Expr;
   div(a: Expr, b: Expr): Expr;
-  /** NaN where one of them is. */
+  /** NaN if one of them is NaN. */
   min(a: Expr, b: Expr): Expr;
   max(a: Expr, b: Expr): Expr;
   neg(a: Expr): Expr;
@@ -52,7 +52,7 @@ export interface Lanes {
   not(p: Expr): Expr;
   xor(p: Expr, q: Expr): Expr;
   select(condition: Expr, a: Expr, b: Expr): Expr;
-  /** 1 where the condition holds, else 0. */
+  /** 1 if the condition holds, else 0. */
   number(condition: Expr): Expr;
 }
 
@@ -181,7 +181,7 @@ export const lanes: Readonly<Record<Float, { readonly one: Lanes; readonly many:
   f32: { one: scalarLanes("f32"), many: vectorLanes("f32") },
 };
 
-/** Operations on the bits of f64 values, one at a time or two. */
+/** Operations on the bits of one or two f64 values. */
 export interface Bits {
   of(x: Expr): Expr;
   toFloat(b: Expr): Expr;
@@ -243,7 +243,7 @@ export const lane = (x: Expr, k: number, float: Float): Expr =>
 export const withLane = (x: Expr, k: number, value: Expr, float: Float): Expr =>
   apply("v128", simd(float === "f64" ? 0x22 : 0x20, k), x, value);
 
-/** A function of one number on every lane, where it has no form on vectors. */
+/** Applies a function of one number to every lane, if it has no vector form. */
 export function eachLane(
   code: Code,
   l: Lanes,

@@ -1,4 +1,4 @@
-/** Operations as others, where the compiler has none of its own for them. */
+/** Expresses operations that the compiler lacks by others. */
 import { div, sub } from "../../graph/arithmetic.ts";
 import { sum } from "../../graph/broadcast.ts";
 import { normWrittenOut } from "../../graph/layer-norm.ts";
@@ -14,7 +14,7 @@ const unshaped = (t: Tensor): Tensor => (t.op.name === "reshape" ? unshaped(t.in
 
 /**
  * e^{a − (log s + m)}, where s is a sum over e^{a − m}, as e^{a − m}/s: the derivative of a
- * log-sum-exp then needs no exponential of its own.
+ * log-sum-exp then needs no further exponential.
  */
 function shareOf(t: Tensor): Tensor | undefined {
   const [difference] = t.inputs;

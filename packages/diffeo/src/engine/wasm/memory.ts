@@ -1,8 +1,10 @@
-/** Where buffers lie: two that are never in use at once may share a place. */
+/** Allocates buffers: two that are never used at the same time may share memory. */
 import { aligned } from "./module.ts";
 import type { Buffer } from "./plan.ts";
 
-/** Gives every buffer an address from `start` on, the largest first; returns the end of all. */
+/**
+ * Gives every buffer an address from `start` on, the largest first; returns the end of the memory.
+ */
 export function layOut(buffers: readonly Buffer[], start: number): number {
   const placed: Buffer[] = [];
   let end = start;

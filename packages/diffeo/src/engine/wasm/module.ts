@@ -1,6 +1,6 @@
 /**
- * A module under construction: functions that others call are made when first called, and constants
- * have their place in memory.
+ * A module under construction: called functions are written at their first call, and constants have
+ * an address in memory.
  */
 import { internal } from "../../graph/error.ts";
 import { apply, Code, type Expr, simd } from "./code.ts";
@@ -21,7 +21,7 @@ const one =
   (_, code, l, [x]) =>
     f(code, l, x);
 
-/** sin and cos, of which numbers far out go another way, one at a time. */
+/** sin and cos, which reduce large arguments separately, one at a time. */
 const turning =
   (name: string, turn: bigint): Body =>
   (module, code, l, [x]) =>
@@ -32,7 +32,7 @@ const turningFar =
   (module, code, l, [x]) =>
     circularFar(code, l, x, turn, module.constant("2/π", twoOverPi));
 
-/** A function without a form on vectors. */
+/** A function without a vector form. */
 const eachOne =
   (name: string, f: (code: Code, ...x: Operands) => Expr): Body =>
   (module, code, l, x) =>
@@ -63,7 +63,7 @@ const bodies: Readonly<Record<string, Body>> = {
 
 export const isFunction = (name: string): boolean => Object.hasOwn(bodies, name);
 
-/** Constants begin here: address 0 is left free. */
+/** Constants begin here: address 0 is unused. */
 const FIRST = 64;
 const ALIGN = 16;
 export const aligned = (n: number): number => Math.ceil(n / ALIGN) * ALIGN;
@@ -88,7 +88,7 @@ export class Module {
     return this.#end;
   }
 
-  /** The address of bytes, which are put into memory at the first request. */
+  /** The address of bytes, which are stored at the first request. */
   constant(key: unknown, bytes: () => Uint8Array): number {
     const known = this.#constants.get(key);
     if (known !== undefined) return known;
@@ -103,8 +103,8 @@ export class Module {
   readonly #faults: string[] = [];
 
   /**
-   * What only the numbers of a call forbid, in words: a number for it, and the address where a
-   * function that meets it leaves the number.
+   * Registers an error that depends on the numbers of a call: its number, and the address to which
+   * a function writes the number of its error.
    */
   fault(what: string): { readonly number: number; readonly address: number } {
     const address = this.constant("fault", () => new Uint8Array(4));
@@ -113,13 +113,13 @@ export class Module {
     return { number, address };
   }
 
-  /** What may be met, by number from 1, and where the number lies. */
+  /** The possible errors by number from 1, and the address of the number. */
   get faults(): { readonly what: readonly string[]; readonly address: number } | undefined {
     if (this.#faults.length === 0) return undefined;
     return { what: this.#faults, address: this.constant("fault", () => new Uint8Array(4)) };
   }
 
-  /** Takes the next index for a function whose body follows. */
+  /** Reserves the next index for a function whose body follows. */
   reserve(): number {
     return this.#functions.push(undefined) - 1;
   }
@@ -128,7 +128,7 @@ export class Module {
     this.#functions[index] = body;
   }
 
-  /** The index of a function by name, which is written when first wanted. */
+  /** The index of a function by name, which is written at the first request. */
   function(name: string, write: () => FunctionBody): number {
     const known = this.#indices.get(name);
     if (known !== undefined) return known;
@@ -167,7 +167,9 @@ export class Module {
     return shuffle(half(x), half(x.map(high)), [...range(0, 8), ...range(16, 8)]);
   }
 
-  /** The bytes; on a host without vectors in the scalar form, which has the same results. */
+  /**
+   * The bytes of the module, on a host without SIMD in the scalar form, which has the same results.
+   */
   encode(bytes: number): Uint8Array<ArrayBuffer> {
     const functions = this.#functions.map((f) => f ?? internal("a function has no body"));
     const own = hasVectors() ? functions : functions.map(withoutVectors);

@@ -1,4 +1,4 @@
-/** Operations on single numbers, and on as many as a vector holds, by the primitive's name. */
+/** Elementwise operations on numbers and vectors, by the name of the primitive. */
 
 import { internal } from "../../graph/error.ts";
 import type { DType, Tensor } from "../../graph/index.ts";
@@ -28,7 +28,7 @@ interface Element {
   readonly store: number;
 }
 
-/** How a number of each type lies in memory, and what it is outside of it. */
+/** The types of numbers in memory and on the stack. */
 export const elements: Readonly<Record<DType, Element>> = {
   float64: { type: "f64", bytes: 8, load: 0x2b, store: 0x39 },
   float32: { type: "f32", bytes: 4, load: 0x2a, store: 0x38 },
@@ -64,7 +64,7 @@ export const literal = (dtype: DType, value: number | bigint): Expr => {
   }
 };
 
-/** Where an operation is written, and on how many numbers. */
+/** The place where an operation is written, and the width of its values. */
 export interface Site {
   readonly module: Module;
   readonly code: Code;
@@ -100,7 +100,7 @@ const powers: Readonly<Record<number, (l: Lanes, x: Expr, code: Code) => Expr>> 
   },
 };
 
-/** Of floats. */
+/** Operations on floats. */
 const floats: Readonly<Record<string, Rule>> = {
   neg: (l, [x]) => l.neg(x),
   abs: (l, [x]) => l.abs(x),
@@ -141,7 +141,7 @@ const floats: Readonly<Record<string, Rule>> = {
   },
 };
 
-/** Of integers: the same name, on 32 or 64 bits. */
+/** Operations on integers of 32 or 64 bits. */
 type Whole = (wide: boolean, a: Expr, b: Expr, code: Code, module: Module) => Expr;
 
 const pick = (wide: boolean) => (wide ? long : int);
@@ -161,7 +161,7 @@ const wholes: Readonly<Record<string, Whole>> = {
   add: (wide, a, b) => pick(wide).add(a, b),
   sub: (wide, a, b) => pick(wide).sub(a, b),
   mul: (wide, a, b) => pick(wide).mul(a, b),
-  // Towards 0. A division by 0, or of the least number by −1, would end the program.
+  // Rounds towards 0. A division by 0, or of the least number by −1, would trap.
   div: (wide, givenA, givenB, code, module) => {
     const [a, b] = [code.let(givenA), code.let(givenB)];
     const one = wide ? i64(1) : i32(1);
@@ -187,7 +187,7 @@ const wholes: Readonly<Record<string, Whole>> = {
   equal: (wide, a, b) => pick(wide).eq(a, b),
 };
 
-/** One number as another type; floats become integers by truncation, held within their range. */
+/** Converts one number to another type; floats become integers by truncation and saturation. */
 function converted(from: DType, to: DType, x: Expr): Expr {
   const [source, target] = [elements[from].type, elements[to].type];
   if (to === "bool") {
@@ -219,7 +219,7 @@ const others = ["and", "or", "not", "where", "cast", "stopGradient", "variable"]
 /** Whether a primitive is an operation of this file on its type. */
 export function isMap({ op: { name }, inputs, dtype, attributes }: Tensor): boolean {
   if (others.includes(name)) return true;
-  // Of order 0 it is digamma; the others are lowered.
+  // Order 0 is digamma; the others are lowered.
   if (name === "polygamma") return attributes.order === 0;
   const operand = inputs[0]?.dtype ?? dtype;
   if (floatOf(operand))
@@ -260,7 +260,7 @@ export function operation(site: Site, node: Tensor, x: readonly Expr[]): Expr {
   return whole(operand === "int64", x[0], x[1], code, module);
 }
 
-/** What an operation takes, roughly, in additions. */
+/** The rough cost of an operation, in additions. */
 export const costOf = ({ op: { name } }: Tensor): number => {
   if (name === "div" || name === "sqrt") return 4;
   if (name === "pow" || name === "polygamma" || name.startsWith("erf")) return 40;

@@ -1,6 +1,6 @@
 /**
- * Numbers in two parts, an unevaluated sum of two float64: products, sums, logarithms and
- * exponentials whose rounding error is far below that of one float64.
+ * Numbers as unevaluated sums of two float64 numbers: products, sums, logarithms and exponentials
+ * with rounding errors far below those of one float64.
  */
 import { apply, type Code, type Expr, f64 } from "./code.ts";
 import { horner } from "./exponential.ts";
@@ -15,10 +15,10 @@ const { LOG2E } = Math;
 const LN2_HIGH = 0.6931471803691238;
 const LN2_LOW = 1.9082149292705877e-10;
 
-/** One case of a choice by size: what is done for x below the limit. */
+/** One case of a choice by size: the code for x below the limit. */
 export type Case = readonly [limit: number, write: () => void];
 
-/** Does what the first case says whose limit x is below; `beyond` where there is none. */
+/** Runs the first case with a limit above x, or `beyond` if there is none. */
 export function chooseBySize(
   code: Code,
   x: Expr,
@@ -33,7 +33,7 @@ export function chooseBySize(
   code.when(l.lt(x, f64(limit)), write, () => chooseBySize(code, x, others, beyond));
 }
 
-/** An unevaluated sum of two numbers; the second is below the last digit of the first. */
+/** An unevaluated sum of two numbers; the second is below the last bit of the first. */
 export interface Pair {
   readonly high: Expr;
   readonly low: Expr;
@@ -89,7 +89,7 @@ export function timesExp(code: Code, c: Expr, { high, low }: Pair): Expr {
   return l.mul(l.mul(value, power(half)), power(b.sub(whole, half)));
 }
 
-/** 2/5, 2/7, …: what log m has after its first two terms, in s². */
+/** 2/5, 2/7, …: the coefficients of log m after its first two terms, in s². */
 const LOG_SERIES = Array.from({ length: 10 }, (_, i) => 2 / (2 * i + 5));
 
 /** log x of a positive normal number, in two parts. */
@@ -97,7 +97,7 @@ export function logPair(code: Code, x: Expr, shift: Expr): Pair {
   const whole = code.let(b.shr(b.sub(b.of(x), b.constant(0x3fe6a09e667f3bcdn)), 52));
   const m = code.let(b.toFloat(b.sub(b.of(x), b.shl(whole, 52))));
   const k = code.let(l.sub(apply("f64", 0xb9, whole), shift));
-  // s = f/(2 + f) in two parts: what is left of f after s(2 + f). f and 1 + m are exact.
+  // s = f/(2 + f) in two parts, the second from f − s(2 + f). f and 1 + m are exact.
   const f = code.let(l.sub(m, f64(1)));
   const d = exactSum(code, m, f64(1));
   const s = code.let(l.div(f, d.high));

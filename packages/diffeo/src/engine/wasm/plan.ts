@@ -1,10 +1,10 @@
 /**
- * A plan: which values of a graph are stored in memory, and in which loops they are computed.
+ * A plan determines which values of a graph are stored in memory, and in which loops they are
+ * computed.
  *
- * Most operations are not computed anywhere by themselves: they are part of the expression that a
- * loop stores or adds up (`kernel.ts`). A nest of loops, called a group, computes all roots of one
- * domain that may be computed together. `stages.ts` decides what is stored and when,
- * `planner.ts` makes the groups.
+ * Most operations have no loop of their own: they are part of the expression that a loop stores or
+ * sums (`kernel.ts`). A nest of loops, called a group, computes all roots of one domain that may be
+ * computed together. `stages.ts` decides what is stored and when, `planner.ts` makes the groups.
  */
 import type { Shape, Tensor } from "../../graph/index.ts";
 import { constantValue, isInput } from "../../graph/tensor.ts";
@@ -12,14 +12,14 @@ import { type Affine, type Index, isView } from "./affine.ts";
 import { isBlock } from "./blocks.ts";
 import { floatOf, isMap } from "./operations.ts";
 
-/** A stretch of memory; its address is known once all are. */
+/** A range of memory. All addresses are set together. */
 export interface Buffer {
   readonly bytes: number;
   address: number;
   /** Numbers of the first and last step that use it. */
   first: number;
   last: number;
-  /** Inputs are written, and outputs read, from outside. */
+  /** Whether it is an input or an output, which is accessed from outside. */
   kept: boolean;
 }
 
@@ -29,51 +29,51 @@ export interface Loop {
   readonly reduced: boolean;
 }
 
-/** One value that a group stores, adds up or compares. */
+/** One value that a group stores, sums or compares. */
 export interface Root {
   readonly node: Tensor;
   readonly kind: "store" | "sum" | "max" | "dot";
-  /** The factors of a dot; else one tensor. */
+  /** The factors of a dot product, otherwise one tensor. */
   readonly bodies: readonly { readonly tensor: Tensor; readonly index: Index }[];
-  /** Where the result goes, by the loops that are not reduced; a sum of all stays in a local. */
+  /** The place of the result by the loops that are not reduced; a total sum stays in a local. */
   readonly to?: { readonly buffer: Buffer; readonly at: Affine };
 }
 
-/** A nest of loops, and what is computed in it. */
+/** A nest of loops, and the values computed in it. */
 export interface Group {
   readonly stage: number;
   readonly loops: readonly Loop[];
-  /** The loop that may run on vectors; −1 is none. */
+  /** The loop that may run on vectors; −1 if none. */
   readonly vector: number;
   readonly roots: Root[];
-  /** Buffers that are 0 where no root writes. */
+  /** Buffers that are set to 0 first, because roots do not write all of them. */
   readonly cleared: Buffer[];
 }
 
-/** A node that is computed by a routine of its own. */
+/** A node that is computed by a separate routine. */
 export interface Block {
   readonly stage: number;
   readonly node: Tensor;
 }
 
-/** The steps that compute a graph, in order, and where their results are. */
+/** The steps that compute a graph, in order, and the places of their results. */
 export interface Plan {
   readonly steps: readonly (Group | Block)[];
-  /** Where a value is stored, and from which stage on it may be read there. */
+  /** The buffer of a value, and the stage from which it may be read. */
   readonly stored: ReadonlyMap<Tensor, { readonly buffer: Buffer; readonly stage: number }>;
-  /** Sums of all: values of one number that are kept in locals. */
+  /** Total sums: single numbers that are stored in locals. */
   readonly registers: ReadonlySet<Tensor>;
   readonly buffers: readonly Buffer[];
 }
 
-/** Whether a node sums or takes the largest of an axis. */
+/** Whether a node is a sum or a maximum over axes. */
 export const isReduction = (t: Tensor): boolean => t.op.name === "sum" || t.op.name === "max";
 /** Whether a node is a product of matrices. */
 export const isProduct = (t: Tensor): boolean => t.op.name === "matmul";
-/** Whether a node writes its inputs side by side. */
+/** Whether a node concatenates its inputs. */
 export const isJoin = (t: Tensor): boolean => t.op.name === "concat" || t.op.name === "pad";
 
-/** Whether a value is given: an input or a constant. */
+/** Whether a value is an input or a constant. */
 export const isLeaf = (t: Tensor): boolean => isInput(t) || constantValue(t) !== undefined;
 
 /** Whether this engine computes a node. */
@@ -86,5 +86,5 @@ export const isSupported = (t: Tensor): boolean =>
   isJoin(t) ||
   isBlock(t);
 
-/** Shapes with the same loops have the same name. */
+/** The name of a shape's loops: equal for shapes with the same loops. */
 export const domainOf = (shape: Shape): string => shape.filter((d) => d !== 1).join("×");

@@ -1,6 +1,5 @@
 /**
- * Makes the plan of a graph (`plan.ts`): its values as roots of groups, by their stages
- * (`stages.ts`).
+ * Makes the plan of a graph (`plan.ts`): assigns values to groups as roots, by stage (`stages.ts`).
  */
 import { type Shape, sizeOf, type Tensor, topological } from "../../graph/index.ts";
 import { stridesOf } from "../../graph/ndarray.ts";
@@ -48,7 +47,7 @@ class Planner {
   }
 
   plan(): Plan {
-    // Loops with sums come first: what is only stored goes along with them.
+    // Loops with sums come first, so that values that are only stored can join them.
     const sums = (t: Tensor): boolean => isReduction(t) || isProduct(t);
     for (const node of this.#order) if (sums(node)) this.#place(node);
     for (const node of this.#order) if (!sums(node)) this.#place(node);
@@ -109,7 +108,9 @@ class Planner {
     return this.#order.some((n) => isBlock(n) && n.inputs.some((x) => unreshaped(x) === t));
   }
 
-  /** Adds a root to the group of its loops, whose sizes are those of `shape` that are not 1. */
+  /**
+   * Adds a root to the group of its loops, which are the axes of `shape` with sizes other than 1.
+   */
   #add(shape: Shape, stage: number, of: Tensor, root: Root, cleared?: Buffer): void {
     const sizes = shape.filter((d) => d !== 1);
     const loops = sizes.map((size) => ({ size, reduced: false }));
@@ -127,7 +128,7 @@ class Planner {
     const sizes = `${stage} ${of.dtype} ${loops.map((l) => l.size)}`;
     const flags = loops.map((l) => (l.reduced ? 1 : 0)).join("");
     const plain = root.kind === "store";
-    // What is only stored goes along with any loops over the same domain.
+    // A value that is only stored joins any loops over the same domain.
     const some = plain ? [...this.#groups].find(([key]) => key.startsWith(`${sizes} `)) : undefined;
     const key = some?.[0] ?? `${sizes} ${flags} ${vector} ${root.kind === "dot" ? "dot" : ""}`;
     const group = this.#groups.get(key) ?? { stage, loops, vector, roots: [], cleared: [] };
@@ -136,7 +137,7 @@ class Planner {
     this.#groups.set(key, group);
   }
 
-  /** Every part is stored at its place in the whole. */
+  /** Every part is stored at its place in the result. */
   #join(node: Tensor): void {
     const buffer = this.#buffer(node);
     const strides = stridesOf(node.shape);
@@ -226,7 +227,9 @@ class Planner {
   }
 }
 
-/** How far apart in memory neighbours of a loop are; nothing where the tensor is not in memory. */
+/**
+ * The distance in memory between neighbours of a loop; undefined if the tensor is not in memory.
+ */
 function stepOf(
   tensor: Tensor,
   index: Index,
@@ -244,7 +247,7 @@ function stepOf(
   return flatten(at, stridesOf(t.shape), sizes.length).coef[loop];
 }
 
-/** The loops over a shape, its axes by these loops, and the place of each entry. */
+/** The loops over a shape, the indices of its axes by these loops, and the flat index. */
 function rowMajor(shape: Shape): { index: Index; flat: Affine } {
   const count = shape.filter((d) => d !== 1).length;
   let next = 0;

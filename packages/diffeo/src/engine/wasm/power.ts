@@ -2,7 +2,7 @@
 import { apply, type Code, type Expr, f64, i32, i64, int, long, select } from "./code.ts";
 import { l, logPair, product, timesExp } from "./pair.ts";
 
-/** xʸ as ECMAScript has it: NaN for 1^{±∞} and x^NaN, 1 for x⁰. */
+/** xʸ as in ECMAScript: NaN for 1^{±∞} and x^NaN, 1 for x⁰. */
 export function pow(code: Code, givenX: Expr, givenY: Expr): Expr {
   const [x, y] = [code.let(givenX), code.let(givenY)];
   const out = code.local("f64");
@@ -10,7 +10,7 @@ export function pow(code: Code, givenX: Expr, givenY: Expr): Expr {
   const finite = (v: Expr): Expr => l.lt(l.abs(v), f64(Number.POSITIVE_INFINITY));
   const whole = code.let(l.eq(l.trunc(y), y));
   const halfOf = code.let(l.mul(y, f64(0.5)));
-  // Beyond 2⁵³ all are even, and their halves are integers.
+  // Beyond 2⁵³ all numbers are even, and their halves are integers.
   const odd = code.let(int.and(whole, int.eqz(l.eq(l.trunc(halfOf), halfOf))));
   const negative = code.let(long.lt(apply("i64", 0xbd, x), i64(0)));
   const ordinary = int.and(int.and(finite(x), finite(y)), l.lt(f64(0), a));
@@ -24,7 +24,7 @@ export function pow(code: Code, givenX: Expr, givenY: Expr): Expr {
           const tiny = code.let(l.lt(a, f64(2 ** -1022)));
           const normal = code.let(select(tiny, l.mul(a, f64(2 ** 54)), a));
           const log = logPair(code, normal, code.let(select(tiny, f64(54), f64(0))));
-          // So far out that only 0, 1 or ∞ is near: held where no product overflows.
+          // The exponent is clamped where the result is 0, 1 or ∞ and no product overflows.
           const by = code.let(l.min(l.max(y, f64(-(2 ** 66))), f64(2 ** 66)));
           const main = product(code, by, log.high);
           const rest = code.let(l.add(main.low, l.mul(by, log.low)));
@@ -46,7 +46,7 @@ export function pow(code: Code, givenX: Expr, givenY: Expr): Expr {
   return out;
 }
 
-/** Where x or y is infinite or NaN, or x is 0; y is not 0. */
+/** The cases in which x or y is infinite or NaN, or x is 0; y is not 0. */
 function extremePower(
   code: Code,
   { x, y, a, odd, negative }: Readonly<Record<"x" | "y" | "a" | "odd" | "negative", Expr>>,

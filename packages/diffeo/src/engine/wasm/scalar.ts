@@ -4,7 +4,7 @@
  *   a vector              two i64, the lower half first, in locals and on the stack
  *   an instruction on it  the same arithmetic, one lane at a time (`vector-rules.ts`)
  *
- * Instructions on anything else stay as they are.
+ * Other instructions are unchanged.
  */
 import { internal } from "../../graph/error.ts";
 import { type Expr, long, select } from "./code.ts";
@@ -23,13 +23,13 @@ import {
   word,
 } from "./vector-rules.ts";
 
-/** (func (result v128) i32.const 0, i8x16.splat): what a host without vectors refuses. */
+/** (func (result v128) i32.const 0, i8x16.splat): a host without SIMD refuses it. */
 const PROBE = Uint8Array.of(
   ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 5, 1, 0x60, 0, 1, 0x7b, 3, 2, 1, 0],
   ...[10, 8, 1, 6, 0, 0x41, 0, 0xfd, 0x0f, 0x0b],
 );
 
-/** Whether this host has vectors of 128 bits. */
+/** Whether this host has 128-bit SIMD. */
 export const hasVectors = (): boolean => WebAssembly.validate(PROBE);
 
 /** Reads the numbers in a function's bytes. */
@@ -70,7 +70,7 @@ const V128 = 0x7b;
 const get = (index: number): number[] => [0x20, ...unsigned(index)];
 const set = (index: number): number[] => [0x21, ...unsigned(index)];
 
-/** Locals that an instruction's operands are held in. */
+/** The types of locals for the operands of an instruction. */
 const SCRATCH: readonly ValueType[] = [
   ...(["i64", "i64", "i64", "i64", "i64", "i64"] as const),
   ...(["i32", "i64", "f32", "f64"] as const),
@@ -80,7 +80,7 @@ class Rewriter {
   readonly #body: FunctionBody;
   readonly #code: number[] = [];
   readonly #types: readonly ValueType[];
-  /** Where each local is among the new ones; a vector takes two. */
+  /** The new index of each local; a vector takes two. */
   readonly #places: readonly number[];
   readonly #scratch: number;
 
@@ -114,7 +114,7 @@ class Rewriter {
     for (const b of bytes) this.#code.push(b);
   }
 
-  /** The local that holds a number, or half h of operand k. */
+  /** The local of a number, or of half h of operand k. */
   #held(type: Kind, k = 0, h = 0): number {
     if (type === "v128") return this.#scratch + 2 * k + h;
     return this.#scratch + 6 + ["i32", "i64", "f32", "f64"].indexOf(type);
@@ -149,7 +149,7 @@ class Rewriter {
     }
   }
 
-  /** Of vectors: half by half. */
+  /** Writes an operation on vectors, half by half. */
   #select(reader: Reader): void {
     const [count, type] = reader.bytes(2);
     if (type !== V128) {
@@ -160,7 +160,7 @@ class Rewriter {
     this.#give([0, 1].map((k) => select(p as Expr, half(a, k), half(b, k))) as unknown as Halves);
   }
 
-  /** The operands that are on the stack, in locals. */
+  /** Moves the operands from the stack to locals. */
   #take(kinds: readonly Kind[]): Operand[] {
     let vector = 0;
     const operands = kinds.map((type): Operand => {
@@ -197,7 +197,7 @@ class Rewriter {
     this.#give(rule.gives(this.#take(rule.takes), immediates));
   }
 
-  /** Loads and stores: of all, of one number for all lanes, of one lane. */
+  /** Loads and stores of a vector, of one number for all lanes, and of one lane. */
   #memory(opcode: number, reader: Reader): void {
     const align = reader.unsigned();
     const offset = reader.unsigned();
@@ -241,5 +241,5 @@ const littleEndian = (bytes: readonly number[]): bigint =>
     bytes.reduceRight((n, b) => (n << 8n) | BigInt(b), 0n),
   );
 
-/** The function with the same results and no vector. */
+/** The function with the same results, without vectors. */
 export const withoutVectors = (body: FunctionBody): FunctionBody => new Rewriter(body).rewrite();

@@ -1,7 +1,7 @@
 /**
- * Where the code of a group is being written: the loops that are open, whether they run on vectors,
- * and the values that each open block has computed. The code of an open loop is kept apart until it
- * ends (`Code.at`), so that a value is computed outside of the loops it does not need, once.
+ * The state of writing a group: the open loops, whether they run on vectors, and the values that
+ * each open block has computed. The code of an open loop is collected separately until it ends
+ * (`Code.at`), so that a value is computed once, outside of the loops that it does not need.
  */
 import type { DType, Tensor } from "../../graph/index.ts";
 import type { Affine, Index } from "./affine.ts";
@@ -11,21 +11,21 @@ import type { Module } from "./module.ts";
 import { floatOf } from "./operations.ts";
 import type { Buffer, Group, Plan } from "./plan.ts";
 
-/** An expression, and how many numbers are in it. */
+/** An expression, and the number of its lanes. */
 export interface Value {
   readonly e: Expr;
   readonly width: number;
 }
 
-/** A loop that is open: its counter, or its number where it is written out. */
+/** An open loop: its counter, or the number of the round if it is unrolled. */
 export interface Open {
   readonly counter: Local | number;
-  /** The block its body is. */
+  /** The level of the block of its body. */
   readonly level: number;
-  /** Whether the counter stands for as many neighbours as a vector has lanes. */
+  /** Whether the counter stands for the neighbours in one vector. */
   readonly many: boolean;
 }
-/** A place in memory, where the counters of loops that are written out are numbers. */
+/** A place in memory, with counters of unrolled loops as numbers. */
 export interface Place {
   readonly base: number;
   readonly coef: readonly number[];
@@ -35,12 +35,12 @@ export class Scope {
   readonly module: Module;
   readonly code: Code;
   readonly plan: Plan;
-  /** Number and stage of the step whose code is being written. */
+  /** Number and stage of the step that is being written. */
   step = 0;
   stage = 0;
-  /** Values by block, from the function's own inwards. */
+  /** Values by block, from that of the function inwards. */
   readonly memo: Map<string, Value>[] = [new Map()];
-  /** Sums of all, in the locals that keep them. */
+  /** The locals of total sums. */
   readonly registers = new Map<Tensor, Local>();
   open: (Open | undefined)[] = [];
   sizes: readonly number[] = [];
@@ -61,7 +61,7 @@ export class Scope {
     this.lanes = own && vector >= 0 && loops[vector].size >= own.width ? own : undefined;
   }
 
-  /** The address of a buffer, which is in use in this step. */
+  /** The address of a buffer; marks it as used in this step. */
   use(buffer: Buffer): number {
     buffer.first = Math.min(buffer.first, this.step);
     buffer.last = Math.max(buffer.last, this.step);
@@ -74,7 +74,7 @@ export class Scope {
     return place !== undefined && place.stage < this.stage;
   }
 
-  /** A block with values of its own. */
+  /** Opens a block with separate values. */
   block(f: () => void, open: readonly number[] = [0x02, 0x40]): void {
     this.code.block(open, () => {
       this.memo.push(new Map());
@@ -83,17 +83,17 @@ export class Scope {
     });
   }
 
-  /** Whether the vector's loop is open on vectors. */
+  /** Whether the vector loop currently runs on vectors. */
   get many(): boolean {
     return this.lanes !== undefined && this.open[this.#vector]?.many === true;
   }
 
-  /** The coefficient of the vector's loop in an index. */
+  /** The coefficient of the vector loop in an index. */
   alongVector({ coef }: Affine): number {
     return coef[this.#vector];
   }
 
-  /** Arithmetic on values of a type and width; none on integers. */
+  /** Arithmetic on values of a type and width; undefined for integers. */
   lanesOf(dtype: DType, width: number): Lanes | undefined {
     const float = floatOf(dtype);
     if (width > 1) return this.lanes;
@@ -107,7 +107,7 @@ export class Scope {
     return dtype === "bool" ? l.splatMask(e) : l.splat(e);
   }
 
-  /** An index in which counters that are numbers are part of the base. */
+  /** An index with the counters of unrolled loops added to the base. */
   placed({ base, coef }: Affine): Place {
     let total = base;
     const rest = coef.map((c, l) => {
@@ -129,7 +129,7 @@ export class Scope {
     return level;
   }
 
-  /** Whether the lanes of a vector stand at different places of an index. */
+  /** Whether the lanes of a vector have different indices. */
   isMany(index: Index): boolean {
     return this.many && index.some((a) => this.alongVector(a) !== 0);
   }

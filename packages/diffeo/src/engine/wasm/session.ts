@@ -1,6 +1,6 @@
 /**
- * Sessions of the compiler: a trace as one WebAssembly module, which is given its inputs in its
- * memory and leaves its outputs there.
+ * Sessions of the compiler: a trace as one WebAssembly module, which reads its inputs from its
+ * memory and writes its outputs there.
  */
 import {
   fail,
@@ -34,29 +34,28 @@ interface Compiled {
 const bytesOf = ({ data }: NdArray): Uint8Array =>
   new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 
-/** What functions written around a graph's own need to know. */
+/** Information for functions that are added around the function of a graph. */
 export interface Around {
   readonly module: Module;
   /** The index of the graph's function, which takes and returns nothing. */
   readonly call: number;
   readonly inputs: readonly (number | undefined)[];
   readonly outputs: readonly number[];
-  /** The first address that is free. */
+  /** The first free address. */
   readonly end: number;
 }
 
-/**
- * Multiplications of matrix products beyond which ONNX Runtime is faster whatever else there is.
- */
+/** The number of multiplications in matrix products above which ONNX Runtime is always faster. */
 const MOST_PRODUCTS = 2 ** 26;
 
 const productsOf = (t: Tensor): number =>
   t.op.name === "matmul" ? sizeOf(t.shape) * (t.inputs[0].shape.at(-1) as number) : 0;
 
 /**
- * The outputs of a trace in the compiler's own primitives; undefined where it lacks an operation.
+ * The outputs of a trace in the primitives of the compiler; undefined if it lacks an operation.
  *
- * @param mostNodes where the graph has more, or is large in other ways, undefined as well
+ * @param mostNodes the result is also undefined if the graph has more nodes, or is large in other
+ * ways
  */
 export function lowered(
   { outputs }: Pick<Trace<unknown>, "outputs">,
@@ -74,10 +73,10 @@ export function lowered(
 }
 
 /**
- * The module of a trace; undefined where the graph has an operation that the compiler lacks.
+ * The module of a trace; undefined if the compiler lacks an operation of the graph.
  *
- * @param extend writes more functions and returns the end of the memory they need; undefined where
- *   they cannot be written
+ * @param extend writes more functions and returns the end of the memory they need; undefined if
+ * they cannot be written
  */
 export function compileTrace(
   traced: Trace<unknown>,
@@ -87,7 +86,8 @@ export function compileTrace(
   if (!tensors) return undefined;
   const { inputs } = traced;
   const plan = planOf(tensors);
-  // First for the times at which buffers are used, then with the addresses that follow from these.
+  // The first pass finds the steps in which buffers are used, the second writes with the resulting
+  // addresses.
   let result: Compiled | undefined;
   for (const last of [false, true]) {
     const module = new Module();
@@ -122,7 +122,7 @@ export function compileTrace(
 const viewOf = (memory: WebAssembly.Memory, like: TypedArray, address: number, length: number) =>
   new (like.constructor as Float64ArrayConstructor)(memory.buffer, address, length);
 
-/** Raises what a run met that only the numbers of a call forbid. */
+/** Raises the error of a run that depends on the numbers of a call. */
 export function refuseFault(faults: Module["faults"], memory: WebAssembly.Memory): void {
   if (!faults) return;
   const fault = new Int32Array(memory.buffer, faults.address, 1);
@@ -137,7 +137,7 @@ export function refuseFault(faults: Module["faults"], memory: WebAssembly.Memory
   );
 }
 
-/** Opens a trace; undefined where it has an operation that the compiler lacks. */
+/** Opens a session of a trace; undefined if the compiler lacks an operation of it. */
 export async function wasmSession(
   traced: Trace<unknown>,
   outputs: readonly Tensor[] | undefined = lowered(traced),

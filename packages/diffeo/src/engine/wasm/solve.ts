@@ -1,6 +1,6 @@
 /**
- * Small dense systems, one matrix after another, by the rules of the reference evaluator:
- * Gauss–Jordan elimination with the largest pivot, and Cholesky's factor row by row.
+ * Small dense systems, matrix by matrix, with the algorithms of the reference evaluator:
+ * Gauss–Jordan elimination with the largest pivot, and the Cholesky factor row by row.
  */
 import { type Code, type Expr, i32, int, type Local } from "./code.ts";
 import { type Lanes, lanes } from "./lanes.ts";
@@ -8,7 +8,7 @@ import type { Module } from "./module.ts";
 import { elements, floatOf } from "./operations.ts";
 import { count, Stored } from "./stored.ts";
 
-/** Room for a copy of one matrix. */
+/** Memory for a copy of one matrix. */
 function copyOf(module: Module, code: Code, { dtype }: Stored, n: number): Stored {
   const bytes = n * n * elements[dtype].bytes;
   return new Stored(
@@ -24,7 +24,7 @@ const lanesOf = ({ dtype }: Stored): Lanes => lanes[floatOf(dtype) ?? "f64"].one
 const between = (code: Code, from: Expr, n: number, f: (i: Local) => void): void =>
   code.loop(from, i32(n), 1, f);
 
-/** The row from c on whose entry of column c is the largest. */
+/** The row from c on with the largest entry in column c. */
 function pivotRow(code: Code, l: Lanes, a: Stored, n: number, c: Local): Local {
   const p = code.local("i32");
   const most = code.local(l.type);
@@ -54,13 +54,13 @@ function load(code: Code, from: Stored, at: Expr, to: Stored, n: number): void {
   count(code, n * n, (i) => to.set(i, from.get(int.add(at, i))));
 }
 
-/** The place of an entry in a matrix of n columns. */
+/** The position of an entry in a matrix of n columns. */
 const cellOf =
   (n: number) =>
   (r: Expr, j: Expr): Expr =>
     int.add(int.mul(r, i32(n)), j);
 
-/** Matrices of n × n numbers, one after the other, and where the result is stored. */
+/** Consecutive n × n matrices, and the place of the result. */
 export interface System {
   readonly code: Code;
   readonly module: Module;

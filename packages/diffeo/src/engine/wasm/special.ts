@@ -5,8 +5,9 @@
  *   erfc x = e^{−x²} E(x),  E(x) = erfc x · e^{x²}: polynomials in x − middle on four intervals,
  *            and x E(x) one in 1/x² on two
  *
- * The exponent is a sum of two numbers with next to no rounding error (`pair.ts`). The polynomials
- * are Chebyshev fits whose errors are below 2⁻⁵⁷; their largest coefficient is added last.
+ * The exponent is a sum of two numbers with a negligible rounding error (`pair.ts`). The
+ * polynomials are Chebyshev fits whose errors are below 2⁻⁵⁷; their largest coefficient is added
+ * last.
  */
 import { apply, type Code, type Expr, f64, select } from "./code.ts";
 import { horner } from "./exponential.ts";
@@ -115,7 +116,7 @@ export function erf(code: Code, given: Expr): Expr {
       code.when(
         l.lt(a, f64(6)),
         () => code.set(out, apply("f64", 0xa6, l.sub(f64(1), erfcTail(code, a)), x)),
-        // 1 and −1; NaN is itself.
+        // 1 and −1; NaN is unchanged.
         () => code.set(out, select(l.eq(x, x), apply("f64", 0xa6, f64(1), x), x)),
       ),
   );

@@ -1,5 +1,5 @@
 /**
- * The stages of a plan: when each value of a graph is computed, and whether it is stored.
+ * The stages of a plan determine when each value of a graph is computed, and whether it is stored.
  *
  *   forwards   the stage of every value: one more than that of the reductions, products and blocks
  *              that it needs, because these end a loop. A value that a later operation would
@@ -13,12 +13,12 @@ import { isBlock } from "./blocks.ts";
 import { costOf, isMap } from "./operations.ts";
 import { domainOf, isJoin, isLeaf, isProduct, isReduction } from "./plan.ts";
 
-/** Of two operations, one is repeated rather than stored. */
+/** The cost, in operations, below which a value is recomputed rather than stored. */
 const CHEAP = 2;
 
 /**
- * Operations on top of each other of which one is stored: the kernel writes an expression from its
- * end to its beginnings, one call of a function within the other.
+ * The depth of nested operations above which a value is stored: the kernel writes an expression
+ * recursively from its end.
  */
 const DEEP = 200;
 
@@ -27,9 +27,9 @@ export interface Fact {
   /** The stage of the group that computes it, and from which it can be read. */
   run: number;
   ready: number;
-  /** What one number takes, where it is computed in place. */
+  /** The cost of one number, if it is computed in place. */
   cost: number;
-  /** Operations on top of each other in its expression. */
+  /** The depth of nested operations in its expression. */
   depth: number;
   stored: boolean;
 }
@@ -40,7 +40,7 @@ export class Stages {
   readonly #facts = new Map<Tensor, Fact>();
   readonly #uses = new Map<Tensor, number>();
 
-  /** `order` has every value after those that it needs. */
+  /** `order` lists every value after those that it needs. */
   constructor(order: readonly Tensor[], outputs: ReadonlySet<Tensor>) {
     this.#order = order;
     this.#outputs = outputs;
@@ -60,7 +60,7 @@ export class Stages {
     return isMap(t) || isView(t);
   }
 
-  /** Keeps a value in memory: what needs it comes a stage later. */
+  /** Stores a value in memory: values that need it are computed a stage later. */
   #store(t: Tensor): number {
     const fact = this.of(t);
     if (!this.#inline(t)) return fact.ready;
@@ -95,7 +95,7 @@ export class Stages {
     return { run, ready: run, cost, depth, stored: false };
   }
 
-  /** The stage from which `node` can be computed, as far as its operand x is concerned. */
+  /** The stage from which the operand x allows `node` to be computed. */
   #needed(node: Tensor, x: Tensor, i: number): number {
     const fact = this.of(x);
     if (!this.#inline(x)) return fact.ready;
@@ -114,13 +114,16 @@ export class Stages {
     return repeated || elsewhere ? this.#store(x) : fact.ready;
   }
 
-  /** Whether both have the same loops. */
+  /** Whether two tensors have the same loops. */
   #aligned(node: Tensor, x: Tensor): boolean {
     if (isView(node) && node.op.name !== "reshape") return false;
     return domainOf(node.shape) === domainOf(x.shape);
   }
 
-  /** Which groups compute each value in place; more than one, and it is stored where that pays. */
+  /**
+   * Finds the groups that compute each value in place; a value of several groups is stored if that
+   * is cheaper.
+   */
   #backward(): void {
     const users = new Map<Tensor, Set<string>>();
     const use = (t: Tensor, names: Iterable<string>): void => {
@@ -148,9 +151,7 @@ export class Stages {
   }
 }
 
-/**
- * Whether what repeats x repeats it along inner axes alone: then it is computed outside of these.
- */
+/** Whether x is only repeated along inner axes, so that it is computed outside of these. */
 function outerOnly(x: Shape, to: Shape): boolean {
   const lead = to.length - x.length;
   let repeats = false;

@@ -1,4 +1,4 @@
-/** Arrays in memory, as loops that are written out by hand read and write them. */
+/** Arrays in memory, as handwritten loops read and write them. */
 import { type DType, type Shape, sizeOf, type Tensor } from "../../graph/index.ts";
 import { type Code, type Expr, i32, int, type Local, long, select } from "./code.ts";
 import { elements, loadOne, storeOne } from "./operations.ts";
@@ -39,7 +39,10 @@ export class Stored {
     this.#code.run([0xfc, 0x0b, 0], i32(this.#address), i32(0), i32(bytes));
   }
 
-  /** An index as a 32-bit number, counted from the start; one out of range is as large as none. */
+  /**
+   * An index as a 32-bit number counted from the start; one out of range is beyond every size as an
+   * unsigned number.
+   */
   index(at: Expr, size: number): Expr {
     const value = this.get(at);
     const narrow = this.dtype === "int64" ? long.wrap(value) : value;

@@ -81,7 +81,7 @@ function reduceNear(code: Code, l: Lanes, x: Expr): Reduced {
   return { r, t, quadrant: code.let(b.sub(b.of(shifted), b.constant(SHIFTER_BITS))) };
 }
 
-/** sin for `turn` 0, cos for 1, where r, t and the quadrant are known. */
+/** sin for `turn` 0, cos for 1, given r, t and the quadrant. */
 function ofReduced(code: Code, l: Lanes, { r, t, quadrant }: Reduced, turn: bigint): Expr {
   const b = bitsOf(l);
   const n = code.let(b.add(quadrant, b.constant(turn)));
@@ -96,7 +96,7 @@ function ofReduced(code: Code, l: Lanes, { r, t, quadrant }: Reduced, turn: bigi
   return b.toFloat(flipped);
 }
 
-/** Digits of π to 2^−bits, by Machin's formula: π/4 = 4 arctan(1/5) − arctan(1/239). */
+/** The digits of π to 2^−bits by Machin's formula: π/4 = 4 arctan(1/5) − arctan(1/239). */
 function piBits(bits: bigint): bigint {
   const one = 1n << (bits + 32n);
   const arctan = (n: bigint): bigint => {
@@ -161,7 +161,7 @@ function timesDigits(code: Code, m: Expr, digits: readonly Expr[]): readonly Exp
   return [0, 2, 4].map((i) => code.let(long.or(columns[i], long.shl(columns[i + 1], i64(32)))));
 }
 
-/** |fraction| of a turn as (s + e)·2^{−zeros}, s and e float64, and whether it is negative. */
+/** The |fraction| of a turn as (s + e)·2^{−zeros}, s and e float64, and whether it is negative. */
 interface Fraction {
   readonly s: Expr;
   readonly e: Expr;

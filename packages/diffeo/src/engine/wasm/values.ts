@@ -1,6 +1,6 @@
 /**
- * The values of a group's loops: read from memory, or computed in the outermost open block that has
- * all their counters, once.
+ * The values in the loops of a group: read from memory, or computed once, in the outermost open
+ * block that has all their counters.
  */
 import { internal } from "../../graph/error.ts";
 import type { DType, Tensor } from "../../graph/index.ts";
@@ -21,7 +21,7 @@ import { elements, isMap, literal, loadMany, loadOne, operation } from "./operat
 import type { Buffer } from "./plan.ts";
 import type { Open, Place, Scope, Value } from "./scope.ts";
 
-/** An address in two parts: what changes within the loops, and an offset. */
+/** An address in two parts: one that changes within the loops, and an offset. */
 export interface Address {
   readonly address: Expr;
   readonly offset: number;
@@ -29,22 +29,25 @@ export interface Address {
   readonly backwards: boolean;
 }
 /**
- * An address some bytes further on. An offset of an instruction may not be negative, so where the
- * address falls the bytes are added to it instead.
+ * An address some bytes further on. The offset of an instruction may not be negative, so if the
+ * address runs backwards the bytes are added to it instead.
  */
 export const moved = (
   { address, offset, backwards }: Address,
   by: number,
 ): Omit<Address, "backwards"> =>
   backwards ? { address: int.add(address, i32(by)), offset } : { address, offset: offset + by };
-/** The type that an operation computes in: of the branches of a choice, else of its operands. */
+/**
+ * The type in which an operation computes: that of the branches of `where`, otherwise of its
+ * operands.
+ */
 function operandType(t: Tensor): DType {
   if (t.op.name === "where") return t.dtype;
   if (t.op.name === "cast") return t.inputs[0].dtype === "bool" ? t.dtype : t.inputs[0].dtype;
   return t.inputs[0].dtype;
 }
 
-/** The values that a scope's blocks have. */
+/** The values of the blocks of a scope. */
 export class Values {
   readonly #scope: Scope;
   readonly #ids = new Map<Tensor, number>();
@@ -53,7 +56,7 @@ export class Values {
     this.#scope = scope;
   }
 
-  /** The value of a tensor at an index, computed once in the block that it needs. */
+  /** The value of a tensor at an index, computed once in its block. */
   at(t: Tensor, index: Index): Value {
     const uniform = uniformValue(t);
     if (uniform !== undefined)
@@ -68,18 +71,18 @@ export class Values {
     return this.#once(t, index, (level, many) => this.#compute(t, index, level, many));
   }
 
-  /** What is stored, read in another shape: at one index for all axes. */
+  /** Reads a stored value in another shape, by one index for all axes. */
   #reshaped(t: Tensor, index: Index): Value {
     const flat = flatten(index, stridesOf(t.shape), this.#scope.sizes.length);
     const base = unreshaped(t);
     return this.#once(base, [flat], (level, many) => this.#load(base, flat, level, many));
   }
 
-  /** A value from the block that it needs, where it is computed if it was not yet. */
+  /** A value from its block, where it is computed at the first request. */
   #once(t: Tensor, index: Index, make: (level: number, many: boolean) => Value): Value {
     const many = this.#scope.isMany(index);
     const places = index.map((a) => this.#scope.placed(a));
-    // A counter that is written out is in the base, and how lanes move is not.
+    // The base contains the counters of unrolled loops, but not the step of the lanes.
     const moves = many ? index.map((a) => this.#scope.alongVector(a)).join() : "";
     const key = `${this.#id(t)} ${places.map((p) => `${p.base},${p.coef}`).join(";")} ${moves}`;
     const level = this.#scope.levelOf(index);
@@ -130,7 +133,7 @@ export class Values {
       const l = this.#scope.lanes as Lanes;
       const step = this.#scope.alongVector(flat);
       if (step === 1) return { e: code.let(loadMany(address, offset)), width: l.width };
-      // Neighbours that lie apart, one by one.
+      // Neighbours that are not adjacent are loaded one by one.
       const splat = simd(l.float === "f64" ? 0x0a : 0x09);
       let out = code.let(apply("v128", memory(splat, offset), address));
       for (let k = 1; k < l.width; k++) {
@@ -142,7 +145,7 @@ export class Values {
     });
   }
 
-  /** The address at a place; parts of it are computed in the blocks they need. */
+  /** The address of a place; parts of it are computed in their blocks. */
   addressOf({ base, coef }: Place, bytes: number, start: number): Address {
     const code = this.#scope.code;
     const backwards = coef.some((c) => c < 0);

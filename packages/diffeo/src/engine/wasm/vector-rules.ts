@@ -1,5 +1,5 @@
 /**
- * Instructions on a vector as arithmetic on its halves, two 64-bit integers, a lane at a time
+ * Vector instructions as arithmetic on the halves of a vector, two 64-bit integers, lane by lane
  * (`scalar.ts`). Sums keep as many accumulators as a vector has lanes, so results have the bits of
  * the vector form.
  */
@@ -17,7 +17,7 @@ export type Kind = ValueType;
 
 interface Rule {
   readonly takes: readonly Kind[];
-  /** Operands may be read any number of times. */
+  /** Operands may be read repeatedly. */
   readonly gives: (operands: readonly Operand[], immediates: readonly number[]) => Operand;
 }
 
@@ -37,7 +37,7 @@ const allOrNone = (condition: Expr): Expr => int.sub(i32(0), condition);
 const vectors = (n: number): Kind[] => new Array<Kind>(n).fill("v128");
 type Lanewise = (...x: readonly Expr[]) => Expr;
 
-/** The same on both halves. */
+/** Applies the same to both halves. */
 const onHalves = (n: number, f: Lanewise): Rule => ({
   takes: vectors(n),
   gives: (given) => {
@@ -53,7 +53,7 @@ const onWords = (n: number, f: Lanewise): Rule =>
   });
 const onF32 = (n: number, f: Lanewise): Rule => onWords(n, (...x) => ofF32(f(...x.map(toF32))));
 
-/** Instructions on floats, which `Lanes` has one at a time: opcodes of f64×2 and of f32×4. */
+/** Float instructions by the scalar form of `Lanes`: opcodes of f64×2 and of f32×4. */
 function floatRules(): [number, Rule][] {
   const [wide, narrow] = [lanes.f64.one, lanes.f32.one];
   const rows = [
@@ -87,19 +87,19 @@ function floatRules(): [number, Rule][] {
   ];
 }
 
-/** A vector whose lanes are all one number. */
+/** A vector with all lanes equal to one number. */
 const splat = (type: Kind, half: (x: Expr) => Expr): Rule => ({
   takes: [type],
   gives: ([x]) => [half(x as Expr), half(x as Expr)],
 });
-/** Half a vector whose two 32-bit lanes are one number. */
+/** Half a vector with both 32-bit lanes equal to one number. */
 export const twice = (x: Expr): Expr => ofWords([x, x]);
 
 /** Half k of a vector. */
 export const half = (x: Operand, k: number): Expr => (x as Halves)[k];
 /** Lane k of the four of 32 bits. */
 export const word = (x: Operand, k: number): Expr => wordsOf(half(x, k >> 1))[k & 1];
-/** A vector with another lane of the four. */
+/** A vector with one of its four lanes replaced. */
 export function withWord(x: Operand, k: number, value: Expr): Halves {
   const halves = [half(x, 0), half(x, 1)] as [Expr, Expr];
   const words = [...wordsOf(halves[k >> 1])];
@@ -107,7 +107,7 @@ export function withWord(x: Operand, k: number, value: Expr): Halves {
   halves[k >> 1] = ofWords(words);
   return halves;
 }
-/** A vector with another half. */
+/** A vector with one half replaced. */
 export const withHalf = (x: Operand, k: number, value: Expr): Halves =>
   k === 0 ? [value, half(x, 1)] : [half(x, 0), value];
 
@@ -131,14 +131,14 @@ const test = (f: (x: Halves) => Expr): Rule => ({
 });
 const isNot0 = (x: Expr): Expr => int.eqz(long.eqz(x));
 
-/** Instructions by their opcode after 0xfd, without those that read or write memory. */
+/** Rules by the opcode after 0xfd, except for instructions that read or write memory. */
 export const rules: ReadonlyMap<number, Rule> = new Map<number, Rule>([
   ...floatRules(),
   [
     0x0d,
     {
       takes: ["v128", "v128"],
-      // Eight neighbouring bytes at a time: that is all that modules move.
+      // Only shuffles of eight neighbouring bytes, since modules use no others.
       gives: ([a, b], bytes) => {
         const halves = [half(a, 0), half(a, 1), half(b, 0), half(b, 1)];
         const from = [bytes[0], bytes[8]];
@@ -162,7 +162,7 @@ export const rules: ReadonlyMap<number, Rule> = new Map<number, Rule>([
   [0x4e, onHalves(2, long.and)],
   [0x50, onHalves(2, long.or)],
   [0x51, onHalves(2, long.xor)],
-  // a where the mask has ones, b elsewhere.
+  // Bits of a where the mask is 1, of b elsewhere.
   [0x52, onHalves(3, (a, b, p) => long.or(long.and(a, p), long.and(b, long.xor(p, i64(-1)))))],
   [0x53, test(([low, high]) => isNot0(long.or(low, high)))],
   [
