@@ -171,7 +171,7 @@ describe.runIf(hasServer)("a queue", () => {
       /\(test\/unknown\) failed: this worker does not know jobs of kind test\/unknown/,
       /the job is for version 7 of test\/spin, but this worker has version 1/,
       /the job is for release 9.9.9, but this worker has 0.0.0-test/,
-      /a job with digest [0-9a-f]{12}… is called 0123abcd/,
+      /a job with digest [0-9a-f]{12}… has the name 0123abcd/,
       /the description of a job has 100,\d{3} characters/,
       /parameters of test\/spin are wrong at n/,
       /the bytes ffffffffffff… are not on the server/,

@@ -234,7 +234,7 @@ describe("a model of a label and two numbers", () => {
     scores = labels.map((_, k) => all.subarray(k * test.length, (k + 1) * test.length));
   });
 
-  it("scores rows as their distribution does", () => {
+  it("gives rows the likelihood of their distribution", () => {
     const gaps = test.map((row, i) => scores[labels.indexOf(row[2])][i] - logDensity(...row));
     expect(Math.abs(mean(gaps))).toBeLessThan(0.06);
     expect(Math.sqrt(mean(gaps.map((g) => g * g)))).toBeLessThan(0.3);
