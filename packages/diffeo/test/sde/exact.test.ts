@@ -1,13 +1,17 @@
 /** SDEs whose transition is known: it follows their drift and diffusion, and so does its score. */
 import { describe, expect, it } from "vitest";
 import { rowSquares } from "../../src/bijector/coefficient.ts";
+import { affineMatrix } from "../../src/bijector/index.ts";
 import { constant, gradEach, reference, type Tensor } from "../../src/graph/index.ts";
 import {
+  applyCovariance,
   dampedLangevin,
   type ExactSde,
   exactSdes,
   jacobi,
+  push,
   reflected,
+  vp,
 } from "../../src/sde/index.ts";
 
 const numbers = (t: Tensor): Float64Array => reference([t], new Map())[0] as Float64Array;
@@ -105,4 +109,36 @@ describe.each(cases)("the transition of $name", ({ exact, x, x0, t }) => {
       expect(s).toBeCloseTo(byAutodiff[i], 8);
     });
   });
+});
+
+// So its transition is N(m y₀, σ² LLᵀ): that of dY = −½βY dt + √β L dW.
+it("has noise of covariance LLᵀ for VP through y = Lx", () => {
+  const [y, t] = [constant([[0.3, -1.2]], "float64"), constant([0.4], "float64")];
+  const correlated = push(
+    vp(),
+    affineMatrix([
+      [1, 0],
+      [0.8, 0.6],
+    ]),
+  );
+  numbers(correlated.drift(y, t)).forEach((v, i) => {
+    expect(v).toBeCloseTo(numbers(vp().drift(y, t))[i], 12);
+  });
+  const beta = 0.1 + 19.9 * 0.4;
+  const along = (e: number[]): Float64Array =>
+    numbers(applyCovariance(correlated.diffusion(y, t), constant([e], "float64"), [2]));
+  // LLᵀ = [1, .8; .8, 1]
+  for (const [e, column] of [
+    [
+      [1, 0],
+      [1, 0.8],
+    ],
+    [
+      [0, 1],
+      [0.8, 1],
+    ],
+  ])
+    along(e).forEach((v, i) => {
+      expect(v).toBeCloseTo(beta * column[i], 12);
+    });
 });
