@@ -25,7 +25,7 @@ function trackedFiles(paths: readonly string[]): readonly string[] {
   });
   return listed
     .split("\n")
-    .filter((path) => /\.(?:ts|mjs|svelte|md)$/.test(path) && !skipped.test(path));
+    .filter((path) => /\.(?:ts|mjs|js|svelte|md)$/.test(path) && !skipped.test(path));
 }
 
 /** One line per phrase found: the place, the phrase, what to write instead. */

@@ -122,7 +122,7 @@ async function likelihoodsInTime(
   return distribution.logLikelihood(rows.slice(0, most));
 }
 
-/** Relative cost of an evaluation in stages of a baseline. */
+/** Number of stages, without one for each of the three baselines. */
 const STAGES = 6;
 
 /** The rows to evaluate, shuffled, and the training rows. */
