@@ -1,7 +1,7 @@
 /**
- * The library as one file for pages without a bundler: what `diffeo/web` and the paths for programs
- * in pages export, all in one module. ONNX Runtime is not part of the file. It is fetched when the
- * first graph needs it, from where `ort-files-cdn.ts` looks.
+ * The library as one file for pages without a bundler: one module with the exports of `diffeo/web`
+ * and of the other paths that run in pages. ONNX Runtime is not part of the file. It is fetched
+ * when the first graph needs it, from the address in `ort-files-cdn.ts`.
  */
 export { permutation } from "./bijector/index.ts";
 export * from "./categorical/index.ts";

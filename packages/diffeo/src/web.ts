@@ -1,6 +1,6 @@
 /**
- * diffeo/web: all of diffeo for a page, with the settings that only a page has. The ONNX Runtime
- * for browsers is fetched when the first function is compiled.
+ * diffeo/web: the exports of `diffeo` for web pages, and the settings that only pages have. The
+ * ONNX Runtime for browsers is fetched when the first function is compiled.
  */
 
 export { configureWeb } from "./engine/web.ts";

@@ -124,20 +124,19 @@ export interface Denoiser {
 }
 
 /**
- * How a loss weights errors of the score: not at all, by the Jacobian, or by the Jacobian with a
- * bound.
+ * The weights of errors of the score in a loss: none, the Jacobian, or the Jacobian with a bound.
  */
 export const weights = ["none", "jacobian", "bounded"] as const;
 
 /**
- * Where the weight of a site begins to flatten. Weights of chess data are 2·10³ on an empty square
- * and 3·10⁴ on a piece; those of noise reach 10¹⁴.
+ * The default bound, near which the weight of a site begins to saturate. Weights of chess data are
+ * 2·10³ on an empty square and 3·10⁴ on a piece; those of noise reach 10¹⁴.
  */
 export const BOUND = 1e4;
 
 /** How the errors of sites are weighted. */
 export interface LossOptions {
-  /** Default none: the parameterisation's own loss. */
+  /** Default `none`: the plain loss of the parameterisation. */
   readonly weight?: (typeof weights)[number];
   /**
    * For `bounded`: the largest factor of a site's squared error, on average over directions.
@@ -198,7 +197,10 @@ export const denoiserMean =
       noisyAt(denoiser, x, t),
     );
 
-/** A function of (x, t): the logits of every site's classes, from a network that gives them. */
+/**
+ * The logits of the classes of every site as a function of (x, t), for a network that predicts
+ * them.
+ */
 function classLogits(
   denoiser: Denoiser,
   parameters: Parameters<Tensor>,
@@ -208,12 +210,12 @@ function classLogits(
     fail(
       "usage",
       `a network that predicts ${denoiser.parameterisation} has no class probabilities`,
-      "use its score or mean, or train one whose parameterisation is posterior",
+      'use its score or mean, or train a network with the parameterisation "posterior"',
     );
   return (x, t) => outputAt(denoiser, parameters, x, t, known);
 }
 
-/** p(k | x_t) of every site and class, from a network that gives it. */
+/** p(k | x_t) of every site and class, for a network that predicts it. */
 export const denoiserPosterior = (
   denoiser: Denoiser,
   parameters: Parameters<Tensor>,
@@ -223,8 +225,8 @@ export const denoiserPosterior = (
 };
 
 /**
- * log p(k | x_t), with the digits that a small probability would lose; given `known` too where the
- * network sees likelihoods.
+ * log p(k | x_t), accurate for small probabilities; also given `known` if the inputs of the network
+ * are likelihoods.
  */
 export const denoiserLogPosterior = (
   denoiser: Denoiser,
@@ -237,7 +239,7 @@ export const denoiserLogPosterior = (
 
 /**
  * The denoising loss of a batch: classes [batch, ...grid], times [batch], noise [batch, ...grid,
- * n]; `known`, [batch, ...grid], are sites whose class a network that sees likelihoods is shown.
+ * n]; `known` [batch, ...grid] marks sites whose classes are inputs of a network of likelihoods.
  */
 export function denoiserLoss(
   denoiser: Denoiser,
@@ -257,7 +259,7 @@ export function denoiserLoss(
     const out = outputAt(denoiser, parameters, at.x, t, given);
     return parameterisations[parameterisation].loss(out, at, { classes, x0, noise });
   }
-  // To a map of one site, the axes of the grid are only more batch.
+  // For a map of one site, the axes of the grid are batch axes.
   const loss = denoising(
     { ...sde, eventRank: 1 },
     { through: site, ...(weight === "bounded" && { bound }) },

@@ -1,6 +1,7 @@
 /**
  * diffeo/categorical: grids and sequences of classes as points on simplices, denoisers with their
- * training, sampling and completion. All of it runs in a page too. Files are in diffeo/node.
+ * training, sampling and completion. It also runs in web pages. Reading and writing of model files
+ * is in diffeo/node.
  */
 
 export { type BitsOptions, bitsPerGrid } from "./bits.ts";

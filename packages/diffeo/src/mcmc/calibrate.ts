@@ -119,7 +119,7 @@ const rowsAt = (draws: NamedDraws, from: number, count: number): Data =>
     };
   });
 
-/** One dataset alone. */
+/** A single dataset. */
 const oneOf = (draws: NamedDraws): Data =>
   mapValues(draws, ({ shape: [, , ...shape], data }) => {
     const size = shape.reduce((a, b) => a * b, 1);

@@ -159,8 +159,8 @@ function plainEss(chains: ChainDraws): number {
     t += 2;
     pair = rho(t) + rho(t + 1);
   }
-  // An even term that is still positive counts alone: without it the sum of antithetic chains would
-  // be too small.
+  // A last even term that is positive is included without its pair: otherwise the sum of antithetic
+  // chains would be too small.
   const tau = -1 + 2 * sum + (t > 0 ? Math.max(0, rho(t)) : 0);
   // A larger effective sample size of antithetic chains would be due to chance.
   return draws / Math.max(tau, 1 / Math.log10(draws));

@@ -54,7 +54,8 @@ function transitionWarnings(
   if (diverged > 0)
     warnings.push(
       `${diverged} of ${draws} transitions diverged: parts of the posterior may never be ` +
-        "visited. Use `centred: false` in hierarchies, or a larger target acceptance, such as 0.95.",
+        "visited. Use `centred: false` in hierarchies, or a larger target acceptance, such " +
+        "as 0.95.",
     );
   const deep = total(chains, ({ depth }) => depth.filter((d) => d >= maxDepth).length);
   if (deep > 0)
@@ -101,7 +102,7 @@ function drawWarnings(
         "disagree: the posterior may be improper, so that chains drift away. Give a prior, such " +
         "as normal(0, 10), or remove parameters that the data do not identify.",
     );
-  // A hundred per chain, but for more than four chains no more than for four.
+  // A hundred per chain, 400 at most.
   const enough = 100 * Math.min(4, chains);
   const few = rows
     .filter(([, { bulkEss, tailEss }]) => Math.min(bulkEss, tailEss) < enough)

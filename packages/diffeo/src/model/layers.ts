@@ -67,8 +67,8 @@ export const initialise = (key: Key): Source<NdArray> => ({
 });
 
 /**
- * A source of shapes alone, with limits of the total numbers of arrays and elements. Beyond them
- * `exceeded` is called, which must throw.
+ * A source of shapes without numbers, with limits of the total numbers of arrays and elements.
+ * Beyond them `exceeded` is called, which must throw.
  */
 export function shapesWithin(
   limit: { readonly arrays: number; readonly numbers: number },
