@@ -11,7 +11,8 @@ export interface OpenModel extends Session, AsyncDisposable {}
 /**
  * Opens an ONNX file on a device.
  *
- * @throws DiffeoError of kind `device` if the device is not available
+ * @throws DiffeoError of kind `device` if the device is not available, of kind `usage` if the
+ * options are invalid
  */
 export async function openModel(
   model: OnnxModel,

@@ -83,7 +83,8 @@ function asTensorList(parts: readonly Operand[]): Tensor[] {
 /**
  * Concatenates tensors along an axis, by default the last.
  *
- * @throws DiffeoError of kind `shape` if other axes differ, of kind `type` if types differ
+ * @throws DiffeoError of kind `shape` if other axes differ, of kind `type` if types differ, of kind
+ * `usage` without tensors
  */
 export function concat(parts: readonly Operand[], axis = -1): Tensor {
   if (parts.length === 0) fail("usage", "concat: nothing to join", "give at least one tensor");

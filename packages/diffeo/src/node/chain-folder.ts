@@ -19,10 +19,10 @@ export const chainsFile = (folder: string): string => join(folder, "chains.json"
 /**
  * Opens a folder as a store of chains, so that an interrupted run can continue.
  *
- * @throws DiffeoError of kind `usage` if the saved run has another configuration
- *
- * @param resume whether to continue the saved run. If false, chains in the folder are deleted and a
- * new run starts
+ * @param resume whether to continue the saved run. Default false: a new run starts, in a folder
+ * without a run, and chains without a configuration are deleted
+ * @throws DiffeoError of kind `usage`: with `resume`, if the folder has no run or its run has
+ * another configuration; without, if it has a run
  */
 export async function openChainFolder(
   path: string,
