@@ -44,7 +44,10 @@ export interface CompileOptions extends SessionOptions {
    * or `reference`, the float64 oracle.
    */
   readonly device?: string;
-  /** The float type of inputs that do not state their own. Default float32. */
+  /**
+   * The float type of inputs that do not state their own. Default float32, or float64 on the device
+   * `reference`.
+   */
   readonly type?: FloatType;
   /**
    * For debugging: throws for NaN in an argument, and for NaN or infinity in a result, also in one
