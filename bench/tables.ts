@@ -1,7 +1,7 @@
 /**
  * npm run bench -- tables [TASK …] [--seeds N] [--seed N] [--rows N] [--inside N] [--threads N]
  * [--records FILE], and how to fit: [--steps N] [--minutes X] [--width N] [--blocks N] [--rate X]
- * [--network residual|transformer] [--flow affine|spline]: eight distributions on constrained sets,
+ * [--network diffusion|transformer] [--flow affine|spline]: eight distributions on constrained sets,
  * after the benchmark of Mirror Diffusion Models (G.-H. Liu et al., NeurIPS 2023), and a table
  * whose density is known. A model is fitted to rows of each, 10,000 rows are drawn with 50
  * evaluations of the network, and their sliced Wasserstein distance to fresh rows is measured next

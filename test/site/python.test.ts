@@ -32,7 +32,7 @@ it.skipIf(!has("pandas", "onnxruntime"))("Python samples rows of a fitted table"
   const path = (name: string): string => join(folder, name);
   writeFileSync(path("soil.csv"), ["depth,worms,kind", ...rows].join("\n"));
   const model = path("soil.model");
-  const fit = ["--network", "residual", "--no-given", "--steps", "600"];
+  const fit = ["--network", "diffusion", "--no-given", "--steps", "600"];
   await printed("table", "fit", path("soil.csv"), "--out", model, ...fit);
   for (const what of ["denoise", "rows"])
     await printed(

@@ -43,7 +43,7 @@ async function demo(io: Io, { out: folder, force, ...run }: DemoCommand): Promis
       given: true,
       seeds: 1,
       map: "usual",
-      network: "residual",
+      network: "diffusion",
       choose: "loss",
       evaluate: true,
       accept: true,

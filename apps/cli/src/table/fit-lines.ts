@@ -18,7 +18,7 @@ export function inferenceLines(inferred: readonly Inferred[]): string {
 /** Which network is fitted and why, with the option that sets the other one. */
 export const networkLine = ({ network, reason }: NetworkChoice): string =>
   network === "masked"
-    ? `network: masked cells (${reason}); --network residual fits diffusion, which table export and --map need\n`
+    ? `network: masked cells (${reason}); --network diffusion fits diffusion, which table export and --map need\n`
     : `network: diffusion (${reason})\n`;
 
 /** Rows below which weights chosen by distance give better samples. */

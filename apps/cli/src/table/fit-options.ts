@@ -11,6 +11,7 @@ import {
   repeated,
   withRunOptions,
 } from "../shell/options.ts";
+import { acceptOldValue } from "../shell/renamed.ts";
 import type { FittingCommand } from "./fitting.ts";
 
 /** The options of the command. */
@@ -26,7 +27,7 @@ export interface FitCommand extends Omit<FittingCommand, "network"> {
 }
 
 /** Adds the options that specify what is fitted. */
-const withModelChoices = (command: Command): Command =>
+const withModelChoices = (command: Command, io: Io): Command =>
   command
     .option(
       "--column <rule>",
@@ -34,12 +35,14 @@ const withModelChoices = (command: Command): Command =>
       repeated,
     )
     .addOption(
-      new Option(
-        "--network <kind>",
-        "masked: predicts masked cells from the others; residual, transformer: diffusion, which has a score; auto: masked for 1,000 rows or more with labels, else residual",
-      )
-        .choices(["auto", ...networkKinds])
-        .default("auto"),
+      acceptOldValue(
+        new Option(
+          "--network <kind>",
+          "masked: predicts masked cells from the others; diffusion: learns a score; transformer: diffusion by a transformer; auto: masked for 1,000 rows or more with labels, else diffusion",
+        ).choices(["auto", ...networkKinds]),
+        io,
+        { residual: "diffusion" },
+      ).default("auto"),
     )
     .addOption(
       new Option(
@@ -106,6 +109,7 @@ export const withFitOptions = (command: Command, io: Io): Command =>
             command
               .argument("<file>", "a table: CSV, JSON lines or Parquet")
               .requiredOption("--out <file>", "file for the model"),
+            io,
           ),
         ),
       ),

@@ -94,7 +94,7 @@ function networkOf(
   inferred: readonly Inferred[],
 ): NetworkChoice {
   if (network !== "auto") return { network, reason: "as specified" };
-  if (map !== "usual") return { network: "residual", reason: `--map ${map} needs it` };
+  if (map !== "usual") return { network: "diffusion", reason: `--map ${map} needs it` };
   return chooseNetwork(rows.length, namedDomains(inferred));
 }
 
@@ -146,7 +146,7 @@ export async function fit(io: Io, file: string, asked: FitCommand): Promise<void
     fail(
       "usage",
       "--map applies to diffusion networks, and --network is masked",
-      "omit --map, or set --network residual",
+      "omit --map, or set --network diffusion",
     );
   const say = (text: string): void => void (json || io.stdout.write(text));
   const began = performance.now();

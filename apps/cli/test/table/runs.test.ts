@@ -66,7 +66,7 @@ describe("the stored maps of a run", () => {
     ],
     [
       "are those of other rows",
-      '{"data":"3 rows","asked":{},"seed":0,"network":"residual","columns":{},"maps":[]}',
+      '{"data":"3 rows","asked":{},"seed":0,"network":"diffusion","columns":{},"maps":[]}',
       /the maps of .* were chosen for other rows or settings/,
     ],
   ])("are refused if they %s", async (_, text, message) => {
@@ -93,7 +93,7 @@ describe("a run with maps that short fits chose", () => {
     mkdirSync(at("mapped"));
     writeFileSync(
       at("mapped/maps.json"),
-      JSON.stringify({ data, asked, seed: 0, network: "residual", columns, flow: "affine", maps }),
+      JSON.stringify({ data, asked, seed: 0, network: "diffusion", columns, flow: "affine", maps }),
     );
     const again = fit(
       "mapped.model",
@@ -221,7 +221,7 @@ describe("a network of masked cells", () => {
     expect(Number.isFinite(JSON.parse(scored.stdout).mean)).toBe(true);
     const exported = await diffeo("table", "export", ...model.slice(0, 2), "--out", at("m.onnx"));
     expect(exported.stderr).toContain(
-      "Fit the table by diffusion: --network residual of table fit",
+      "Fit the table by diffusion: --network diffusion of table fit",
     );
     const mapped = await diffeo(...fit("no.model", "--network", "masked", "--map", "auto"));
     expect(mapped.stderr).toContain("--map applies to diffusion networks, and --network is masked");
@@ -235,20 +235,23 @@ describe("a network of masked cells", () => {
     writeFileSync(at("mixed.csv"), `m,n,l\n${lines.join("\n")}\n`);
     const fitted = async (out: string, ...more: readonly string[]) => {
       const rest = fit(out, "--steps", "1", "--no-given", ...more).slice(3);
-      const { code, stdout } = await diffeo("table", "fit", at("mixed.csv"), ...rest);
+      const { code, stdout, stderr } = await diffeo("table", "fit", at("mixed.csv"), ...rest);
       expect(code).toBe(0);
       const { bins } = parseTableModel(bytesOf(out));
-      return { isMasked: bins !== undefined, line: /^network: .*$/m.exec(stdout)?.[0] };
+      return { isMasked: bins !== undefined, line: /^network: .*$/m.exec(stdout)?.[0], stderr };
     };
-    expect(await fitted("auto.model")).toEqual({
+    expect(await fitted("auto.model")).toMatchObject({
       isMasked: true,
-      line: "network: masked cells (labels, and 1,000 rows or more); --network residual fits diffusion, which table export and --map need",
+      line: "network: masked cells (labels, and 1,000 rows or more); --network diffusion fits diffusion, which table export and --map need",
     });
-    expect(await fitted("flow.model", "--map", "affine-flow")).toEqual({
+    expect(await fitted("flow.model", "--map", "affine-flow")).toMatchObject({
       isMasked: false,
       line: "network: diffusion (--map affine-flow needs it)",
     });
-    expect((await fitted("set.model", "--network", "residual")).isMasked).toBe(false);
+    expect(await fitted("set.model", "--network", "residual")).toMatchObject({
+      isMasked: false,
+      stderr: expect.stringContaining("--network residual is now called --network diffusion"),
+    });
     const few = await diffeo(...fit("few.model", "--steps", "1"));
     expect(few.stdout).toContain("network: diffusion (fewer than 1,000 rows)\n");
     expect(few.stdout).toContain("fewer than 1,000 rows: --choose distance --all-rows gives");

@@ -79,9 +79,9 @@ const small = {
   seed: 2,
 } as const;
 const kinds = {
-  residual: {},
+  diffusion: {},
   transformer: { network: "transformer" },
-  "residual behind a flow": { flow: "affine" },
+  "diffusion behind a flow": { flow: "affine" },
 } as const;
 
 const sde = vp();

@@ -18,10 +18,10 @@ describe("the network of a table", () => {
       { a: mixed([0], empirical({ knots: [1, 2], shares: [0.1, 0.9] })) },
       "labels, and 1,000 rows or more",
     ],
-    ["residual", 999, { a: real(), b: labels }, "fewer than 1,000 rows"],
-    ["residual", 5000, { a: real(), b: positive() }, "no column has labels"],
-    ["residual", 5000, { b: labels, g: simplex(["p", "q"]) }, "some columns form a group"],
-    ["residual", 5000, { a: real(), b: many, c: real() }, "the table has many columns or labels"],
+    ["diffusion", 999, { a: real(), b: labels }, "fewer than 1,000 rows"],
+    ["diffusion", 5000, { a: real(), b: positive() }, "no column has labels"],
+    ["diffusion", 5000, { b: labels, g: simplex(["p", "q"]) }, "some columns form a group"],
+    ["diffusion", 5000, { a: real(), b: many, c: real() }, "the table has many columns or labels"],
   ] as const)("is %s for %i rows of %o", (network, rows, columns, reason) => {
     expect(chooseNetwork(rows, columns)).toEqual({ network, reason });
   });

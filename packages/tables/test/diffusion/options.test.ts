@@ -28,7 +28,7 @@ describe("a fit is refused", () => {
     [
       "by another network",
       { network: "tree" },
-      'network is "tree". Use residual or transformer or masked.',
+      'network is "tree". Use diffusion or transformer or masked.',
     ],
     ["with another flow", { flow: "planar" }, 'flow is "planar". Use affine or spline.'],
     ["that holds out all", { held: 1 }, "held is 1. Give a share between 0 and 1."],

@@ -31,7 +31,7 @@ const oneOf = (name: string, value: unknown, kinds: readonly string[]): void => 
 export function requireFit(rows: readonly unknown[], options: Asked): void {
   const {
     columns,
-    network = "residual",
+    network = "diffusion",
     flow = "affine",
     held = 0.1,
     choose = "loss",
@@ -64,7 +64,7 @@ export function requireFit(rows: readonly unknown[], options: Asked): void {
     fail(
       "usage",
       "a network of masked cells takes no flow",
-      "leave out the flow, or fit by the network residual",
+      "leave out the flow, or fit by diffusion",
     );
   if (typeof flow !== "object") oneOf("flow", flow, flowKinds);
 }

@@ -33,7 +33,7 @@ const valuesOf = ({ codes, dimension }: Domain): number =>
 
 /**
  * The network that suits a table: one of masked cells where a table of 1,000 rows or more has
- * columns of labels or numbers with point masses, else the residual network of diffusion.
+ * columns of labels or numbers with point masses, else diffusion.
  *
  * @param rows - how many rows there are
  * @param columns - the domains of the columns, by name
@@ -46,7 +46,7 @@ export function chooseNetwork(
   rows: number,
   columns: Readonly<Record<string, Domain>>,
 ): NetworkChoice {
-  const diffusion = (reason: string): NetworkChoice => ({ network: "residual", reason });
+  const diffusion = (reason: string): NetworkChoice => ({ network: "diffusion", reason });
   const own = relatedColumns(columns).domain.parts.map(({ domain }) => domain);
   if (rows < MANY_ROWS) return diffusion(`fewer than ${MANY_ROWS.toLocaleString("en")} rows`);
   if (!own.some(({ codes }) => codes !== undefined)) return diffusion("no column has labels");

@@ -119,9 +119,9 @@ export function trainScore(
   options: NetworkTraining & { readonly head?: Head } = {},
 ): Promise<Trained> {
   const [rows, n] = points.shape;
-  const { head = plainHead(n), network = "residual" } = options;
+  const { head = plainHead(n), network = "diffusion" } = options;
   const { velocity } = head;
-  const { width = network === "residual" ? usualWidth(rows, head.outputs) : undefined } = options;
+  const { width = network === "diffusion" ? usualWidth(rows, head.outputs) : undefined } = options;
   return trainTask(
     {
       network: networkFor(head, n, { ...options, width }),

@@ -21,14 +21,13 @@ export interface TrainingProgress {
 export interface TrainingOptions extends EngineOptions {
   readonly seed?: number;
   /**
-   * Which network whole rows are learned by; that of given cells is residual. One of masked cells
-   * is both. Default residual.
+   * The network that learns whole rows: that of diffusion, a transformer for diffusion, or one of
+   * masked cells, which also samples given cells. Default diffusion.
    */
   readonly network?: NetworkKind;
   /**
    * Default 128, or 256 for many rows and outputs, and 3; of a transformer 64 and 2, of masked
-   * cells
-   * 192 and 2.
+   * cells 192 and 2.
    */
   readonly width?: number;
   readonly blocks?: number;
@@ -47,7 +46,7 @@ export interface TrainingOptions extends EngineOptions {
    * Default 6.
    */
   readonly patience?: number;
-  /** The largest learning rate. Default 2e-3. */
+  /** The largest learning rate. Default 2e-3, of masked cells 4e-3. */
   readonly rate?: number;
   /** Where the run is kept, and continued from if something is there. Default: memory. */
   readonly store?: RunStore;

@@ -13,7 +13,7 @@ const [PASSES, MASKED_PASSES] = [400, 150];
 export const MASKED_BATCH = 256;
 
 /** Steps for so many rows of training: some passes, within bounds. */
-export const usualSteps = (rows: number, network: NetworkKind = "residual"): number =>
+export const usualSteps = (rows: number, network: NetworkKind = "diffusion"): number =>
   network === "masked"
     ? Math.min(40_000, Math.max(1000, Math.ceil((MASKED_PASSES * rows) / MASKED_BATCH)))
     : Math.min(20_000, Math.max(2000, Math.ceil((PASSES * rows) / BATCH)));

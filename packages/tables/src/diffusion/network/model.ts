@@ -130,7 +130,7 @@ export type Predictor = (x: Tensor, lambda: Tensor) => Tensor;
 
 const NO_SCORE = "the model is a network of masked cells, which has no score";
 const OTHER_NETWORK =
-  'fit the table by diffusion: --network residual of table fit, network: "residual" of fitTable';
+  'fit the table by diffusion: --network diffusion of table fit, network: "diffusion" of fitTable';
 
 export const predictorOf = (model: FittedTable): Predictor => {
   if (model.bins) fail("usage", NO_SCORE, OTHER_NETWORK);

@@ -1,14 +1,14 @@
 /**
- * The networks that a table can be fitted with: a residual network, which sees a row as one vector,
- * or a transformer, whose tokens are the coordinates of x, those of one label or integer
- * together, both of them as scores of diffusion; or a network of masked cells (`words.ts`).
+ * The networks that a table can be fitted with. Two give the score of diffusion: a residual network,
+ * which sees a row as one vector (`diffusion`), and a transformer, whose tokens are the coordinates
+ * of x, those of one label or integer together. The third predicts masked cells (`words.ts`).
  */
 import type { NdArray } from "diffeo/graph";
 import type { NetworkSpec, Parameters } from "diffeo/model";
 import type { Head } from "./head.ts";
 
 /** The kinds of networks of rows, by name. */
-export const networkKinds = ["residual", "transformer", "masked"] as const;
+export const networkKinds = ["diffusion", "transformer", "masked"] as const;
 /** The name of a kind of network. */
 export type NetworkKind = (typeof networkKinds)[number];
 
@@ -62,7 +62,7 @@ function transformerOf(head: Head, n: number, width: number, layers: number): Ne
 export function networkFor(
   head: Head,
   n: number,
-  { network = "residual", width, blocks }: NetworkOptions,
+  { network = "diffusion", width, blocks }: NetworkOptions,
 ): NetworkSpec {
   const { outputs } = head;
   return network === "transformer"
