@@ -17,7 +17,7 @@ import { fail } from "diffeo/graph";
 import { fold, key as keyOf, permutation, uniform } from "diffeo/random";
 import { strangers } from "../diffusion/encode/index.ts";
 import { type FittedTable, requireTakesGiven } from "../diffusion/network/index.ts";
-import type { TableModel } from "../diffusion/query/index.ts";
+import { allCells, knownDomain, type TableModel } from "../diffusion/query/index.ts";
 import { type Mean, meanOf } from "./mean.ts";
 import type { Cells } from "./table-distribution.ts";
 
@@ -97,11 +97,37 @@ interface CellFound {
   readonly agreement?: number;
 }
 
-const without = (cells: Cells, hidden: readonly ProductPart[]): (Cell | null)[] => {
-  const out: (Cell | null)[] = [...cells];
-  for (const { at, domain } of hidden) out.fill(null, at.cells, at.cells + domain.cells);
-  return out;
-};
+/**
+ * The columns that may be hidden, and rows without some of them. What was made for a rule is never
+ * shown, and a sum is hidden with its parts where it would settle them. A column that follows from
+ * others of the table alone is not hidden by itself.
+ */
+function hidingOf(model: TableModel) {
+  const { parts: all } = model.related?.domain ?? model.domain;
+  const { parts: known } = knownDomain(model);
+  const made = all.filter((part) => !known.includes(part));
+  const helpers = (model.related?.helpers ?? []).map(({ part, from, derivation }) => ({
+    part: all[part],
+    from: from.map((k) => all[k]),
+    isSum: derivation.by === "sum",
+    isSettled: !from.some((k) => made.includes(all[k])),
+  }));
+  const isFree = (part: ProductPart): boolean =>
+    !helpers.some((helper) => helper.part === part && helper.isSettled);
+  return {
+    parts: known.filter(isFree),
+    without: (cells: Cells, hidden: readonly ProductPart[]): (Cell | null)[] => {
+      const sums = helpers.filter(
+        ({ isSum, isSettled, from }) =>
+          isSum && isSettled && from.some((part) => hidden.includes(part)),
+      );
+      const out: (Cell | null)[] = [...cells];
+      for (const { at, domain } of [...hidden, ...made, ...sums.map(({ part }) => part)])
+        out.fill(null, at.cells, at.cells + domain.cells);
+      return out;
+    },
+  };
+}
 
 /** F of a number among its draws. */
 export function placeAmong(value: number, draws: readonly number[], u: number): number {
@@ -172,20 +198,22 @@ async function hiddenCells(
   name: string,
   { draws = 40, seed = 0, signal }: CompletionOptions,
 ): Promise<HiddenCells> {
-  const { domain } = model;
+  const { columns } = model.related?.domain ?? model.domain;
+  const { without } = hidingOf(model);
   const { rows: filled } = await model.complete(
     asked.map(({ row, hidden }) => without(rows[row], hidden)),
     { draws, seed, signal },
   );
-  const width = domain.columns.length;
+  const width = columns.length;
   const u = uniform(fold(fold(keyOf(seed), "places"), name), [asked.length, width], {
     dtype: "float64",
   }).data;
-  const found: CellFound[][] = domain.columns.map(() => []);
+  const found: CellFound[][] = columns.map(() => []);
   asked.forEach(({ row, hidden }, i) => {
+    const all = allCells(model, filled[i]);
     for (const { at, domain: own } of hidden)
       for (let j = at.cells; j < at.cells + own.cells; j++) {
-        const [truth, drawn] = [rows[row][j], filled[i].map((cells) => cells[j])];
+        const [truth, drawn] = [rows[row][j], all.map((cells) => cells[j])];
         found[j].push({
           row,
           ...(own.kind === "category" || typeof truth === "string"
@@ -196,7 +224,7 @@ async function hiddenCells(
   });
   const places = placesIn(found.flat());
   return {
-    columns: domain.columns.flatMap((column, j) =>
+    columns: columns.flatMap((column, j) =>
       found[j].length > 0 ? [columnOf(column, found[j])] : [],
     ),
     ...(places.length > 0 && { numbers: { ...coverageOf(places), cells: places.length } }),
@@ -216,7 +244,7 @@ export async function completionOf(
 ): Promise<TableCompletion> {
   const { most = 300, draws = 40, chance = 0.3, seed = 0 } = options;
   const { domain, atoms = {} } = model;
-  const { parts } = domain;
+  const { parts, without } = hidingOf(model);
   requireCompletable(model);
   if (!(Number.isSafeInteger(draws) && draws >= 2))
     fail("usage", `draws is ${draws}`, "give an integer, at least 2");
@@ -229,7 +257,8 @@ export async function completionOf(
     0,
     most,
   );
-  const rows = Array.from(order, (i) => options.rows[i]);
+  const some = Array.from(order, (i) => options.rows[i]);
+  const rows = some.map((row) => (row.length > domain.cells ? row : allCells(model, [row])[0]));
   const u = uniform(fold(keyOf(seed), "hidden"), [rows.length, parts.length], {
     dtype: "float64",
   }).data;

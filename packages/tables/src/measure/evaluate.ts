@@ -162,6 +162,7 @@ export async function evaluateTable(
   options: EvaluateOptions,
 ): Promise<Evaluated> {
   const { seed = 0, scored: most = 1000 } = options;
+  const { shown = { domain, cells: (all) => all } } = distribution;
   const { rows, training } = rowsToMeasure(distribution, domain, options);
   const { samples = Math.min(5000, Math.max(300, 5 * rows.length)) } = options;
   const stage = stagesOf(options, STAGES + 3);
@@ -171,7 +172,8 @@ export async function evaluateTable(
   const own = await likelihoodsInTime(distribution, rows.slice(0, most), options.minutes);
   const scored = rows.slice(0, own.length);
   await stage("filling in missing cells");
-  const compared: Compared = { rows, filled: await filledRows(distribution, rows, seed) };
+  const filled = await filledRows(distribution, rows, seed);
+  const compared: Compared = { rows, filled, shown };
   const torn = rows.length - wholeRows(rows).length;
   await stage("likelihoods of samples");
   const isShort = scored.length < Math.min(most, rows.length);

@@ -14,7 +14,7 @@ import type { SampleMeasures, TableEvaluation } from "./evaluation.ts";
 import type { Features } from "./features.ts";
 import { cellMarks } from "./marks.ts";
 import { privacyOf } from "./neighbours.ts";
-import type { Cells, OpenCells, TableDistribution } from "./table-distribution.ts";
+import type { Cells, OpenCells, ShownRows, TableDistribution } from "./table-distribution.ts";
 
 export const LEAST_ROWS = 2;
 
@@ -46,15 +46,18 @@ const firstOf = (features: NdArray, most: number): NdArray =>
 export interface Compared {
   readonly rows: readonly OpenCells[];
   readonly filled: readonly Cells[];
+  /** The columns that single columns and pairs are measured in. */
+  readonly shown: ShownRows;
 }
 
 export function sampleMeasures(
   domain: Product,
   features: Features,
   drawn: readonly Cells[],
-  { rows, filled }: Compared,
+  { rows, filled, shown }: Compared,
   seed: number,
 ): SampleMeasures {
+  const [ofDrawn, ofFilled] = [shown.cells(drawn), shown.cells(filled)];
   const key = fold(keyOf(seed), "measures");
   const [a, b] = [features.of(drawn), features.of(filled)];
   const told = Math.min(MOST_TOLD, a.shape[0], b.shape[0]);
@@ -72,8 +75,8 @@ export function sampleMeasures(
         cellMarks(domain, [drawn.slice(0, told), filled.slice(0, told)]),
       ),
     }),
-    columns: columnDistances(domain, drawn, rows, filled),
-    correlations: correlationDifferences(domain, drawn, filled),
+    columns: columnDistances(shown.domain, ofDrawn, shown.cells(rows), ofFilled),
+    correlations: correlationDifferences(shown.domain, ofDrawn, ofFilled),
     sliced: slicedDistance(near, far, { key: fold(key, "sliced") }),
     energy: { value, floor: chance.mean },
   };

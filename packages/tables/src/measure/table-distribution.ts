@@ -2,15 +2,29 @@
  * A distribution of rows of a table, from a model or a baseline. Densities are in nats and the
  * units of the cells.
  */
-import type { Cell } from "diffeo/domain";
+import type { Cell, Product } from "diffeo/domain";
 import type { OpenCell } from "../diffusion/encode/index.ts";
 import { takesGiven } from "../diffusion/network/index.ts";
-import type { LogLikelihoodOptions, TableModel } from "../diffusion/query/index.ts";
+import {
+  allCells,
+  knownDomain,
+  type LogLikelihoodOptions,
+  type TableModel,
+} from "../diffusion/query/index.ts";
 
 /** The cells of a row. */
 export type Cells = readonly Cell[];
 /** Cells, some of which may be missing. */
 export type OpenCells = readonly OpenCell[];
+
+/** The columns of a table, where some of them follow from those that a distribution is over. */
+export interface ShownRows {
+  readonly domain: Product;
+  /** Rows with the cells of these columns, from rows of the distribution. */
+  readonly cells: <C extends OpenCell>(
+    rows: readonly (readonly C[])[],
+  ) => readonly (readonly (C | Cell)[])[];
+}
 
 /** A named distribution of rows: a model or a baseline. */
 export interface TableDistribution {
@@ -20,6 +34,8 @@ export interface TableDistribution {
    * flow. Absent if it is exact.
    */
   readonly probes?: number;
+  /** The columns that a report names. Default: those of the distribution. */
+  readonly shown?: ShownRows;
   /**
    * log q of the present cells of each row: a density for numbers, a probability for labels and
    * integers.
@@ -58,6 +74,9 @@ export const modelDistribution = (
 ): TableDistribution => ({
   name: "model",
   ...(isEstimated(model) && { probes: PROBES }),
+  ...(model.related && {
+    shown: { domain: knownDomain(model), cells: (rows) => allCells(model, rows) },
+  }),
   logLikelihood: (rows) =>
     model.logLikelihood(rows, {
       signal,

@@ -2,10 +2,14 @@
  * Hidden cells: places and labels of draws that are of the distribution of the truth, and of
  * others.
  */
+import { type Derivation, derived, positive, real } from "diffeo/domain";
 import { key, normal, uniform } from "diffeo/random";
 import { describe, expect, it } from "vitest";
+import { relatedColumns } from "../../src/diffusion/encode/index.ts";
+import type { TableModel } from "../../src/diffusion/query/index.ts";
 import {
   type ColumnCompletion,
+  completionOf,
   labelAmong,
   placeAmong,
   type TableCompletion,
@@ -132,5 +136,43 @@ describe("a report on completion", () => {
     const html = completionSection(completion);
     expect(html).toContain('<tr class="bad"><td>size</td><td>0.510 ± 0.010</td>');
     expect(html).toContain("<td>0.500 ± 0.010</td><td>0.700 ± 0.005</td><td>-0.200 ± 0.010</td>");
+  });
+});
+
+describe("columns that a rule joins", () => {
+  /** A sum of two columns, and which of the three were made for it; the rows that are completed. */
+  const hiding = async (names: readonly [string, string, string], written: readonly string[]) => {
+    const [first, second, total] = names;
+    const sum: Derivation = {
+      by: "sum",
+      from: [first, second],
+      ranges: [
+        [-9, 9],
+        [0, 9],
+      ],
+    };
+    const columns = { [first]: real(), [second]: positive(), [total]: derived(real(), sum) };
+    const seen = new Set<string>();
+    const complete = async (rows: readonly (readonly unknown[])[]) => {
+      for (const row of rows) seen.add(row.map((cell) => (cell === null ? "?" : "x")).join(""));
+      return { rows: rows.map(() => Array.from({ length: 40 }, (_, k) => [k / 20 - 1, 1])) };
+    };
+    const layout = { columns: written, fillers: {} };
+    const model = { ...relatedColumns(columns), layout, bins: {}, complete };
+    const rows = Array.from({ length: 30 }, (_, i) => [i / 10, 1 + i / 5]);
+    const { alone } = await completionOf(model as unknown as TableModel, { rows });
+    return { columns: alone.columns.map(({ column }) => column), seen: [...seen].sort() };
+  };
+
+  it("are hidden as the table has them where a difference was made", async () => {
+    const { columns, seen } = await hiding(["start", "end − start", "end"], ["start", "end"]);
+    expect(columns).toEqual(["start", "end"]);
+    expect(seen).toEqual(["???", "??x", "x??"]);
+  });
+
+  it("are not settled by what is left", async () => {
+    const { columns, seen } = await hiding(["net", "tax", "total"], ["net", "tax", "total"]);
+    expect(columns).toEqual(["net", "tax"]);
+    expect(seen).toEqual(["???", "?x?", "x??"]);
   });
 });

@@ -1,8 +1,11 @@
 /** An evaluation of distributions that are right, wrong in one way, or copies: it says which. */
-import { between, category, count, positive, product, real } from "diffeo/domain";
+import { between, category, count, derived, positive, product, real } from "diffeo/domain";
 import { normalShare } from "diffeo/host";
 import { key, normal, uniform } from "diffeo/random";
 import { describe, expect, it } from "vitest";
+import { relatedColumns } from "../../src/diffusion/encode/index.ts";
+import type { FittedTable } from "../../src/diffusion/network/index.ts";
+import { allCells, knownDomain } from "../../src/diffusion/query/index.ts";
 import { tableBaselines } from "../../src/measure/baseline/baselines.ts";
 import { evaluateTable } from "../../src/measure/evaluate.ts";
 import { copyFaults, rankFaults } from "../../src/measure/faults.ts";
@@ -173,5 +176,41 @@ describe("an evaluation of a table's model", () => {
     expect(
       (await evaluateTable(copula, domain, { rows: held, training: seen, seed: 4 })).evaluation,
     ).toEqual(evaluation);
+  });
+
+  it("names the columns of the table where a difference is learned", async () => {
+    const gap = "end − start";
+    const { domain, related } = relatedColumns({
+      start: real(),
+      [gap]: positive(),
+      end: derived(real(), {
+        by: "sum",
+        from: ["start", gap],
+        ranges: [
+          [-4, 4],
+          [0, 9],
+        ],
+      }),
+    });
+    const layout = { columns: ["start", "end"], fillers: {} };
+    const model = { domain, related, layout } as unknown as FittedTable;
+    const rows = (modes(0.6).draw(300, 5) as readonly Cells[]).map(
+      ([x, y]): Cells => [y, Math.exp(Number(x) / 4)],
+    );
+    const law = tableBaselines(domain, rows)[2];
+    const { evaluation } = await evaluateTable(
+      {
+        ...law,
+        shown: { domain: knownDomain(model), cells: (some) => allCells(model, some) },
+      },
+      domain,
+      { rows: rows.slice(0, 80), training: rows.slice(80) },
+    );
+    const { likelihood, model: own, baselines } = evaluation;
+    expect(likelihood.rows).toBe(80);
+    for (const { columns, correlations } of [own, ...baselines]) {
+      expect(columns.map(({ column }) => column).sort()).toEqual(["end", "start"]);
+      expect(correlations.worst.map((pair) => pair.columns)).toEqual([["start", "end"]]);
+    }
   });
 });

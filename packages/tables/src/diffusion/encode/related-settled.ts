@@ -26,8 +26,11 @@ export function follows({ derivation, from, cellOf }: Helper, cells: readonly Op
     : cellOf.get(cells[from[0]] as Cell);
 }
 
-/** The cells of helpers, in their order, by cells of the columns that are learned. */
-export function helperCells(related: Related, cells: readonly Cell[]): readonly Cell[] {
+/**
+ * The cells of helpers, in their order, by cells of the columns that are learned; empty where these
+ * do not settle them.
+ */
+export function helperCells(related: Related, cells: readonly OpenCell[]): readonly Cell[] {
   const own = related.domain.parts.map(({ at }) => cells[at.cells]);
   return related.helpers.map((helper) => follows(helper, own) ?? "");
 }

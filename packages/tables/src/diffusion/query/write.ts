@@ -7,7 +7,7 @@ import type { Cell, Product, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
 import { fold, key as keyOf, sampleKeys, uniform } from "diffeo/random";
 import { formatDate } from "../../table/dates.ts";
-import { dateFormatOf, helperCells, isBlank } from "../encode/index.ts";
+import { dateFormatOf, helperCells, isBlank, type OpenCell } from "../encode/index.ts";
 import type { Filler } from "../kinds/index.ts";
 import type { FittedTable } from "../network/index.ts";
 import type { DrawnRows } from "./draw.ts";
@@ -80,7 +80,10 @@ export const writtenColumns = ({ domain, related, layout }: FittedTable): readon
 /**
  * Rows with the cells of all columns, those that follow from others after those that are learned.
  */
-export const allCells = ({ related }: FittedTable, rows: DrawnRows["rows"]): DrawnRows["rows"] =>
+export const allCells = <C extends OpenCell = Cell>(
+  { related }: FittedTable,
+  rows: readonly (readonly C[])[],
+): readonly (readonly (C | Cell)[])[] =>
   related ? rows.map((row) => [...row, ...helperCells(related, row)]) : rows;
 
 /** The columns of the table that a model knows, without those that were made for a rule. */
