@@ -21,6 +21,7 @@ import { networkOf } from "diffeo/model";
 import { fold, key, normal, uniform } from "diffeo/random";
 import { afterAll, describe, expect, it } from "vitest";
 import {
+  areBins,
   binsOfValues,
   cellFinder,
   encodeRows,
@@ -110,6 +111,38 @@ describe("bins of a number", () => {
     });
   });
 
+  it("have places that are uniform in the rows of training, in the outermost bins too", () => {
+    const many = normal(key("many"), [20_000], { dtype: "float64" }).data.map((z) => Math.exp(z));
+    const bins = binsOfValues(many);
+    expect(bins.outer?.map(({ length }) => length)).toEqual([7, 7]);
+    expect(bins.shares?.reduce((sum, share) => sum + share)).toBeCloseTo(1, 12);
+    const places = Array.from(many, (z) => placeIn(bins, z));
+    for (const some of [places, places.filter(({ bin }) => bin === 0 || bin === 63)]) {
+      const u = some.map((place) => place.u).sort((a, b) => a - b);
+      const furthest = u.reduce((most, v, i) => Math.max(most, Math.abs(v - i / u.length)), 0);
+      expect(furthest).toBeLessThan(some === places ? 0.01 : 0.03);
+    }
+    // As one piece, the first bin has not half of its rows below its middle.
+    const { outer, ...whole } = bins;
+    const first = Array.from(many)
+      .filter((z) => z < bins.edges[0])
+      .sort((a, b) => a - b);
+    expect(placeIn(whole, first[first.length >> 1]).u).not.toBeCloseTo(0.5, 1);
+    for (const z of [-1, first[3], 0.5, 1, 7, 30]) {
+      const { bin, u } = placeIn(bins, z);
+      expect(pointIn(bins, bin, u)).toBeCloseTo(z, 6);
+    }
+  });
+
+  it("are those that a file may hold", () => {
+    const bins = binsOfValues(normal(key("few"), [3000], { dtype: "float64" }).data);
+    expect(areBins(bins)).toBe(true);
+    expect(areBins({ edges: [0, 1], tails: [1, 1] })).toBe(true);
+    expect(areBins({ edges: [0, 0], tails: [1, 1] })).toBe(false);
+    expect(areBins({ edges: [0, 1], tails: [1, 1], outer: [[], [0.5]] })).toBe(false);
+    expect(areBins({ edges: [0, 1], tails: [1, 1], shares: [0.5, 0.5] })).toBe(false);
+  });
+
   it("have a continuous density, and positions that follow it", () => {
     const site = {
       bins: { edges: [0, 1, 3, 4, 5], tails: [1, 1] as const },
@@ -121,6 +154,10 @@ describe("bins of a number", () => {
     // Towards a bin that is even, or without end, there is nothing to join.
     expect(slopeIn(site, 1, logits, 0)).toBeCloseTo((0.15 - 0.2) / (0.15 + 0.2), 12);
     expect(slopeIn(site, 4, logits, 0)).toBe(0);
+    // Over shares of the rows, the densities are 2, 0.5 and 1.
+    const shares = [0.1, 0.1, 0.4, 0.4, 0, 0];
+    const shared = { bins: { ...site.bins, shares }, isEven: site.isEven };
+    expect(slopeIn(shared, 2, logits, 0)).toBeCloseTo((0.75 - 1.25) / (0.75 + 1.25), 12);
     for (const s of [-0.9, 0, 0.4])
       for (const u of [0.1, 0.5, 0.99])
         expect(placeOfShare(u * (1 - s) + s * u ** 2, s)).toBeCloseTo(u, 12);

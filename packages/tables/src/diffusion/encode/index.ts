@@ -19,6 +19,17 @@ export {
   strangers,
 } from "./atoms.ts";
 export { bentParts, isBendable, withTails } from "./bend.ts";
+export {
+  areBins,
+  type Bins,
+  binCount,
+  binsOfValues,
+  cellFinder,
+  placeIn,
+  placeOfShare,
+  pointIn,
+  slopeIn,
+} from "./bins.ts";
 export { clusteredStandard } from "./clusters.ts";
 export { labelFinder } from "./label-finder.ts";
 export { mapRows } from "./map-rows.ts";
@@ -65,16 +76,5 @@ export {
 } from "./related-settled.ts";
 export { drawPart, isHelped, settleStates, statesOfKnown } from "./related-states.ts";
 export { dateFormatOf, type RowsOptions, rowsIn, rowsOf, wholeRows } from "./rows.ts";
-export {
-  type Bins,
-  binCount,
-  binsOfValues,
-  cellFinder,
-  placeIn,
-  placeOfShare,
-  pointIn,
-  type Site,
-  sitesOf,
-  slopeIn,
-} from "./sites.ts";
+export { type Site, sitesOf } from "./sites.ts";
 export { type Standard, standardMap, standardSteps } from "./standard.ts";

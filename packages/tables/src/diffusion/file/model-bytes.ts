@@ -11,6 +11,7 @@ import { parseSafetensors, serializeSafetensors } from "diffeo/train";
 import * as v from "valibot";
 import {
   type Atoms,
+  areBins,
   MOST_ATOMS,
   namedColumns,
   plainSpec,
@@ -182,8 +183,7 @@ function wordsIn(
   const numbers = numberCoordinates(domain, atoms).map(String);
   if (Object.keys(bins).sort().join() !== numbers.toSorted().join())
     damaged("its bins are not those of its numbers");
-  for (const { edges } of Object.values(bins))
-    if (!edges.every((v, i) => i === 0 || v > edges[i - 1])) damaged("its bins are none");
+  if (!Object.values(bins).every(areBins)) damaged("its bins are none");
   const { inputs, outputs } = wordsOf(domain, atoms, bins);
   return { channels: inputs, outputs };
 }

@@ -40,6 +40,8 @@ const standard = v.strictObject({ mean: v.array(finite), matrix: v.array(finite)
 const binsSchema = v.strictObject({
   edges: v.pipe(v.array(finite), v.minLength(1), v.maxLength(10_000)),
   tails: v.tuple([positive, positive]),
+  outer: v.optional(v.tuple([v.array(finite), v.array(finite)])),
+  shares: v.optional(v.array(v.pipe(finite, v.minValue(0), v.maxValue(1)))),
 });
 
 export const specSchema = v.strictObject({

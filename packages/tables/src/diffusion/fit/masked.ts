@@ -44,6 +44,12 @@ import { MASKED_BATCH as BATCH } from "./usual-steps.ts";
 /** The share of rows that are masked from a place on, in the order of sampling. */
 const IN_ORDER = 0.5;
 
+/**
+ * The largest learning rate: with half of it, trees separated synthetic rows of Magic from real ones
+ * more often (scores of .852 and .895).
+ */
+const RATE = 4e-3;
+
 /** The bins of numbers in z. */
 export function binsOf({ domain, atoms = {} }: Coordinates, z: Float64Array): TableBins {
   const n = domain.dimension;
@@ -174,6 +180,10 @@ export function trainMasked(
       batch: (key) => batchOf(seen, key),
       held: (key) => batchOf(unseen, key),
     },
-    { keep: "last", ...options, patience: options.patience ?? Number.POSITIVE_INFINITY },
+    {
+      ...{ keep: "last", ...options },
+      rate: options.rate ?? RATE,
+      patience: options.patience ?? Number.POSITIVE_INFINITY,
+    },
   );
 }
