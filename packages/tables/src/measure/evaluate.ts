@@ -131,7 +131,7 @@ function rowsToMeasure(
   domain: Product,
   { rows, training, seed = 0 }: EvaluateOptions,
 ): { readonly rows: readonly OpenCells[]; readonly training: readonly OpenCells[] | undefined } {
-  // Columns that follow from others are not evaluated.
+  // Columns that follow from others have no likelihood of their own.
   const learned = (all: readonly OpenCells[]): readonly OpenCells[] =>
     all.map((row) => (row.length > domain.cells ? row.slice(0, domain.cells) : row));
   const usable = (all: readonly OpenCells[]): readonly OpenCells[] =>

@@ -197,10 +197,10 @@ describe("an evaluation of a table's model", () => {
     const rows = (modes(0.6).draw(300, 5) as readonly Cells[]).map(
       ([x, y]): Cells => [y, Math.exp(Number(x) / 4)],
     );
-    const law = tableBaselines(domain, rows)[2];
+    const independent = tableBaselines(domain, rows)[2];
     const { evaluation } = await evaluateTable(
       {
-        ...law,
+        ...independent,
         shown: { domain: knownDomain(model), cells: (some) => allCells(model, some) },
       },
       domain,

@@ -3,9 +3,9 @@
  * number, and a network gives the chances of each (`head.ts`). The atom of an integer k is the
  * x of k + ½, on its own coordinate.
  *
- * Numbers of a wide range are spread over [k, k + 1) instead: they have more values than pay off
- * with a logit each, or values that are no longer apart at the last level of noise. Spread, a
- * distribution of few values has steps that a network only rounds off.
+ * Integers of a wide range are spread over [k, k + 1) instead: they have too many values for a
+ * logit each, or values that are not apart at the last level of noise. Integers of few values are
+ * atoms, because a network would only smooth the steps of a spread distribution.
  */
 import type { Product, ProductPart } from "diffeo/domain";
 import { sumOfSquares } from "diffeo/host";
@@ -36,7 +36,7 @@ export const codesOf = (
 export const isCoded = (part: ProductPart, atoms: Atoms): boolean =>
   codesOf(part, atoms) !== undefined;
 
-/** Whether an integer is none of its part's atoms. */
+/** Whether an integer is beyond its part's atoms. */
 export function isBeyond(
   { name, at }: ProductPart,
   atoms: Atoms,
@@ -48,9 +48,7 @@ export function isBeyond(
   return !isHole(k) && (Number(k) < least || Number(k) > most);
 }
 
-/**
- * Why nothing can be sampled given an integer; undefined where nothing is.
- */
+/** Why nothing can be sampled given an integer; undefined where nothing is. */
 export const beyondFault = (
   part: ProductPart,
   atoms: Atoms,
@@ -64,8 +62,8 @@ export const beyondFault = (
 export const EMPTY_OR_DROP = "fix or empty the cell, or drop the row";
 
 /**
- * Integers of a row that its missing values cannot be drawn given: the model has never seen the
- * like. A row without missing values has none.
+ * Integers of a row beyond all that the model has seen: missing values cannot be sampled given
+ * these. A row without missing values has none.
  */
 export const strangers = ({ parts }: Product, atoms: Atoms, cells: readonly OpenCell[]) =>
   parts.every((part) => partCells(part, cells))
@@ -111,8 +109,8 @@ const wholesIn = ([least, most]: readonly [number, number]): number[] =>
   Array.from({ length: most - least + 1 }, (_, i) => least + i);
 
 /**
- * The range of a part's atoms: beyond what was seen as far as that goes and there is room, but for
- * its bounds.
+ * The range of a part's atoms: that of the rows, and as far again beyond it, within its bounds
+ * and the most atoms.
  */
 function rangeOf(
   part: ProductPart,

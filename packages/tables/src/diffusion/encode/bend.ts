@@ -1,12 +1,12 @@
 /**
- * Bends of a table's coordinates out of its rows (diffeo/domain, `bent`): a sinh that is nearly
- * linear in the middle and brings tails in, or a spline through the quantiles, which makes every
- * coordinate Gaussian by itself.
+ * Bends of a table's coordinates, from its rows (diffeo/domain, `bent`): a sinh, which is
+ * nearly linear in the middle and shortens tails, or a spline through the quantiles, which makes
+ * every single coordinate Gaussian.
  *
  * Rows far out have few neighbours to learn a score from, and their likelihood suffers: on a
- * Student's t single rows cost up to 60 nats. So numbers are bent by a sinh where there are tails
- * that no Gaussian has. Where there are none it would cost: after 1,500 steps on 6,000 rows of four
- * columns 0.003 nats of two Gaussians and 0.015 of one, which a network has nothing to learn of.
+ * Student's t single rows cost up to 60 nats. So numbers are bent by a sinh where they have heavier
+ * tails than a Gaussian. Elsewhere a sinh costs likelihood: after 1,500 steps on 6,000 rows of four
+ * columns 0.003 nats for two Gaussians, and 0.015 for one.
  */
 import {
   type Bend,
@@ -89,8 +89,8 @@ const columnOf = (z: Float64Array, n: number, j: number): Float64Array =>
   z.filter((v, i) => i % n === j && !Number.isNaN(v));
 
 /**
- * The domains of a table, those bent that a question says yes to; z are its coordinates [rows, n],
- * NaN where they are missing.
+ * The domains of a table, with bends where a function returns true; z are its coordinates [rows,
+ * n], NaN where they are missing.
  */
 export const bentParts = (
   kind: Bend["kind"],
@@ -121,9 +121,9 @@ function isHeavy(values: Float64Array, chance: number): boolean {
 }
 
 /**
- * The domains of a table as they are modelled: if a column of numbers of any size has heavy tails,
- * all such columns are bent. What is far out is so in some direction, which need not be that of a
- * column, and shows in the columns that are near it.
+ * The domains of a table as they are modelled: if a column of unbounded numbers has heavy tails,
+ * all such columns are bent. A row may be far out in a direction between columns, which shows in
+ * several of them.
  */
 export function withTails(whole: Product, z: Float64Array): Record<string, Domain> {
   const isReal = ({ spec }: Domain): boolean => spec?.kind === "real";

@@ -74,7 +74,7 @@ interface Cells {
   readonly high: Float64Array;
 }
 
-/** Where in its interval a value is that stands for its least, its middle, its greatest z. */
+/** Where in the interval of a value its least, its middle and its greatest z are. */
 const [LOW, MIDDLE, HIGH] = [1e-9, 0.5, 1 - 1e-9];
 
 /**
@@ -252,9 +252,9 @@ export function pointIn(bins: Bins, bin: number, u: number): number {
 const MOST_SLOPE = 0.999;
 
 /**
- * The slope s of the density 1 + s (2u − 1) of the place within a bin, by its logit and those of its
- * neighbours: at an end it is half-way between the two bins, both over their shares of the rows,
- * but for bins that are even.
+ * The slope s of the density 1 + s (2u − 1) of the place within a bin, by its logit and those of
+ * its neighbours. At an end the density is half-way between those of the two bins, each relative to
+ * its share of the rows; bins that are even are not joined.
  */
 export function slopeIn(
   { bins: { edges, shares }, isEven }: { readonly bins: Bins; readonly isEven: readonly boolean[] },

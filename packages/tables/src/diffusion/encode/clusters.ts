@@ -1,15 +1,15 @@
 /**
- * The standard that the network of given parts works in where there are many numbers: coordinates
- * are whitened within clusters of at most `TOGETHER` of them, so that what is known of a row costs
- * O(n) and not O(n³) (`pattern.ts`). Clusters grow along the largest correlations |r_ij| first, and
- * only along those that are more than chance, |r| > 2/√rows. What lies between clusters the network
- * learns.
+ * The standard that the network of given parts works in where there are many numbers:
+ * coordinates are whitened within clusters of at most `TOGETHER` of them, so that the directions of
+ * known parts of a row take O(n) and not O(n³) (`pattern.ts`). Clusters grow along the largest
+ * correlations |r_ij| first, and only along those that are more than chance, |r| > 2/√rows. The
+ * network learns the dependence between clusters.
  */
 import type { Product } from "diffeo/domain";
 import type { Standard } from "./standard.ts";
 import { standardOf } from "./standard.ts";
 
-/** Coordinates that are whitened together at most, unless one part has more. */
+/** Most coordinates that are whitened together, unless one part has more. */
 const TOGETHER = 24;
 /** Rows that correlations are taken from. */
 const MOST_ROWS = 2000;

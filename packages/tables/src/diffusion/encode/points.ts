@@ -2,8 +2,9 @@
  * Rows of cells as points z in the coordinates of the domains' maps; a cell may be a missing value.
  *
  * The map of a domain takes all its cells to all its coordinates, so a part of the row, a column or
- * a group of columns, is known whole or not at all, and its coordinates are NaN where it is not.
- * One part of a whole that is missing is what the others leave of the total, and no missing value.
+ * a group of columns, is known whole or not at all, and its coordinates are NaN where it is not. If
+ * one part of a whole is missing, it follows from the others and the total, so it does not count as
+ * missing.
  */
 import type { Cell, Domain, Product, ProductPart } from "diffeo/domain";
 import { fail } from "diffeo/graph";
@@ -58,19 +59,16 @@ export function cellsOf(
         `row ${at + 1} has no cell "${name}"`,
         "give every row a cell for each column, or null for a missing value",
       );
-    // A column may be called as what every object has.
+    // A column may have the name of a property that every object has.
     return Object.hasOwn(row, name) ? row[name] : undefined;
   });
 }
 
-/** What a domain is, bent or not. */
+/** The description of a domain, without its bend. */
 export const plainSpec = ({ spec }: Domain): Domain["spec"] =>
   spec?.kind === "bent" ? spec.domain : spec;
 
-/**
- * What the other parts of a whole sum to and what they are parts of, where exactly one is not
- * there.
- */
+/** The sum of the other parts of a whole and its total, where exactly one part is missing. */
 function othersOf({ domain }: ProductPart, cells: readonly OpenCell[]) {
   const spec = plainSpec(domain);
   if (spec?.kind !== "simplex" || cells.filter(isHole).length !== 1) return undefined;
@@ -78,7 +76,7 @@ function othersOf({ domain }: ProductPart, cells: readonly OpenCell[]) {
   return { sum, total: spec.total ?? 1 };
 }
 
-/** All parts of a whole where exactly one is not there and the others leave something for it. */
+/** All parts of a whole where exactly one is missing and the others leave something for it. */
 function rest(part: ProductPart, cells: readonly OpenCell[]): Cell[] | undefined {
   const others = othersOf(part, cells);
   if (!others || others.sum >= others.total) return undefined;

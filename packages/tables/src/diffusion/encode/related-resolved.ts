@@ -1,4 +1,4 @@
-/** Sampled cells made to obey the rules of columns that follow from others. */
+/** Makes sampled cells obey the rules of columns that follow from others. */
 import type { Cell, ProductPart } from "diffeo/domain";
 import { isHole, type OpenCell } from "./points.ts";
 import type { Helper, Related } from "./related.ts";
@@ -7,24 +7,24 @@ import { allowedLabels, follows, isSame, rounded } from "./related-settled.ts";
 const clamp = (value: number, [low, high]: readonly [number, number]): number =>
   Math.min(Math.max(value, low), high);
 
-/** Where a part of a sum may be: as far as was seen. */
+/** The range of a part of a sum: that of the rows. */
 const rangeOf = ({ derivation }: Helper, i: number): readonly [number, number] =>
   (derivation.by === "sum" && derivation.ranges?.[i]) || [-Infinity, Infinity];
 
-/** The parts of a known sum that are not known: the first is what the others leave of it. */
+/** The unknown parts of a known sum: the first is the rest of the sum. */
 function resolveSum(helper: Helper, given: readonly OpenCell[], out: OpenCell[]): void {
   const { part, from } = helper;
   const open = from.flatMap((k, i) => (isHole(given[k]) ? [i] : []));
   const total = Number(given[part]);
   const sumBut = (but: number): number =>
     from.reduce((sum, k, i) => sum + (i === but ? 0 : Number(out[k])), 0);
-  // What one cannot take within its range, the next takes.
+  // What does not fit into the range of one part goes to the next.
   for (const i of open) out[from[i]] = rounded(clamp(total - sumBut(i), rangeOf(helper, i)));
   const [first] = open;
   if (!isSame(sumBut(-1), total)) out[from[first]] = rounded(total - sumBut(first));
 }
 
-/** A sum that is not known stays within its range: the last part gives way. */
+/** An unknown sum stays within its range: the last part is changed. */
 function resolveRange({ from, derivation }: Helper, out: OpenCell[]): void {
   if (derivation.by !== "sum" || !derivation.range) return;
   const sum = from.reduce((s, k) => s + Number(out[k]), 0);

@@ -6,8 +6,8 @@
  *   end = start + duration        (start, duration) → (end, duration)        start = end − duration
  *
  * so that each of the columns can be given, and what comes out obeys the rule by construction. A
- * helper of a label says less than the label: it stands next to it, and among the labels that go
- * with it the one is taken whose code is nearest to what was drawn.
+ * helper of a label does not determine the label, so the network sees both. Of the labels that go
+ * with the helper, the one is taken whose code is nearest to the sampled point.
  */
 import {
   type Cell,

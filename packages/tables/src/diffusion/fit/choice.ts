@@ -1,7 +1,7 @@
 /**
- * The weights to keep, measured when checkpoints are saved; in a store they stand next to the
- * state. Later ones are those of a smaller rate and a longer average, so they are kept as long as
- * they are not clearly worse than the best that was measured.
+ * Which weights are kept. They are measured when checkpoints are saved, and stored next to the
+ * state. Later weights have had a smaller rate and a longer average, so they replace earlier ones
+ * unless they are clearly worse than the best that was measured.
  */
 import { fail, type NdArray } from "diffeo/graph";
 import { mean, sumOfSquares } from "diffeo/host";
@@ -13,7 +13,7 @@ interface Kept {
   /** The step of the chosen weights, and the measurements since. */
   readonly chosen?: number;
   readonly since: number;
-  /** The lowest losses, one a batch. */
+  /** The lowest losses, one per batch. */
   readonly lowest: readonly number[];
 }
 
@@ -42,12 +42,12 @@ export interface Plan {
   readonly patience: number;
   /** Whether the last weights are kept, whatever was measured. */
   readonly isLast: boolean;
-  /** The losses of weights, one a batch of held-out rows. */
+  /** The losses of weights, one per batch of held-out rows. */
   readonly measure: (weights: NdArray) => Promise<readonly number[]>;
   readonly onWeights: (weights: NdArray) => Promise<void> | void;
 }
 
-/** The choice of a run, and the store that makes it go on. */
+/** The choice of the weights of a run, and a store that also keeps this choice. */
 export function choiceOf(store: RunStore, before: Checkpoint | undefined, plan: Plan) {
   const { steps, every, patience, isLast, measure, onWeights } = plan;
   const kept = before && keptIn(before);
@@ -55,7 +55,7 @@ export function choiceOf(store: RunStore, before: Checkpoint | undefined, plan: 
   let weights = before?.arrays.chosen;
   let last = lowest.length > 0 ? mean(lowest) : Number.NaN;
   const enough = new AbortController();
-  // A run that had ended early, asked to go on.
+  // A run that had ended early stays ended.
   if (since >= patience) enough.abort();
   const look = async (step: number, ema: NdArray): Promise<void> => {
     const losses = await measure(ema);
@@ -79,7 +79,7 @@ export function choiceOf(store: RunStore, before: Checkpoint | undefined, plan: 
       latest: () => store.latest(),
       log: (record) => store.log(record),
       save: async ({ step, arrays, metadata }) => {
-        // Where a run was interrupted is not a place to measure: it would not end as one that was
+        // Weights are not measured where a run was interrupted: it would end otherwise than one that was
         // not.
         if ((step % every === 0 || step === steps) && step !== seen) await look(step, arrays.ema);
         seen = step;

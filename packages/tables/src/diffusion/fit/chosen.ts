@@ -1,6 +1,6 @@
 /**
- * The maps of a fit by one word: the usual ones of the columns, those that short fits choose
- * (`maps.ts`), or a flow after the usual ones.
+ * The maps of a fit, by the name of a choice: the usual ones of the columns, those that short
+ * fits choose (`maps.ts`), or a flow after the usual ones.
  */
 
 import type { Row } from "../encode/index.ts";
@@ -25,7 +25,7 @@ export interface MapsForOptions extends ChooseMapsOptions {
   readonly mapStore?: MapStore;
 }
 
-/** The maps of a table's columns, as one word asks for them. */
+/** The maps of a table's columns, by the name of a choice. */
 export async function mapsFor(
   rows: readonly Row[],
   { map, mapStore, ...options }: MapsForOptions,

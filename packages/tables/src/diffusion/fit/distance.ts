@@ -6,9 +6,10 @@
  *
  * where labels are 1 apart if they differ, and cells that are missing do not count. ρ² is of
  * negative type, as sums of distances on lines and between labels are, so its root is strictly so,
- * and the mean score of rows is least under their own distribution. It sees rows in the units of
- * their columns. The loss is mostly of the smallest noise, where few rows say little: there it ends
- * a run long before its samples are as near to other rows as they can be.
+ * and the mean score of rows is least under their own distribution. It compares rows in the units
+ * of their columns. Most of the loss comes from the smallest noise, about which few rows say
+ * little: chosen by the loss, training ends long before samples are as near to other rows as they
+ * can be.
  */
 import type { Cell } from "diffeo/domain";
 import { isHole, type OpenCell } from "../encode/index.ts";
@@ -56,12 +57,12 @@ export function energyScore(
   return towards / (count * held.length) - among / (count * (count - 1));
 }
 
-/** Groups of rows and samples that are scored apart. */
+/** How many groups of rows and samples are scored separately. */
 const GROUPS = 8;
 
 /**
  * The energy scores of groups of held-out rows, each under samples of its own. Rows that share
- * their samples share what chance made of these, and the error of their mean would not show it.
+ * samples share the chance in these samples, which the error of their mean would not include.
  */
 export function energyScores(
   held: readonly Cells[],

@@ -4,7 +4,7 @@ import { fail } from "diffeo/graph";
 import { type FlowKind, flowKinds, networkKinds } from "../network/index.ts";
 import type { TrainingOptions } from "./training-options.ts";
 
-/** What weights may be chosen by, by name. */
+/** The names of what weights may be chosen by. */
 export const weightChoices = ["loss", "distance"] as const;
 /** What the weights of a fit are chosen by. */
 export type WeightChoice = (typeof weightChoices)[number];
@@ -27,7 +27,7 @@ const oneOf = (name: string, value: unknown, kinds: readonly string[]): void => 
     fail("usage", `${name} is ${JSON.stringify(value)}`, `use ${kinds.join(" or ")}`);
 };
 
-/** Raises an error where rows are too few, or an option is nothing that a fit could follow. */
+/** Raises an error where rows are too few, or an option is invalid. */
 export function requireFit(rows: readonly unknown[], options: Asked): void {
   const {
     columns,

@@ -29,8 +29,8 @@ export const partOf = (
 });
 
 /**
- * Samples rows by one of the networks: that of given cells is given none. Its weights are of the
- * moment, and so are the graphs.
+ * Samples rows by one of the networks; that of given cells gets no given cells. Weights are those
+ * of the moment, so graphs are compiled for them and freed.
  */
 const samplerOf =
   (
@@ -50,7 +50,7 @@ const samplerOf =
         : drawRows(openedTable({ ...coordinates, ...weights } as FittedTable, graphs), options),
     );
 
-/** What a network's training reports, and to whom. */
+/** The reports of a network's training. */
 export const reportsOf = (
   { onProgress, onMeasured, ...engine }: FitTableOptions,
   coordinates: Coordinates & Pick<FittedTable, "flow" | "bins" | "related">,
@@ -66,7 +66,7 @@ export const reportsOf = (
       )),
 });
 
-/** Minutes of a fit that are left, of which the least is enough for one step. */
+/** The minutes of a fit that are left: at least enough for one step. */
 export function clockOf(minutes: number | undefined): () => number | undefined {
   const began = performance.now();
   return () =>
@@ -85,7 +85,10 @@ export function trainingOf(options: FitTableOptions): TrainingOptions {
   return { ...rest, seed };
 }
 
-/** Measurements of a run whose weights are chosen by distance, and the rows that each samples. */
+/**
+ * How many measurements a run has whose weights are chosen by distance, and how many rows each
+ * samples.
+ */
 const DISTANCES = 10;
 
 const COMPARED = 1024;
@@ -96,7 +99,7 @@ const MOST_COMPARED = 512;
 /** Evaluations of the network per row of them. */
 const COARSE = 16;
 
-/** Weights by the distance of their samples to the rows held out. */
+/** Options that choose weights by the distance of their samples to held-out rows. */
 export function byDistance(
   { coordinates, cells, held }: PreparedRows,
   flow: Flow | undefined,

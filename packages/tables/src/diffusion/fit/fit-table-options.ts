@@ -29,10 +29,10 @@ export interface FitTableOptions extends Omit<TrainingOptions, "onProgress" | "o
   readonly held?: number;
   /**
    * What the weights of the network of whole rows are chosen by: the loss on held-out rows, which
-   * bounds their likelihood, or the distance of sampled rows to them (`distance.ts`). Of a few
-   * hundred rows the loss is least after a few hundred steps, where samples are still too far
-   * spread; by distance likelihoods are worse and samples better, and nearer to rows of training.
-   * Default loss.
+   * bounds their likelihood, or the distance of sampled rows to them (`distance.ts`). With a few
+   * hundred rows, the loss is least after a few hundred steps, when samples are still spread too
+   * far. Chosen by distance, likelihoods are worse, and samples are better and nearer to training
+   * rows. Default loss.
    */
   readonly choose?: WeightChoice;
   /**
@@ -50,19 +50,19 @@ export interface FitTableOptions extends Omit<TrainingOptions, "onProgress" | "o
   readonly flowStore?: RunStore;
   readonly onProgress?: (progress: TableProgress) => void;
   /**
-   * Called at every measurement with a way to draw rows by the weights as they are by then, of the
+   * Called at every measurement with a function that samples rows by the current weights of the
    * network that is being trained. Training waits for it.
    */
   readonly onMeasured?: (draw: (options: DrawRows) => Promise<DrawnRows>) => Promise<void> | void;
 }
 
-/** What the training of each network has of its own. */
+/** Options of the training of single networks. */
 export interface Plans {
   readonly given?: Partial<NetworkTraining>;
   readonly whole?: Partial<NetworkTraining>;
 }
 
-/** How a model is fitted again: its columns, layout and flow are those it has. */
+/** How a model is fitted again. Its columns, layout and flow stay as they are. */
 export type RefitTableOptions = Omit<
   FitTableOptions,
   | "columns"

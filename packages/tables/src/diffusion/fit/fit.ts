@@ -10,8 +10,8 @@
  * Rows may have missing values. The network of given parts is trained on what is there. It then
  * samples the missing values of every row given the rest of the row, a few times each, and the
  * network of whole rows is trained on the rows so completed. Where cells are missing at random, for
- * reasons that the rest of the row shows, completed rows have the distribution of the table; rows
- * without missing values alone would have another.
+ * reasons that the rest of the row shows, completed rows have the distribution of the table. Rows
+ * without missing values would have another distribution.
  */
 
 import type { NdArray } from "diffeo/graph";
@@ -197,15 +197,15 @@ export async function fitTable<R extends Row>(
   const { columns, choose = "loss", seed = 0 } = options;
   const { held = choose === "loss" ? 0.1 : 0.2 } = options;
   const prepared = await preparedRows(rows, columns, held, seed, options.signal);
-  // What its rows are by name is known of those it was fitted to alone.
+  // The type of rows by name is known only for those that the model was fitted to.
   const model: unknown = await fitPoints(prepared, rows.length, options);
   return model as TableModel<RowObject<R>>;
 }
 
 /**
- * Fits a model again to all rows, those that its fit held out among them, for as many steps as that
- * fit chose by the held-out rows. Nothing is held out then: what is to be known of the model by
- * held-out rows has to be measured before. Of few rows, a tenth more is a large gain.
+ * Fits a model again to all rows, those that its fit held out among them, for as many steps as
+ * that fit chose by the held-out rows. Nothing is held out then, so the model must be evaluated
+ * before. Where rows are few, a tenth more is a large gain.
  */
 export async function refitTable(
   rows: readonly Row[],

@@ -61,12 +61,12 @@ import { BATCH, LEVELS, levelsOf, ROWS } from "./loss.ts";
 import { trainTask } from "./train.ts";
 import type { NetworkTraining, Trained } from "./training-options.ts";
 
-/** The share of levels in which parts are hidden that are there. */
+/** The share of levels in which parts are hidden although their values are known. */
 const HIDING = 0.25;
 
 /**
- * Divisions of the parts, one a level; at least one part is drawn. Of columns that follow from
- * others, each stands half of the time for one of these.
+ * Divisions of the parts, one per level; at least one part is drawn. A column that follows from
+ * others replaces one of these half of the time.
  */
 function divisions(key: Key, parts: number, related: Related | undefined): Uint8Array[] {
   const helpers = related?.helpers.length ?? 0;

@@ -3,10 +3,10 @@
  *
  *   ‖v̂(x, λ) − v‖²/n      x = m x₀ + σ ε,   v = m ε − σ x₀,   λ = 1.5 + 3 Φ⁻¹(u) held to ±10
  *
- * Each group of rows has one level, spread evenly over the quantiles of their distribution, so that a
- * batch of any size sees all of it. A level that rows share costs its products once: with eight rows
- * per level a step takes two thirds of its time with one. Half of a group sees −ε of the
- * other half, which is as good a draw and costs none.
+ * Each group of rows has one level, spread evenly over the quantiles of their distribution, so that
+ * a batch of any size sees all of it. A level that rows share costs its products once: with eight
+ * rows per level a step takes two thirds of its time with one. Half of a group has the noise −ε of
+ * the other half, which has the same distribution and costs nothing.
  */
 import {
   concat,
@@ -23,7 +23,7 @@ import { normalPoint, pickRows } from "diffeo/host";
 import { fold, integers, type Key, normal, uniform } from "diffeo/random";
 import { noisedRows } from "../network/index.ts";
 
-/** Levels of a batch and rows a level: 512 rows. */
+/** Levels of a batch and rows per level: 512 rows. */
 export const LEVELS = 64;
 export const ROWS = 8;
 export const BATCH = LEVELS * ROWS;
@@ -41,8 +41,8 @@ export const batchShapes = (n: number): [Shape, Shape, Shape] => [
 ];
 
 /**
- * The levels of a batch. Made here, where Φ⁻¹ of 64 numbers is nothing: in a graph it is a hundred
- * operations a step.
+ * The levels of a batch. They are computed on the host, where Φ⁻¹ of 64 numbers costs nothing; in
+ * a graph they would take a hundred operations per step.
  */
 export function levelsOf(key: Key): NdArray {
   const jitter = uniform(key, [LEVELS], { dtype: "float64" }).data;

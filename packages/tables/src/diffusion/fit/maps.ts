@@ -11,8 +11,8 @@
  * have densities that cannot be compared. They are tried first, and compared by the energy
  * score of sampled rows on rows that no fit saw (`distance.ts`).
  *
- * One question at a time concerns all columns of its kind, and another answer than the
- * usual one is taken where its gain is more than twice its standard error.
+ * Each comparison concerns all columns of one kind, and another map than the usual one is taken
+ * where its gain is more than twice its standard error.
  */
 import {
   type Bend,
@@ -44,7 +44,7 @@ export interface TriedMap {
   readonly unit?: "energy score";
 }
 
-/** What settles φ: the columns' maps and bends, and a flow where there is one. */
+/** What determines φ: the columns' maps and bends, and a flow where there is one. */
 interface Maps {
   readonly columns: Columns;
   readonly flow?: FlowKind;
@@ -104,7 +104,7 @@ type Question = (columns: Columns) => readonly Candidate[];
 const isShares = ({ spec }: Domain): boolean => spec !== undefined && hasShares(spec);
 const isPositive = ({ spec }: Domain): boolean => spec?.kind === "positive";
 
-/** All questions about a table, in their order. */
+/** All comparisons for a table, in their order. */
 const questionsOf = (rows: readonly Row[], seed: number): readonly Question[] => [
   (columns) =>
     simplexMaps.flatMap((map) => {
@@ -143,14 +143,14 @@ export interface ChooseMapsOptions
   readonly steps?: number;
   /** Other domains of the columns, by the name of what they are (`otherDomains`). Default none. */
   readonly others?: Readonly<Record<string, Columns>>;
-  /** Called as each map was tried. */
+  /** Called after each map was tried. */
   readonly onTried?: (tried: TriedMap) => void;
 }
 
 const MOST_ROWS = 50_000;
 const MOST_TEST = 1000;
 
-/** Which of so many rows short fits see, and which they are measured on: none is both. */
+/** The rows that short fits see, and other rows that they are measured on. */
 export function splitRows(rows: number): {
   readonly test: ArrayLike<number>;
   readonly seen: ArrayLike<number>;
@@ -228,7 +228,7 @@ export async function chooseMaps(
       onTried?.({ map, gain, error, kept });
     }
   }
-  // Of several answers to one question that were better, the last that was kept is the best.
+  // Where several maps were better in one comparison, the last that was kept is the best.
   return { ...best, tried };
 }
 

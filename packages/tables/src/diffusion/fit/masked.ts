@@ -1,16 +1,15 @@
 /**
  * Training of the network of words (`words.ts`): rows of which some parts are masked, and the
- * log-probability of what is. A part is known with a chance that is itself uniform, or, in half of
- * the rows, if it comes before a place that is drawn: the order that rows are sampled in. With m
- * parts masked
+ * log-probability of what is. In half of the rows, each part is known with a probability that is
+ * itself sampled uniformly. In the other half, the parts before a random place are known, as when
+ * rows are sampled in order. With m parts masked
  *
  *   loss = (1/m) Σ_{masked parts} −log p̂(part)
  *
  * which is least where all conditionals are right. A label and the number that only one of its
- * values has are one step: p̂(label) p̂(number), both seeing the same. Of other parts of n > 1
- * sites the first is in the sum, but for one part, which is known up to its site j, as it is in
- * sampling:
- * −n log p̂(siteⱼ), j uniform. Missing values are masked and in no sum.
+ * values has are one step: p̂(label) p̂(number), both given the same. For other parts of n > 1
+ * sites only the first site is in the sum, except for one part, which is known up to its site j, as
+ * when it is sampled: −n log p̂(siteⱼ), j uniform. Missing values are masked and in no sum.
  */
 import {
   concat,
@@ -41,7 +40,7 @@ import { trainTask } from "./train.ts";
 import type { NetworkTraining, Trained } from "./training-options.ts";
 import { MASKED_BATCH as BATCH } from "./usual-steps.ts";
 
-/** The share of rows that are masked from a place on, in the order of sampling. */
+/** The share of rows in which all parts from a random place on are masked. */
 const IN_ORDER = 0.5;
 
 /**
@@ -75,7 +74,7 @@ function maskOf(there: readonly boolean[], u: Float64Array) {
     inOrder < IN_ORDER
       ? parts.slice(0, Math.floor(share * parts.length))
       : parts.filter((k) => u[3 + k] < share);
-  // At least one is left to learn.
+  // At least one part is masked.
   if (known.length === parts.length) known.splice(Math.floor(pick * parts.length), 1);
   const masked = parts.filter((k) => !known.includes(k));
   const current = inOrder < IN_ORDER ? masked[0] : masked[Math.floor(pick * masked.length)];

@@ -1,7 +1,7 @@
 /**
  * Several fits that differ by their seed alone, of which the one with the least loss on rows held
- * out is kept. Those rows and their noise are the same for all, but for what each draws into their
- * missing values, so that the losses can be compared.
+ * out is kept. Those rows and their noise are the same for all fits, except for the values that
+ * each samples for missing ones, so the losses can be compared.
  */
 import { product } from "diffeo/domain";
 import { fail } from "diffeo/graph";
@@ -33,9 +33,9 @@ export interface SeedsFit {
 }
 
 /**
- * Whether points of rows are drawn with a fit's seed: missing values are, and places of integers
- * within their intervals. A flow of such points is that of the seed it was learned with; others
- * that share it have to wait for it.
+ * Whether points of rows depend on a fit's seed: missing values do, and places of integers within
+ * their intervals. A flow of such points belongs to the seed that it was learned with, and fits of
+ * other seeds that share it wait for it.
  */
 export function isDrawnBySeed(rows: readonly Row[], columns: FitTableOptions["columns"]): boolean {
   const domain = product(columns);
@@ -71,7 +71,7 @@ export async function fitSeeds(rows: readonly Row[], options: FitSeedsOptions): 
       ...rest,
       seed,
       minutes: minutes === undefined ? undefined : minutes / seeds,
-      // The flow of the first seed is that of all, which are compared in its x.
+      // All seeds share the flow of the first, so that they are compared in the same x.
       flow: models[0]?.flow ?? rest.flow,
       store: await storeOf?.(seed, "whole"),
       givenStore: await storeOf?.(seed, "given"),

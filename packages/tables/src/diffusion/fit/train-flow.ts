@@ -22,11 +22,11 @@ import type { TrainingOptions } from "./training-options.ts";
 
 const WIDTH = 64;
 const BINS = 8;
-/** Steps of a flow: it has to be near, not right. */
+/** Steps of a flow. It does not have to be exact: the network behind it learns the rest. */
 const STEPS = 1000;
 /**
- * Noise that rows have in training, in standard deviations: without it a flow learns them by heart,
- * and others look strange.
+ * Noise that is added to rows in training, in standard deviations. Without it a flow memorises
+ * them, and held-out rows become improbable.
  */
 const NOISE = 0.6;
 
@@ -35,7 +35,7 @@ export interface FlowTraining extends TrainingOptions {
   readonly store?: RunStore;
 }
 
-/** −log p(w), but for a constant. */
+/** −log p(w), up to a constant. */
 function flowLoss(p: CouplingFlow<Tensor>, w: Tensor, options: CouplingFlowOptions): Tensor {
   const { x, logDet } = normalised(p, w, options);
   return mean(sub(mul(sum(square(x), -1), 0.5), logDet));

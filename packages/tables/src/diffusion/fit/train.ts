@@ -31,10 +31,10 @@ import type {
   TrainingOptions,
 } from "./training-options.ts";
 
-/** Reports of progress a run. */
+/** Reports of progress per run. */
 const REPORTS = 400;
 
-/** How far beyond its time a run may go whose steps turn out slower than at its beginning. */
+/** By what factor a run may exceed its time where steps become slower than at the beginning. */
 const OVERTIME = 1.15;
 
 /** Rows and outputs from which a residual network is wide. */
@@ -112,7 +112,7 @@ function graphsOf(
   return { step, measure };
 }
 
-/** Trains on points [rows, n] of about unit variance a column, and measures on others. */
+/** Trains on points [rows, n] with a variance of about 1 per column, and measures on others. */
 export function trainScore(
   points: NdArray,
   held: NdArray,
@@ -157,7 +157,7 @@ export async function trainTask(
   return { network, ...(await trainParameters(task, options)) };
 }
 
-/** Trains what a task says. */
+/** Trains the parameters of a task. */
 export async function trainParameters(
   task: ParameterTask,
   options: NetworkTraining,
@@ -172,11 +172,11 @@ export async function trainParameters(
     const before = await store.latest();
     const start = before ? stateOf(before, size, "the run") : initialState(like);
     const batch = (at: number): NdArray[] => [...task.batch(fold(fold(root, "batch"), at))];
-    // Of no seed: fits of several are compared by them.
+    // They do not depend on the seed: fits of several seeds are compared by them.
     const checks: (readonly NdArray[])[] = [];
     for (let i = 0; i < VALIDATION_BATCHES; i++) {
       checks.push(task.held(fold(keyOf("held"), i)));
-      // Of a table of 500 columns, a batch takes a third of a second.
+      // A batch of a table of 500 columns takes a third of a second.
       await takeTurn(signal);
     }
     const steps = before

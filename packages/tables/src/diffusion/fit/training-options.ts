@@ -37,12 +37,12 @@ export interface TrainingOptions extends EngineOptions {
    */
   readonly steps?: number;
   /**
-   * About how long training may take: steps are as many as fit at the pace it begins with. Default:
-   * as long as the steps take.
+   * About how long training may take: the number of steps follows from the pace at the beginning.
+   * Default: no limit.
    */
   readonly minutes?: number;
   /**
-   * Measurements, of 40, that are clearly worse than the best, in a row, after which training ends.
+   * Training ends after so many of its 40 measurements in a row are clearly worse than the best.
    * Default 6.
    */
   readonly patience?: number;
@@ -51,19 +51,18 @@ export interface TrainingOptions extends EngineOptions {
   /** Where the run is kept, and continued from if something is there. Default: memory. */
   readonly store?: RunStore;
   readonly onProgress?: (progress: TrainingProgress) => void;
-  /**
-   * Called after each measurement with the averaged weights as they are by then. Training waits for
-   * it.
-   */
+  /** Called after each measurement with the current averaged weights. Training waits for it. */
   readonly onWeights?: (weights: Weights) => Promise<void> | void;
   readonly signal?: AbortSignal;
 }
 
-/** How a network of a table is trained, beyond what a user says. */
+/** How a network of a table is trained, beyond what users set. */
 export interface NetworkTraining extends TrainingOptions {
   /** How often weights are measured on rows held out. Default 40. */
   readonly measurements?: number;
-  /** What weights are chosen by, a number for each of some rows or batches. Default: the losses. */
+  /**
+   * What weights are chosen by: numbers, one for each of some rows or batches. Default: the losses.
+   */
   readonly score?: (weights: Weights) => Promise<readonly number[]>;
   /** Which weights are kept: the best that were measured, by default, or the last. */
   readonly keep?: "best" | "last";

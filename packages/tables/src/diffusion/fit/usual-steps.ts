@@ -3,7 +3,7 @@
 import type { NetworkKind } from "../network/index.ts";
 import { BATCH } from "./loss.ts";
 
-/** Passes over the rows of training; a network of masked cells learns rows by heart in as many. */
+/** Passes over the rows of training; in 400, a network of masked cells would memorise rows. */
 const [PASSES, MASKED_PASSES] = [400, 150];
 
 /**

@@ -2,7 +2,7 @@ import type { CompileOptions } from "diffeo/engine";
 
 /** Where graphs of a table run. */
 export interface EngineOptions {
-  /** Default "cpu". What needs float64, as a flow, runs there on any device. */
+  /** Default "cpu". Work in float64, such as that of a flow, runs there on any device. */
   readonly device?: string;
   /** Threads of one operation. Default: as many as there are cores. */
   readonly threads?: number;

@@ -4,9 +4,9 @@
  *
  *   log p(w) = log N(T(w)) + log|det J_T(w)| → max,
  *
- * on rows that training sees, with a little noise. The score network then works in x = T(w). Labels
- * and other atoms pass: the flow is of numbers, and says nothing of them. Neither does it touch the
- * network of given cells (`given.ts`), whose subspaces are those of w.
+ * on rows that training sees, with a little noise. The score network then works in x = T(w). The
+ * flow transforms numbers only: labels and other atoms pass through it unchanged. The network of
+ * given cells (`given.ts`) stays in w, where its subspaces are.
  */
 import { type Bijector, invert } from "diffeo/bijector";
 import { compile } from "diffeo/engine";
@@ -45,7 +45,7 @@ const tensorsOf = ({ parameters }: Flow): CouplingFlow<Tensor> =>
 export const flowMap = (flow: Flow): Bijector =>
   invert(couplingFlow(tensorsOf(flow), flow.network));
 
-/** Coordinates that a flow is of. */
+/** The coordinates that a flow transforms. */
 export const flowing = ({ domain, atoms = {} }: Coordinates): readonly number[] => {
   const coded = codedRanges(domain, atoms);
   return [...Array(domain.dimension).keys()].filter(
@@ -54,7 +54,7 @@ export const flowing = ({ domain, atoms = {} }: Coordinates): readonly number[] 
 };
 
 interface Through {
-  /** T(w), and log|det J_T| a row. */
+  /** T(w), and log|det J_T| of each row. */
   readonly x: Float64Array;
   readonly logDet: Float64Array;
 }

@@ -1,9 +1,8 @@
 /**
- * Graphs of a table, compiled when they are first needed and held between calls: keys, given cells,
- * levels and the directions of a pattern are inputs, so that a call like one before it compiles
- * nothing. A graph is of one number of rows, since rounding depends on it. How much memory all of
- * them take is bounded: where another has no room, those are freed that were not used for
- * longest.
+ * Graphs of a table, compiled when they are first needed and kept between calls. Keys, given
+ * cells, levels and the directions of a pattern are inputs, so a call that differs only in these
+ * compiles nothing. A graph is for one number of rows, since rounding depends on it. The memory of
+ * all graphs is bounded: where there is no room for another, the least recently used are freed.
  */
 import { fail } from "diffeo/graph";
 import { type Engine, type EngineOptions, engineOf } from "./engine.ts";
@@ -30,7 +29,7 @@ export interface Graphs {
 interface Held {
   readonly opened: Promise<Opened>;
   readonly room: number;
-  /** Calls that are under way with it. */
+  /** Calls that are using it. */
   users: number;
 }
 
@@ -92,7 +91,7 @@ export function openGraphs(options: EngineOptions = {}): Graphs {
   };
 }
 
-/** What is done with graphs that nobody else uses. */
+/** Work with graphs that nothing else uses. */
 export async function withGraphs<R>(
   options: EngineOptions,
   use: (graphs: Graphs) => Promise<R>,

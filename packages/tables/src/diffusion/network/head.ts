@@ -7,9 +7,9 @@
  *
  * This is Bayes' rule: p(k | x) ∝ p(k | x elsewhere) N(x_c; m c_k, σ²I), since the noise of these
  * coordinates is their own (they are not whitened with other columns). The network is left with log
- * p(k | x elsewhere), which is smooth at every level, while a free v̂ would have to grow steps of
- * height 1/σ around every code. As x̂₀ is exactly a code where the class is certain, densities at
- * codes are probabilities of classes (`score.ts`).
+ * p(k | x elsewhere), which is smooth at every level; v̂ itself has steps of height 1/σ around
+ * every code, which a network would have to learn. As x̂₀ is exactly a code where the class is
+ * certain, densities at codes are probabilities of classes (`score.ts`).
  */
 import type { Product } from "diffeo/domain";
 import {
@@ -54,8 +54,8 @@ export interface Head {
 }
 
 /**
- * Code points in x: those of each atom while all else is where it starts, which they do not depend
- * on.
+ * Code points in x of each atom. They do not depend on the other coordinates, which stay where
+ * they start.
  */
 function codeBlocks(domain: Product, standard: Standard, atoms: Atoms): CodeBlock[] {
   const { size, dimension: n } = domain;

@@ -39,7 +39,10 @@ export interface GivenWeights extends Weights {
   readonly standard?: Standard;
 }
 
-/** What a fit found, as plain data; `TableModel` (`table-model.ts`) is what one does with it. */
+/**
+ * The result of a fit, as plain data; `TableModel` (`table-model.ts`) has the functions that use
+ * it.
+ */
 export interface FittedTable extends Coordinates {
   readonly network: NetworkSpec;
   readonly parameters: Parameters<NdArray>;
@@ -60,12 +63,12 @@ export interface FittedTable extends Coordinates {
   readonly training: TableTraining;
 }
 
-/** What a fit found, and what has been made of it so far. */
+/** The result of a fit, and what was computed from it so far. */
 export interface OpenedTable extends FittedTable {
   readonly graphs: Graphs;
   /** The patterns of its network of given parts, made when they are first needed. */
   readonly patterns: () => Patterns;
-  /** How rows are words, where the network is one of masked cells. */
+  /** How rows are read as words, where the network is one of masked cells. */
   readonly words: () => Words;
   /** Times of so many evaluations, from noise to data, even in λ. */
   readonly timesOf: (evaluations: number) => readonly number[];
@@ -96,7 +99,7 @@ export const givenCoordinates = (model: FittedTable): Coordinates => ({
   atoms: model.atoms,
 });
 
-/** Those of the last call are remembered: each is found by bisection. */
+/** Those of the last call are kept, as each is found by bisection. */
 function evenTimes(): OpenedTable["timesOf"] {
   let found: readonly number[] = [];
   return (evaluations) => {
@@ -122,7 +125,7 @@ export interface TableTraining {
 /** The process that all tables are noised by. */
 export const tableSde: GaussianSde = vp();
 
-/** λ at which rows are data: noise of sd e⁻⁴ a standard deviation. */
+/** λ at which rows count as data: noise of e⁻⁴ standard deviations. */
 export const LAST_LEVEL = 8;
 
 /** v̂(x, λ) */

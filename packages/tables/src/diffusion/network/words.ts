@@ -8,9 +8,9 @@
  * network sees rows of which any cells are masked and gives all conditionals. What is given or
  * missing needs no network of its own, and likelihoods are sums of logarithms.
  *
- * Input of a site are a flag that it is known and the indicators of its label or bin; of a number
- * also its place v ∈ (0, 1) among the rows of training, as v, Φ⁻¹(v), a ladder of ramps and waves
- * of v, so that near numbers look alike.
+ * The input of a site is a flag that it is known and the indicators of its label or bin. A number
+ * also has its place v ∈ (0, 1) among the rows of training, as v, Φ⁻¹(v), ramps and waves of v, so
+ * that near numbers have near inputs.
  */
 import type { Product } from "diffeo/domain";
 import { constant, type Tensor } from "diffeo/graph";
@@ -29,7 +29,7 @@ import {
 } from "../encode/index.ts";
 import type { Weights } from "./network.ts";
 
-/** How rows are read as words, and where all of it is in the arrays of a network. */
+/** How rows are read as words, and where sites are in the arrays of a network. */
 export interface Words {
   readonly sites: readonly Site[];
   /** The sites of each part, in their order. */
@@ -96,8 +96,8 @@ export interface WordRows {
   /** The place of each number within its bin, [rows, sites]. */
   readonly within: Float64Array;
   /**
-   * Where in its bin the middle of what stands for its value is, [rows, sites]: all that the
-   * network sees. How a value was spread over its interval is chance.
+   * Where in its bin the middle of the interval of its value is, [rows, sites]. The network sees
+   * this place only, since where in its interval a value was put is random.
    */
   readonly middle: Float64Array;
   /** The log-density of each row's numbers within their bins, [rows]. */
@@ -137,8 +137,8 @@ export function readWords({ sites, find }: Words, z: Float64Array, n: number): W
 }
 
 /**
- * The site that is not shown where this one is drawn: the label of its number. That there is a
- * number says it, and so both are learned wherever the part is masked.
+ * The site that is hidden while this one is sampled: the label of its number. That there is a
+ * number implies the label, so both are learned wherever the part is masked.
  */
 export const hiddenFrom = (site: Site): number | undefined =>
   site.kind === "number" ? site.only?.site : undefined;
@@ -179,12 +179,12 @@ export function writePoint(
       z.set(site.codes.subarray(value * width, (value + 1) * width), site.from);
       continue;
     }
-    // A number without a value is any: its label says all.
+    // A number without a value may be anything: its label determines the cell.
     z[site.at] = value < 0 ? 0 : pointIn(site.bins, value, within[i * sites.length + s]);
   }
 }
 
-/** Writes what a place v among the rows of training looks like. */
+/** Writes the features of a place v among the rows of training. */
 function writePlace(out: Float32Array, at: number, v: number): void {
   const inside = Math.min(Math.max(v, 1e-6), 1 - 1e-6);
   out[at] = 2 * v - 1;

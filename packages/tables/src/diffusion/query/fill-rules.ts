@@ -8,7 +8,7 @@
  *            duration is end − start, and one candidate is chosen with the weight
  *            p(duration | start, cells). That is importance resampling, exact for many candidates.
  *
- * Both come before the other missing cells, which then see them.
+ * Both are filled before the other missing cells, which are then sampled given them.
  */
 import type { Cell, Product } from "diffeo/domain";
 import { fold, key as keyOf, sampleKeys, uniform } from "diffeo/random";
@@ -179,7 +179,7 @@ async function fillSums(
   sums.forEach(({ row, open }, i) => {
     const from = i * CANDIDATES;
     const place = chosenPlace(weights.subarray(from, from + CANDIDATES), u[row]);
-    // No candidate fits: the parts are drawn as if the sum were not known, and made to fit later.
+    // No candidate fits: the parts are sampled as if the sum were unknown, and made to fit later.
     if (place === undefined) return;
     for (const k of open) {
       const { at, domain: one } = model.domain.parts[k];

@@ -1,5 +1,5 @@
 /**
- * Query: what one does with a model.
+ * Query: how a model is used.
  *
  * In: a fitted table, opened.
  * Out: sampled rows, rows given some cells, completed rows, conditioned rows, log-likelihoods.

@@ -1,8 +1,8 @@
 /**
- * One value for each missing cell, by draws of it: of a number the median, which minimises the
- * expected absolute error, and of a label the mode, which minimises that of being wrong. The cells
- * of a group of columns must go together, and angles have no order: there it is the medoid, the
- * draw whose distance to all others is least in sum,
+ * One value for each missing cell, by draws of it: the median of a number, which minimises the
+ * expected absolute error, and the mode of a label, which minimises the probability of being wrong.
+ * The cells of a group of columns must go together, and angles have no order: there it is the
+ * medoid, the draw whose distance to all others is least in sum,
  *
  *   argmin_k Σ_l ‖y_k − y_l‖
  */
@@ -11,7 +11,7 @@ import type { Cell, Domain, ProductPart } from "diffeo/domain";
 /** Draws that a point is taken of unless a number is specified; odd, so that one is the median. */
 export const POINT_DRAWS = 41;
 
-/** The cell that occurs most; of several that which came first. */
+/** The most frequent cell; of several the one that came first. */
 function modeOf(cells: readonly Cell[]): Cell {
   const counts = new Map<Cell, number>();
   for (const cell of cells) counts.set(cell, (counts.get(cell) ?? 0) + 1);

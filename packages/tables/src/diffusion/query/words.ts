@@ -162,7 +162,7 @@ export async function filledWords(
     const isOpen = domain.parts.map(({ at }) =>
       Uint8Array.from({ length: count }, (_, i) => (Number.isNaN(points[i * n + at.x]) ? 1 : 0)),
     );
-    /** Whether a site has a value: the label before a number may say that it has none. */
+    /** Whether a site has a value: a number has none where the label before it is a point mass. */
     const hasValue = (i: number, s: number): boolean => {
       const site = sites[s];
       const only = site.kind === "number" ? site.only : undefined;
