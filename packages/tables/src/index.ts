@@ -103,6 +103,7 @@ export {
   type ModelDistributionOptions,
   modelDistribution,
   type OpenCells,
+  type ShownRows,
   type TableDistribution,
 } from "./measure/table-distribution.ts";
 export { type PairSets, type TablePictureOptions, tablePicture } from "./picture/figures.ts";
