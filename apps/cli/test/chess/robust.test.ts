@@ -127,7 +127,7 @@ describe("a checkpoint of another architecture", () => {
   it("is refused by the settings of its run", async () => {
     const { code, stderr } = await diffeo(...words(killed, "--resume", "--width", "24"));
     expect(stderr).toContain(
-      "was begun with spec.network.width = 16, now it is 24. Give the same settings",
+      "was started with spec.network.width = 16, but now it is 24. Use the same settings",
     );
     expect(code).toBe(2);
   });

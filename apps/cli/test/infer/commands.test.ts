@@ -177,7 +177,7 @@ describe("infer", () => {
     expect(existsSync(at("killed/summary.json"))).toBe(false);
     const other = await infer(...words("killed", "--resume", "--draws", "61"));
     expect(other.code).toBe(2);
-    expect(other.stderr).toMatch(/was begun with draws = 60, now it is 61/);
+    expect(other.stderr).toMatch(/was started with draws = 60, but now it is 61/);
     // A module that the model imports is part of the model.
     for (const name of ["model.mjs", "parameters.mjs"]) {
       const text = readFileSync(at(name), "utf8");

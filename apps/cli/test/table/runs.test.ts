@@ -47,7 +47,7 @@ describe("a run in a folder", () => {
     // What was fitted with other settings is no beginning of this.
     const other = await diffeo(...fit("other.model", "--steps", "5", "--run", at("run")));
     expect(other.code).toBe(2);
-    expect(other.stderr).toContain("was begun with steps = 4, now it is 5");
+    expect(other.stderr).toContain("was started with steps = 4, but now it is 5");
   });
 });
 
