@@ -27,7 +27,7 @@ const map = bijector({
 
 const report = await checkMap(map, { event: [2], extreme: 5, more: processProperties });
 console.log(
-  `${report.map}: ${report.pass ? "all properties hold" : "not to be trusted"}, ${report.properties.length} checked`,
+  `${report.map}: ${report.pass ? "all properties hold" : "some properties fail"}, ${report.properties.length} checked`,
 );
 for (const { name, worst, pass } of report.properties)
   if (!pass) console.log(`  ${name}: ${worst}`);
