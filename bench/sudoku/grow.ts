@@ -35,7 +35,7 @@ export function deepened(
     (network) => (network as unknown as { readonly layers: number }).layers,
   );
   if (many < few) fail("usage", `${few} layers in a network of ${many}`, "give more layers");
-  const [from, to] = [placesOf(model), placesOf(deeper)];
+  const from = placesOf(model);
   /** Layer l of the few is the last of its share of the many. */
   const place = new Map(
     Array.from({ length: few }, (_, l) => [Math.floor(((l + 1) * many) / few) - 1, l]),
@@ -58,6 +58,5 @@ export function deepened(
     );
     return { shape: [out.length], dtype: "float32", data: Float32Array.from(out) };
   };
-  if (to.size < from.size) throw new Error("internal: arrays were lost");
   return { theta: flat("theta"), m: flat("m"), v: flat("v"), ema: flat("ema") };
 }
