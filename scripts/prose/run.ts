@@ -11,9 +11,9 @@ import { textsOf } from "./texts.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** Third-party texts, data, the phrases themselves, and tests, which users do not read. */
+/** Third-party texts, data, the phrases themselves, and the tests of the library. */
 const skipped =
-  /^(?:scripts\/prose\/|apps\/studio\/licences\.ts|studies\/.*\/runs\/|CHANGELOG\.md|CODE_OF_CONDUCT\.md|LICENSE)|(?:^|\/)test\//;
+  /^(?:scripts\/prose\/|apps\/studio\/licences\.ts|studies\/.*\/runs\/|CHANGELOG\.md|CODE_OF_CONDUCT\.md|LICENSE|packages\/diffeo\/test\/)/;
 
 function trackedFiles(paths: readonly string[]): readonly string[] {
   const named = paths.map(

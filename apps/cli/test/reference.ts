@@ -146,9 +146,9 @@ const isCallOf = (words: readonly string[], { path }: DeclaredCommand): boolean 
 /** Why a call in the help cannot be made: no such command, argument or option. Else undefined. */
 async function faultOf(call: string): Promise<string | undefined> {
   const words = wordsOf(call).slice(1);
-  // Declared anew: the options of one call do not stay for the next.
+  // Declared again, because the options of one call remain set for the next.
   const own = (await declaredCommands()).find((each) => isCallOf(words, each));
-  if (!own) return `${call}: there is no such command`;
+  if (!own) return `${call}: unknown command`;
   own.command.action(() => undefined).configureOutput({ writeErr: () => undefined });
   try {
     await own.command.parseAsync(words.slice(own.path.length), { from: "user" });

@@ -6,8 +6,8 @@ import { run } from "diffeo-cli";
 import { built } from "../../../test/build.ts";
 
 /**
- * A process runs what is published: to compile the sources, as each would, takes longer than most
- * of what it is asked for.
+ * A process runs the published build, because compiling the sources takes longer than most
+ * commands.
  */
 const words = (args: readonly string[]): string[] => [
   join(built(), "apps", "cli", "dist", "main.js"),
@@ -20,7 +20,7 @@ export interface Ended {
   readonly code: number | null;
 }
 
-/** What a command is given beside its words. */
+/** The input of a command in addition to its arguments. */
 export interface Given {
   readonly stdin?: string;
   readonly signal?: AbortSignal;
@@ -51,7 +51,7 @@ export async function diffeoWith(given: Given, ...args: readonly string[]): Prom
 
 export const diffeo = (...args: readonly string[]): Promise<Ended> => diffeoWith({}, ...args);
 
-/** What a command prints; where it fails, an error with what it said. */
+/** The output of a command. Throws with its error output if it fails. */
 export async function printed(...args: readonly string[]): Promise<string> {
   const { stdout, stderr, code } = await diffeo(...args);
   if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`);

@@ -58,12 +58,12 @@ describe("a description", () => {
     ["a name that every object has", { ...good, kind: "toString" }, /wrong at kind/],
     ["a version of 0", { ...good, version: 0 }, /wrong at version/],
     [
-      "an input that is no digest",
+      "an input without a digest",
       { ...good, inputs: { model: "/etc/passwd" } },
       /wrong at inputs.model/,
     ],
     ["parameters that are a list", { ...good, parameters: [] }, /wrong at parameters/],
-    ["code beside them", { ...good, code: "process.exit()" }, /wrong at code/],
+    ["code in addition", { ...good, code: "process.exit()" }, /wrong at code/],
     [
       "more than a description has",
       { ...good, parameters: { text: "x".repeat(1e5) } },
@@ -233,7 +233,7 @@ describe("local work", () => {
       expect(said.splice(0)).toEqual([
         expect.stringContaining(`.job is not used: ${message}; its job runs again`),
       ]);
-      // What was done again is there now.
+      // The new result is stored.
       expect((await executor.run(job)).worker).toBe("this process");
       expect(said).toEqual([]);
     }
@@ -318,7 +318,7 @@ describe("local work", () => {
     const settled = await runJobs(executor, jobs);
     await executor.close();
     expect(settled.map((each) => ("error" in each ? each.error.message : "done"))).toEqual([
-      "the job is broken. Mend it.",
+      "the job is broken. Fix it.",
       "its process ended with code 7",
       "done",
     ]);

@@ -115,10 +115,7 @@ export async function survive(kills: Kills): Promise<Survived> {
     maxRetriesPerRequest: null,
   });
   client.on("error", () => undefined); // it comes back with the server
-  /**
-   * Until as many jobs are under way as there are workers: whoever is killed then is killed at
-   * one.
-   */
+  /** Waits until every worker runs a job, so that a kill interrupts one. */
   const atWork = async (): Promise<void> => {
     while (current.exitCode === null && (await client.llen("diffeo:jobs-cpu:active")) < size)
       await wait(20);

@@ -88,7 +88,7 @@ export const failing: Kind<{ readonly how: "said" | "lost" }, object, Uint8Array
     report(0.5);
     // What was reported is on its way before the process ends.
     await new Promise((done) => setTimeout(done, 50));
-    return how === "said" ? fail("data", "the job is broken", "mend it") : process.exit(7);
+    return how === "said" ? fail("data", "the job is broken", "fix it") : process.exit(7);
   },
   ...bytes,
 };

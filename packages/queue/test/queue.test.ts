@@ -209,7 +209,7 @@ describe.runIf(hasServer)("a queue", () => {
     await until(async () => (await readQueues(parseAddress(server.url))).workers[0]?.active === 2);
     await stop();
     expect(await raw.getJobCounts("wait", "active")).toEqual({ wait: 2, active: 0 });
-    // What is done by then is not done again.
+    // A job that is done by then does not run again.
     const bytes = Uint8Array.of(1, 2);
     const result = { bytes, sha256: sha256(bytes), seconds: 1, worker: "another" };
     for (const job of long) await putResult(client, digestOf(job), result);
@@ -229,7 +229,7 @@ describe.runIf(hasServer)("a queue", () => {
     worker();
     const [done, failed] = await runJobs(await command(), [again, unknown]);
     expect("result" in done).toBe(true);
-    // What came before is not held against it.
+    // Earlier failures do not count.
     expect("error" in failed && String(failed.error)).toMatch(
       /failed 1 times: this worker does not know jobs of kind/,
     );

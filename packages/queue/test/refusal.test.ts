@@ -1,6 +1,6 @@
 /**
  * Servers that refuse: out of memory, read-only, users with too few rights. Commands and workers
- * say it in the server's words and end, and so does a worker that is stopped while jobs wait.
+ * end with the server's message, and so does a worker that is stopped while jobs wait.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -32,7 +32,7 @@ const jobs = [
 const described = (n: number) =>
   descriptionOf(jobOf(still, { ms: 60_000, n }, { inputs: {} }), RELEASE);
 
-/** A script as a process; fulfilled with what it said when it has ended. */
+/** Runs a script as a process; resolves with its output when it has ended. */
 function start(script: URL, args: readonly string[]) {
   const child = spawn(process.execPath, [script.pathname, ...args]);
   let said = "";
@@ -79,7 +79,7 @@ describe.runIf(hasServer)("a server that refuses", () => {
       .then(async (executor) => {
         const [settled, other] = await runJobs(executor, jobs);
         await executor.close();
-        // One error for all jobs: it can be said once.
+        // One error for all jobs, so that it can be reported once.
         expect("error" in settled && "error" in other && settled.error === other.error).toBe(true);
         return "error" in settled ? settled.error.message : "done";
       })

@@ -47,7 +47,7 @@ const speaksHttp: Talk = (socket) => {
 it.each([
   ["is silent", silent, "no usable answer within 0.3 s"],
   ["claims a text of 2^40 bytes", claims, "no usable answer within 0.3 s"],
-  ["nests without an end", nests, "its reply cannot be parsed"],
+  ["nests endlessly", nests, "its reply cannot be parsed"],
   ["closes at once", closes, "it closes the connection"],
   ["speaks HTTP", speaksHttp, "its reply cannot be parsed"],
 ] as const)("a server that %s is reported in time", async (_, talk, problem) => {

@@ -1,4 +1,4 @@
-/** A study's runs: what is kept of a fit, and what becomes of records and workers that fail. */
+/** Runs of a study: the records of fits, and failed records and workers. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { quantile } from "diffeo/host";

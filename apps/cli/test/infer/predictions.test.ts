@@ -1,4 +1,4 @@
-/** What infer adds to draws: data as CSV, predictions, cross-validation, and runs begun anew. */
+/** Results of infer besides draws: CSV data, predictions, cross-validation, and restarted runs. */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { testFolder } from "../../../../test/folder.ts";

@@ -1,6 +1,5 @@
 /**
- * The same work on one process, on shards and on workers of a queue: the same bytes, whoever did
- * what.
+ * The same work in one process, in shards and by workers of a queue gives the same bytes.
  */
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Models of tables from the command line: fitted, drawn from and scored. */
+/** Models of tables on the command line: fits, samples, completions and likelihoods. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { key, normal } from "diffeo/random";
 import { kolmogorovSmirnov } from "diffeo/two-sample";
@@ -100,8 +100,8 @@ describe("table", () => {
     expect(fit.stderr).toContain("The model is written; train longer");
     const said = fit.stdout.trimEnd().split("\n").at(-1) ?? "";
     expect(said.replace("problems found", "diffeo")).toBe(fit.stderr.slice(0, said.length - 8));
-    // The model is kept, whatever it is worth; it is the same for the same seed, and its report
-    // comes as JSON and as a page.
+    // The model is written even if it fails. It is the same for the same seed, and its report is
+    // available as JSON and as a page.
     const page = ["--accept", "--json", "--report", at("accepted.html")];
     const accepted = await diffeo(
       "table",
@@ -471,7 +471,7 @@ describe("table", () => {
     writeFileSync(at("torn.csv"), "from,to\n-9,-8\n-9,\n");
     const torn = await diffeo("table", "complete", at("torn.csv"), "--model", at("a.model"));
     expect(torn.code).toBe(1);
-    // What is wrong in the last line is said before anything is written.
+    // An error in the last line is reported before anything is written.
     expect(torn.stdout).toBe("");
     expect(torn.stderr).toContain(
       'torn.csv, line 3: of "from", "to" some are there and some are not',

@@ -1,4 +1,4 @@
-/** Counts beyond all that a model knows: what has no chance is said alike by all commands. */
+/** Counts beyond the range that a model knows: all commands report the likelihood zero alike. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { key, normal } from "diffeo/random";
 import { beforeAll, describe, expect, it } from "vitest";

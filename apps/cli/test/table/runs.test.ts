@@ -44,7 +44,7 @@ describe("a run in a folder", () => {
     const again = await diffeo(...parts);
     expect(again).toMatchObject({ code: 0, stderr: "" });
     expect(bytesOf("parts.model").equals(bytesOf("whole.model"))).toBe(true);
-    // What was fitted with other settings is no beginning of this.
+    // A run with other settings cannot be continued.
     const other = await diffeo(...fit("other.model", "--steps", "5", "--run", at("run")));
     expect(other.code).toBe(2);
     expect(other.stderr).toContain("was started with steps = 4, but now it is 5");
@@ -54,7 +54,7 @@ describe("a run in a folder", () => {
 describe("the stored maps of a run", () => {
   it.each([
     [
-      "are no file of them",
+      "are not in a valid file",
       "{",
       /maps\.json is not a valid file of chosen maps: it is not JSON\. Move it away/,
     ],
@@ -124,7 +124,7 @@ describe("a fit with a time limit", () => {
     expect(stdout).toMatch(
       /the time was enough for (1 step|\d\d? steps), but 2000 are usual for so many rows: use more --minutes/,
     );
-    // Half of what was asked for is not little, whatever is usual.
+    // The specified number of steps counts, not the usual one.
     const two = await diffeo(
       ...fit("two.model", "--minutes", "0.0001", "--steps", "2", "--no-given"),
     );
@@ -173,7 +173,7 @@ describe("several seeds", () => {
     });
     expect(await diffeo(...asked, "--out", at("shards.model"))).toMatchObject({ code: 0 });
     expect(bytesOf("shards.model").equals(bytesOf("holes.model"))).toBe(true);
-    // A flow of what one seed drew into the holes would have others wait for it.
+    // A flow depends on the cells that one seed completed, so other seeds would have to wait for it.
     const flow = await diffeo(
       ...asked,
       "--map",

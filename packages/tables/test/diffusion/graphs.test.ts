@@ -14,7 +14,7 @@ import { drawRows } from "../../src/diffusion/query/draw.ts";
 import { tableLogLikelihood } from "../../src/diffusion/query/log-likelihood.ts";
 import { openTable } from "../../src/diffusion/query/table-model.ts";
 
-/** Something to be opened, and what became of it. */
+/** Something to open, and its state. */
 function things() {
   const [opened, freed]: string[][] = [[], []];
   const open = (name: string) => () => {

@@ -1,6 +1,4 @@
-/**
- * What samples are held against rows by: each measure on distributions where its value is known.
- */
+/** Measures that compare samples with rows, on distributions for which their values are known. */
 import { angle, between, category, count, positive, product, real, simplex } from "diffeo/domain";
 import type { NdArray } from "diffeo/graph";
 import { key, normal, uniform } from "diffeo/random";
