@@ -135,9 +135,13 @@ function processTable(records: Records): string {
   const rows = processNames.flatMap((name) =>
     (["inside", "boundary", "colours"] as const).flatMap((law) => {
       const map = processMaps[name];
+      const seeds = records.flatMap(({ task: t }) =>
+        t.law === law && t.map === map && t.loss === name ? [t.seed] : [],
+      );
+      const pairs = records.filter(({ task }) => seeds.includes(task.seed));
       const both = (of: Measure, scale = 1): string => {
-        const own = valuesOf(records, law, map, name, of);
-        const base = valuesOf(records, law, map, "x", of);
+        const own = valuesOf(pairs, law, map, name, of);
+        const base = valuesOf(pairs, law, map, "x", of);
         if (own.length === 0 || ![...own, ...base].some(Number.isFinite)) return "–";
         const text = `${cell(own, scale)}, ${cell(base, scale)}`;
         const finite = own.length === base.length && [...own, ...base].every(Number.isFinite);
@@ -145,7 +149,7 @@ function processTable(records: Records): string {
         const { lower, count } = paired(own, base);
         return `${text} (${lower}/${count})`;
       };
-      if (valuesOf(records, law, map, name, () => 0).length === 0) return [];
+      if (seeds.length === 0) return [];
       return [
         [
           processTitles[name],
