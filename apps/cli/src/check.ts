@@ -29,7 +29,10 @@ const numbers = (values: readonly number[]): string =>
 
 function line({ name, worst, tolerance, pass, where }: PropertyResult): string {
   const mark = pass ? "✓" : "✗";
-  return `  ${mark} ${name.padEnd(62)}${worst.toExponential(1).padStart(9)}  ≤ ${tolerance.toExponential(0).padEnd(6)}  x = ${numbers(where.x)}`;
+  return (
+    `  ${mark} ${name.padEnd(62)}${worst.toExponential(1).padStart(9)}  ≤ ` +
+    `${tolerance.toExponential(0).padEnd(6)}  x = ${numbers(where.x)}`
+  );
 }
 
 function print(io: Io, { map, pass, properties }: MapReport): void {
@@ -56,7 +59,8 @@ async function run(io: Io, options: CheckCommand): Promise<void> {
   if (failed.length > 0)
     fail(
       "numerical",
-      `${failed.map((r) => r.map).join(", ")} failed ${failed.reduce((n, r) => n + r.properties.filter((p) => !p.pass).length, 0)} checks`,
+      `${failed.map((r) => r.map).join(", ")} failed ` +
+        `${failed.reduce((n, r) => n + r.properties.filter((p) => !p.pass).length, 0)} checks`,
       "see the lines marked ✗",
     );
 }

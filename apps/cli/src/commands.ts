@@ -40,7 +40,8 @@ const chess: Group = {
       about: "sample chess positions from a trained model",
       examples: [
         "diffeo chess sample --count 64 --format fen --out boards.fen",
-        "diffeo chess sample --count 1000000 --format fen --out boards.fen --queue redis://host:6379",
+        "diffeo chess sample --count 1000000 --format fen --out boards.fen --queue " +
+          "redis://host:6379",
       ],
       load: () => import("./chess/sample.ts"),
     },
@@ -64,13 +65,15 @@ const chess: Group = {
     },
     evaluate: {
       about:
-        "compare samples of a model, or positions of a file, with real positions and with independent squares",
+        "compare samples of a model, or positions of a file, with real positions and with " +
+        "independent squares",
       examples: ["diffeo chess evaluate boards.fen", "diffeo chess evaluate --model small"],
       load: () => import("./chess/evaluate.ts"),
     },
     study: {
       about:
-        "measure pieces and legality over w, for steps in logits and on the simplex; continues where it was stopped",
+        "measure pieces and legality over w, for steps in logits and on the simplex; " +
+        "continues where it was stopped",
       examples: ["diffeo chess study --out studies/drift-scale"],
       load: () => import("./chess/study.ts"),
     },
@@ -94,7 +97,8 @@ const density: Group = {
     score: {
       about: "write the log-density and the score of every row of a table",
       examples: [
-        "diffeo density score --model runs/density/model.safetensors --data table.csv --out scores.csv",
+        "diffeo density score --model runs/density/model.safetensors --data table.csv --out " +
+          "scores.csv",
       ],
       load: () => import("./density/score.ts"),
     },
@@ -108,7 +112,8 @@ const density: Group = {
     picture: {
       about: "draw the densities of two columns and their scores with the data, as SVG and PNG",
       examples: [
-        "diffeo density picture --models runs/density/model.safetensors --data table.csv --out density",
+        "diffeo density picture --models runs/density/model.safetensors --data table.csv " +
+          "--out density",
       ],
       load: () => import("./density/picture.ts"),
     },
@@ -127,7 +132,8 @@ const density: Group = {
 
 const table: Group = {
   about:
-    "models of tables whose columns have domains: positive, bounded, ordered, parts of a whole, categories",
+    "models of tables whose columns have domains: positive, bounded, ordered, parts of a " +
+    "whole, categories",
   commands: {
     fit: {
       about: "fit a model to a table; prints the domain of each column, and why it was chosen",
@@ -139,7 +145,8 @@ const table: Group = {
     },
     demo: {
       about:
-        "fit, sample, complete and report on a small table that comes with diffeo; takes about a minute",
+        "fit, sample, complete and report on a small table that comes with diffeo; takes " +
+        "about a minute",
       examples: ["diffeo table demo --out demo/"],
       load: () => import("./table/demo.ts"),
     },
@@ -167,7 +174,8 @@ const table: Group = {
     },
     evaluate: {
       about:
-        "evaluate a model on rows that it was not fitted to, compared with baselines and with chance",
+        "evaluate a model on rows that it was not fitted to, compared with baselines and with " +
+        "chance",
       examples: ["diffeo table evaluate test.csv --model houses.model"],
       load: () => import("./table/evaluate.ts"),
     },
@@ -178,7 +186,8 @@ const table: Group = {
     },
     export: {
       about:
-        "write the score of a model, or its map from x to rows, as ONNX, and check it in ONNX Runtime",
+        "write the score of a model, or its map from x to rows, as ONNX, and check it in ONNX " +
+        "Runtime",
       examples: ["diffeo table export --model houses.model --out houses.onnx"],
       load: () => import("./table/export.ts"),
     },
@@ -209,14 +218,16 @@ export const commands: Group = {
   commands: {
     check: {
       about:
-        "check the properties of a map: round trip, Jacobians, log-determinant, scores, Itô terms, reversal",
+        "check the properties of a map: round trip, Jacobians, log-determinant, scores, Itô " +
+        "terms, reversal",
       examples: ["diffeo check", "diffeo check --map my-map.mjs --event 3"],
       load: () => import("./check.ts"),
     },
     sample: {
       about: "sample from a score network in an ONNX file, through a map to the domain of the data",
       examples: [
-        "diffeo sample --score net.onnx --predicts noise --map expMap --count 1000 --out samples.csv",
+        "diffeo sample --score net.onnx --predicts noise --map expMap --count 1000 --out " +
+          "samples.csv",
       ],
       load: () => import("./sample.ts"),
     },

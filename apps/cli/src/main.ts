@@ -58,7 +58,8 @@ const io: Io = {
 const onEarlyExit = (code: number): void => {
   if (code !== 0 && code !== UNSETTLED) return;
   stderr.write(
-    "diffeo: code outside of diffeo, such as a model, ended the process before the command was done\n",
+    "diffeo: code outside of diffeo, such as a model, ended the process before the command " +
+      "was done\n",
   );
   process.exitCode = 1;
 };

@@ -68,7 +68,8 @@ const MOST = 1000;
 const bounded = (text: string): string =>
   text.length <= MOST
     ? text
-    : `${text.slice(0, MOST / 2)}… (${(text.length - MOST).toLocaleString("en")} characters) …${text.slice(-MOST / 2)}`;
+    : `${text.slice(0, MOST / 2)}… (${(text.length - MOST).toLocaleString("en")} characters) ` +
+      `…${text.slice(-MOST / 2)}`;
 
 /** @param words the words after `diffeo` */
 export async function run(words: readonly string[], streams: Io): Promise<number> {

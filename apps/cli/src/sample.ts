@@ -4,23 +4,6 @@
  */
 import { existsSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import {
-  additiveLogistic,
-  type Bijector,
-  correlationMap,
-  each,
-  expMap,
-  identity,
-  isometricLogRatio,
-  logCholesky,
-  ordered,
-  sigmoidMap,
-  softplusMap,
-  stereographic,
-  stickBreaking,
-  tanhMap,
-  unitBall,
-} from "diffeo/bijector";
 import { DiffeoError, fail, type Shape } from "diffeo/graph";
 import { readBytes, writeFileAtomic } from "diffeo/node";
 import { fromOnnx, type OnnxScore, type Prediction, predictions } from "diffeo/outside";
@@ -28,7 +11,7 @@ import { key } from "diffeo/random";
 import { type GridName, grids, type SolverName, sample, solvers } from "diffeo/sampler";
 import { reverse, reversePush, type SdeSpec, sdeOf, sdes } from "diffeo/sde";
 import type { Declare, Io } from "./shell/io.ts";
-import { mapFromFile } from "./shell/map-file.ts";
+import { mapNames, mapOf } from "./shell/map-name.ts";
 import { numberLines, numbersJson } from "./shell/numbers.ts";
 import {
   forceOption,
@@ -64,40 +47,6 @@ interface SampleCommand extends RunOptions {
   readonly out?: string;
   readonly json?: boolean;
   readonly force?: boolean;
-}
-
-/** Maps that have no options. */
-const maps: Readonly<Record<string, () => Bijector>> = {
-  identity,
-  expMap,
-  softplusMap,
-  sigmoidMap,
-  tanhMap,
-  additiveLogistic,
-  isometricLogRatio,
-  stickBreaking,
-  ordered,
-  unitBall,
-  stereographic,
-  logCholesky,
-  correlationMap,
-};
-
-/**
- * A map by its name or from a module, for events of this shape. It applies to each site if the
- * shape has more axes than the map.
- */
-async function mapOf(name: string, shape: Shape): Promise<Bijector> {
-  const map = Object.hasOwn(maps, name)
-    ? maps[name]()
-    : existsSync(name)
-      ? (await mapFromFile(name, shape)).map
-      : fail(
-          "usage",
-          `--map ${name} is neither a built-in map nor a file`,
-          `give a module, or one of ${Object.keys(maps).join(", ")}`,
-        );
-  return shape.length > map.eventRank ? each(map, shape.length - map.eventRank) : map;
 }
 
 /** `vp:min=0.1,max=20` as a spec. */
@@ -228,7 +177,8 @@ const ofNetwork = (command: Command): Command =>
   command
     .requiredOption(
       "--score <file>",
-      "an ONNX file with a network of x and t, from any exporter, without external data (PyTorch: torch.onnx.export(…, external_data=False))",
+      "an ONNX file with a network of x and t, from any exporter, without external data " +
+        "(PyTorch: torch.onnx.export(…, external_data=False))",
     )
     .addOption(
       new Option("--predicts <what>", "what the network predicts")
@@ -263,13 +213,14 @@ export const declare: Declare = (command, io) =>
       ofNetwork(command)
         .option(
           "--map <name or file>",
-          `map to the domain of the samples: ${Object.keys(maps).join(", ")}, or a module`,
+          `map to the domain of the samples: ${mapNames.join(", ")}, or a module`,
           "identity",
         )
         .addOption(
           new Option(
             "--sde <name>",
-            `SDE of the network's training: ${Object.keys(sdes).join(", ")}; options as in vp:min=0.1,max=20`,
+            `SDE of the network's training: ${Object.keys(sdes).join(", ")}; options as in ` +
+              "vp:min=0.1,max=20",
           )
             .argParser(sdeSpec)
             .default({ kind: "vp" }, "vp"),

@@ -88,7 +88,7 @@ export function rankPicture(quantities: readonly Quantity[]): string {
     note:
       "Uniform if the chains agree. A slope means another mean, a hill or a valley " +
       "another spread.",
-    description: `Histograms of the ranks of ${namesOf(quantities)} among all draws, one per chain.`,
+    description: `Histograms of ranks among all draws, one per chain: ${namesOf(quantities)}.`,
     legend: legendOf(quantities[0].chains.length),
     panels,
     columns: 3,

@@ -74,7 +74,8 @@ export const declare: Declare = (command, io) => {
     .addOption(modelOption())
     .option(
       "--data <files...>",
-      "positions for the measurement, preferably not used in training (default: positions of random " +
+      "positions for the measurement, preferably not used in training (default: positions of " +
+        "random " +
         "games)",
     )
     .option("--count <n>", "how many positions to use", integer(2, MOST.boards), 256)

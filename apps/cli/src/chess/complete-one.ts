@@ -91,7 +91,8 @@ function requireRoom({ pieces }: CompleteCommand, board: Board): void {
   if (pieces < known || pieces > known + unknown)
     fail(
       "usage",
-      `--pieces ${pieces} is impossible: ${known} pieces are known and ${unknown} squares are unknown`,
+      `--pieces ${pieces} is impossible: ${known} pieces are known and ${unknown} squares are ` +
+        "unknown",
       `set --pieces to a number from ${known} to ${known + unknown}`,
     );
 }

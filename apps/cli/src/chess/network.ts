@@ -63,7 +63,8 @@ export function checkNetwork(options: NetworkOptions): void {
   if (least > MOST_PARAMETERS)
     fail(
       "usage",
-      `the network has more than ${Math.round(least / 1e6).toLocaleString("en")} million parameters`,
+      `the network has more than ${Math.round(least / 1e6).toLocaleString("en")} million ` +
+        "parameters",
       "choose a smaller " +
         `--width${network === "unet" ? ", --multipliers or --blocks" : " or --layers"}`,
     );

@@ -71,7 +71,8 @@ async function checkOptions(options: TrainCommand, command: Command): Promise<vo
   if (fall !== undefined && warmupOf(options) + fall > steps)
     fail(
       "usage",
-      `the rate rises for ${warmupOf(options)} steps and falls for ${fall}, more than --steps ${steps}`,
+      `the rate rises for ${warmupOf(options)} steps and falls for ${fall}, more than --steps ` +
+        `${steps}`,
       "use more --steps, or a smaller --fall or --warmup",
     );
   if (warmup !== undefined && warmup >= steps)

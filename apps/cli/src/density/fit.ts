@@ -59,24 +59,31 @@ export function fitReport(
   const unit = unitGaussian(test);
   const lines = [
     `chosen at step ${m.step} of ${steps}`,
-    `test score matching   ${m.scoreMatching.mean.toFixed(3)}   (median ${m.scoreMatching.median.toFixed(3)}; a unit Gaussian has ${unit.scoreMatching.toFixed(2)})`,
-    `test log-likelihood   ${likelihood(m).toFixed(3)}   (annealed, ${m.annealed.effectiveSamples.toFixed(0)} effective of ${m.annealed.samples} particles; a unit Gaussian has ${unit.logLikelihood.toFixed(2)})`,
+    `test score matching   ${m.scoreMatching.mean.toFixed(3)}   (median ` +
+      `${m.scoreMatching.median.toFixed(3)}; a unit Gaussian has ` +
+      `${unit.scoreMatching.toFixed(2)})`,
+    `test log-likelihood   ${likelihood(m).toFixed(3)}   (annealed, ` +
+      `${m.annealed.effectiveSamples.toFixed(0)} effective of ${m.annealed.samples} particles; ` +
+      `a unit Gaussian has ${unit.logLikelihood.toFixed(2)})`,
   ];
   if (m.importance) {
     const { effectiveSamples, samples } = m.importance;
     lines.push(
-      `                      ${plainLikelihood(m)?.toFixed(3)}   (plain importance sampling, ${effectiveSamples.toFixed(0)} effective of ${samples})`,
+      `                      ${plainLikelihood(m)?.toFixed(3)}   (plain importance sampling, ` +
+        `${effectiveSamples.toFixed(0)} effective of ${samples})`,
     );
     if (effectiveSamples < ENOUGH_SAMPLES)
       lines.push(
-        "warning: few samples of the plain estimate are effective, so its likelihood is usually too high",
+        "warning: few samples of the plain estimate are effective, so its likelihood is " +
+          "usually too high",
       );
   }
   if (m.annealed.effectiveSamples < ENOUGH_SAMPLES)
     lines.push("warning: few particles of the annealed estimate are effective");
   lines.push(
     whiten
-      ? `all values are in whitened units; in the units of the table, which density score uses, the log-likelihood is ${(likelihood(m) + whitening.logDet).toFixed(3)}`
+      ? "all values are in whitened units; in the units of the table, which density score uses, " +
+          `the log-likelihood is ${(likelihood(m) + whitening.logDet).toFixed(3)}`
       : "all values are in the units of the table",
   );
   return `${lines.join("\n")}\n`;
@@ -157,13 +164,17 @@ async function fitSeeds(io: Io, options: FitCommand, first: PreparedTable) {
 }
 
 /** The gain over a Gaussian as text. */
-const worthLines = ({
-  gaussian: { mean, gain },
-  clusters: { masses },
-}: DensityEvaluation): string =>
-  `a fitted Gaussian     ${mean.toFixed(3)}   (the model has ${Math.abs(gain.mean).toFixed(3)} ± ${gain.error.toFixed(3)} ${gain.mean < 0 ? "less" : "more"})
-mass by cluster       ${masses.map(({ data, samples }) => `${(100 * data).toFixed(1)} % (${(100 * samples).toFixed(1)})`).join(", ")}   data (samples)
-`;
+function worthLines({ gaussian: { mean, gain }, clusters: { masses } }: DensityEvaluation): string {
+  const size = `${Math.abs(gain.mean).toFixed(3)} ± ${gain.error.toFixed(3)}`;
+  const shares = masses.map(
+    ({ data, samples }) => `${(100 * data).toFixed(1)} % (${(100 * samples).toFixed(1)})`,
+  );
+  return (
+    `a fitted Gaussian     ${mean.toFixed(3)}   ` +
+    `(the model has ${size} ${gain.mean < 0 ? "less" : "more"})\n` +
+    `mass by cluster       ${shares.join(", ")}   data (samples)\n`
+  );
+}
 
 /** Fits, and writes the model and its report. The folder is locked. */
 async function fitInto(io: Io, options: FitCommand, first: PreparedTable): Promise<void> {
@@ -199,7 +210,8 @@ async function fitInto(io: Io, options: FitCommand, first: PreparedTable): Promi
   await writeFileAtomic(written, json);
   const chose =
     seeds > 1
-      ? `seed ${seed} of ${seeds}, by the likelihood of validation rows: ${best.validation.toFixed(3)}\n`
+      ? `seed ${seed} of ${seeds}, by the likelihood of validation rows: ` +
+        `${best.validation.toFixed(3)}\n`
       : "";
   const lines = measures ? fitReport(measures.chosen, steps, data, whiten) : "";
   io.stdout.write(
@@ -208,7 +220,8 @@ async function fitInto(io: Io, options: FitCommand, first: PreparedTable): Promi
   if (failure !== undefined)
     fail(
       "numerical",
-      `${failure}; the model is from step ${chosen.step}, the best before the failure${lost ? ", and has no normaliser" : ""}`,
+      `${failure}; the model is from step ${chosen.step}, the best before the ` +
+        `failure${lost ? ", and has no normaliser" : ""}`,
       `${whiten ? "use a smaller --rate" : "omit --no-whiten"}, or look for outliers in the table`,
     );
   if (lost) throw lost;
@@ -216,7 +229,8 @@ async function fitInto(io: Io, options: FitCommand, first: PreparedTable): Promi
     fail(
       "numerical",
       worth.faults.join("; "),
-      "the model is written; fit several seeds with --seeds 5, use diffeo table fit, or accept the model with --accept",
+      "the model is written; fit several seeds with --seeds 5, use diffeo table fit, or " +
+        "accept the model with --accept",
     );
 }
 
@@ -263,7 +277,8 @@ export const declare: Declare = (command, io) =>
     .option("--seed <n>", "seed", integer(0, MOST.seed), 0)
     .option(
       "--seeds <n>",
-      "fit this many seeds, starting at --seed, and keep the one with the best validation likelihood",
+      "fit this many seeds, starting at --seed, and keep the one with the best validation " +
+        "likelihood",
       integer(1, 1000),
       1,
     )

@@ -74,7 +74,9 @@ async function runAll(
   return doGroups(io, own, work, groups, async ({ results: [record], seconds }) => {
     await saveFitRecord(out, record);
     const { chosen, steps } = record;
-    const line = `${++done}/${open} ${fitTaskName(record)}: ${steps} steps, chosen ${chosen.step}, score matching ${chosen.scoreMatching.mean.toFixed(2)}`;
+    const line =
+      `${++done}/${open} ${fitTaskName(record)}: ${steps} steps, chosen ${chosen.step}, score ` +
+      `matching ${chosen.scoreMatching.mean.toFixed(2)}`;
     if (!io.stderr.isTTY) io.stderr.write(`${line}, ${seconds.toFixed(1)} s\n`);
   });
 }
@@ -89,7 +91,8 @@ function requireSamples(
     if (draws !== samples)
       fail(
         "usage",
-        `${fitTaskName(record)} in ${out} has ${draws} samples for the plain normaliser, not ${samples}`,
+        `${fitTaskName(record)} in ${out} has ${draws} samples for the plain normaliser, not ` +
+          `${samples}`,
         `use --samples ${draws}, or another --out`,
       );
   }

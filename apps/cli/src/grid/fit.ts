@@ -146,8 +146,8 @@ export const declare: Declare = (command, io) => {
       .requiredOption("--out <file>", "where to write the model")
       .option(
         "--groups <kinds>",
-        "groups of sites that belong together, such as rows,columns,boxes 3x3; use this if classes " +
-          "differ only in their names",
+        "groups of sites that belong together, such as rows,columns,boxes 3x3; use this if " +
+          "classes differ only in their names",
       )
       .addOption(
         new Option(

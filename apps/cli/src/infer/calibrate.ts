@@ -37,10 +37,13 @@ function lines(found: Calibration): string {
   const wrong = rows.filter(([, { p }]) => p < limit).map(([name]) => name);
   const verdict =
     wrong.length > 0
-      ? `warning: the ranks of ${wrong.slice(0, 5).join(", ")} are not uniform (p below ${limit.toPrecision(2)}). Either the simulated model is not the fitted one, or chains do not reach parts of the posterior.`
+      ? `warning: the ranks of ${wrong.slice(0, 5).join(", ")} are not uniform (p below ` +
+        `${limit.toPrecision(2)}). Either the simulated model is not the fitted one, or chains ` +
+        "do not reach parts of the posterior."
       : `${found.datasets} datasets: all ranks are uniform within chance.`;
   const diverged = found.diverged > 0 ? [`${found.diverged} transitions diverged.`] : [];
-  return `${[...rows.map(([name, { p }]) => `${name.padEnd(width)}  p ${p.toFixed(3)}`), ...diverged, verdict].join("\n")}\n`;
+  const ranks = rows.map(([name, { p }]) => `${name.padEnd(width)}  p ${p.toFixed(3)}`);
+  return `${[...ranks, ...diverged, verdict].join("\n")}\n`;
 }
 
 async function run(io: Io, file: string, options: CalibrateCommand): Promise<void> {
@@ -112,6 +115,7 @@ export const declare: Declare = (command, io) =>
     .addOption(forceOption())
     .addHelpText(
       "after",
-      "\nExample:\n  diffeo calibrate model.mjs --data covariates.csv --datasets 512 --out calibration/\n",
+      "\nExample:\n  diffeo calibrate model.mjs --data covariates.csv --datasets 512 --out " +
+        "calibration/\n",
     )
     .action((file, options) => run(io, file, options));

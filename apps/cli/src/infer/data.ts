@@ -37,7 +37,8 @@ async function ofCsv(bytes: Uint8Array, path: string, say: (line: string) => voi
       const shown = labels.slice(0, 4).map((label, k) => `${label} = ${k}`);
       if (labels.length > 0)
         say(
-          `${path}: ${name} has ${labels.length} labels: ${shown.join(", ")}${labels.length > 4 ? ", …" : ""}`,
+          `${path}: ${name} has ${labels.length} labels: ` +
+            `${shown.join(", ")}${labels.length > 4 ? ", …" : ""}`,
         );
       return [name, values];
     }),

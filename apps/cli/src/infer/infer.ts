@@ -131,7 +131,8 @@ const withChainOptions = (command: Command, io: Io): Command =>
     )
     .option(
       "--target-acceptance <x>",
-      "target for the mean acceptance, to which the step size is adapted; larger means smaller steps",
+      "target for the mean acceptance, to which the step size is adapted; larger means " +
+        "smaller steps",
       share,
     )
     .option(

@@ -53,7 +53,8 @@ export async function loadPosteriorModel(path: string): Promise<Digested<Posteri
     fail(
       "usage",
       `${path} exports no model`,
-      "export default model(({ parameter, observe }, data) => …), or export parameters and logDensity",
+      "export default model(({ parameter, observe }, data) => …), or export parameters and " +
+        "logDensity",
     );
   if (typeof logDensity !== "function")
     fail(

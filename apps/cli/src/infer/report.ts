@@ -76,13 +76,16 @@ export function looLines({
   unreliable,
 }: Loo): string {
   const lines = [
-    `elpd (leave one out) ${elpd.toFixed(1)} ± ${elpdError.toFixed(1)}, effective parameters ${parameters.toFixed(1)} ± ${parametersError.toFixed(1)}`,
+    `elpd (leave one out) ${elpd.toFixed(1)} ± ${elpdError.toFixed(1)}, effective parameters ` +
+      `${parameters.toFixed(1)} ± ${parametersError.toFixed(1)}`,
   ];
   if (unreliable > 0) {
     const worst = pointwise.toSorted((a, b) => b.shape - a.shape).slice(0, 3);
     const named = worst.map(({ name, shape }) => `${name} ${shape.toFixed(2)}`).join(", ");
     lines.push(
-      `warning: k̂ is above 0.7 for ${unreliable} of ${pointwise.length} observations (${named}): their estimates are not reliable. Inspect these observations, or leave out groups of observations instead.`,
+      `warning: k̂ is above 0.7 for ${unreliable} of ${pointwise.length} observations ` +
+        `(${named}): their estimates are not reliable. Inspect these observations, or leave out ` +
+        "groups of observations instead.",
     );
   }
   return `${lines.join("\n")}\n`;

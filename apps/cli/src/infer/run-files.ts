@@ -1,4 +1,6 @@
-/** The folder of a run of `diffeo infer`: its settings, and checks before a run starts or resumes. */
+/**
+ * The folder of a run of `diffeo infer`: its settings, and checks before a run starts or resumes.
+ */
 import { existsSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -55,7 +57,8 @@ export async function requireBeginning(file: string, options: InferCommand): Pro
   if (chains * draws > MOST.draws)
     fail(
       "usage",
-      `${chains} chains of ${draws} draws exceed the limit of ${MOST.draws.toLocaleString("en")} draws`,
+      `${chains} chains of ${draws} draws exceed the limit of ` +
+        `${MOST.draws.toLocaleString("en")} draws`,
       "use fewer --draws or --chains",
     );
   const results = resultFiles(out, chains, pictures, options);
@@ -67,10 +70,13 @@ export async function requireBeginning(file: string, options: InferCommand): Pro
  * Deletes the results of the run that --force replaces, so that none seems to be of the new run.
  */
 export async function clearRun(out: string): Promise<void> {
-  const own =
-    /^(chain-\d+\.csv|(config|chains|draws|summary|loo)\.json|(trace|ranks|pairs|predictive)\.(svg|png))$/;
+  const own = [
+    /^chain-\d+\.csv$/,
+    /^(config|chains|draws|summary|loo)\.json$/,
+    /^(trace|ranks|pairs|predictive)\.(svg|png)$/,
+  ];
   for (const name of existsSync(out) ? await readdir(out) : [])
-    if (own.test(name)) await rm(join(out, name));
+    if (own.some((pattern) => pattern.test(name))) await rm(join(out, name));
 }
 
 /** Throws if the model or the data of a run have changed since it began, and names the file. */

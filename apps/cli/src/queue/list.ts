@@ -46,11 +46,12 @@ function text({ address, queues, workers, failures }: QueueOverview): string {
       failures
         .map(
           ({ job, kind, parameters, attempts, reason }) =>
-            `failed ${attempts} times: ${kind} ${JSON.stringify(parameters)?.slice(0, 200)} (${job.slice(0, 12)}…)\n  ${reason}\n`,
+            `failed ${attempts} times: ${kind} ${JSON.stringify(parameters)?.slice(0, 200)} ` +
+            `(${job.slice(0, 12)}…)\n  ${reason}\n`,
         )
         .join(""),
   ];
-  return `${[`${address}\n${none}`, ...sections.filter((section) => section !== false)].join("\n")}`;
+  return [`${address}\n${none}`, ...sections.filter((section) => section !== false)].join("\n");
 }
 
 async function list(io: Io, { queue, clear = false, json = false }: ListCommand): Promise<void> {

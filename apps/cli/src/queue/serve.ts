@@ -43,7 +43,9 @@ async function serve(io: Io, options: ServeCommand): Promise<void> {
     options.memory === undefined ? Math.floor((0.9 * totalmem()) / jobs) : options.memory * GB;
   const say = (line: string): void => void io.stderr.write(`${line}\n`);
   say(
-    `${name}: ${jobs} ${jobs === 1 ? "job" : "jobs"} at a time on ${device}, ${threads} ${threads === 1 ? "thread" : "threads"} each, up to ${(bytes / GB).toFixed(1)} GB and ${minutes} min; ${address.shown}`,
+    `${name}: ${jobs} ${jobs === 1 ? "job" : "jobs"} at a time on ${device}, ${threads} ` +
+      `${threads === 1 ? "thread" : "threads"} each, up to ${(bytes / GB).toFixed(1)} GB and ` +
+      `${minutes} min; ${address.shown}`,
   );
   const { done, failed } = await serveQueue({
     ...{

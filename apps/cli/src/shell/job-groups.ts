@@ -36,7 +36,8 @@ function writePlan<P extends object, R>(
   const { shard, queue } = options;
   io.stdout.write(
     [
-      `${kind.name}, version ${kind.version}, on ${work.device}: ${line(all)}, up to ${count(largest)} per job\n`,
+      `${kind.name}, version ${kind.version}, on ${work.device}: ${line(all)}, up to ` +
+        `${count(largest)} per job\n`,
       ...inputs,
       ...(known.length > 0 ? [`done already: ${line(known)}\n`] : []),
       ...(shard ? [`shard ${shard.index}/${shard.of}: ${line(ofShard(all, shard))}\n`] : []),
@@ -61,7 +62,8 @@ async function doShard<P extends object, R>(
   }));
   const failed = await doGroups(io, options, work, open, async () => undefined);
   io.stdout.write(
-    `shard ${index}/${of}: ${count(own.size)} jobs in ${folderOf(options, work)}; the command without --shard collects the results\n`,
+    `shard ${index}/${of}: ${count(own.size)} jobs in ${folderOf(options, work)}; the command ` +
+      `without --shard collects the results\n`,
   );
   requireNone(io, failed);
 }

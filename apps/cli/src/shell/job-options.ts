@@ -1,6 +1,6 @@
 /**
- * The options of commands that divide their work into jobs. With --queue, workers on any machine run
- * them; with --shard, this process runs some of them and stores the results in a shared folder;
+ * The options of commands that divide their work into jobs. With --queue, workers on any machine
+ * run them; with --shard, this process runs some of them and stores the results in a shared folder;
  * otherwise local processes run them.
  */
 import { existsSync } from "node:fs";
@@ -44,7 +44,8 @@ export const withJobOptions = (command: Command, io: Io): Command =>
       .addOption(
         new Option(
           "--shard <i/n>",
-          "run every n-th job, beginning with the i-th; the command without --shard collects the results",
+          "run every n-th job, beginning with the i-th; the command without --shard collects " +
+            "the results",
         )
           .argParser(shard)
           .helpGroup("Many machines:"),

@@ -36,7 +36,8 @@ export async function mapFromFile(
     fail(
       "data",
       `the default export of ${path} lacks ${missing.join(", ")}`,
-      "export default { name, forward, inverse, logDet }, written with the functions of diffeo/graph",
+      "export default { name, forward, inverse, logDet }, written with the functions of " +
+        "diffeo/graph",
     );
   const shape = event ?? (exports.event as Shape | undefined);
   if (!shape)

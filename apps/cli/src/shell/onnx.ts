@@ -104,7 +104,8 @@ export async function writeOnnxFile(
   if (!(difference <= tolerance * largest))
     fail(
       "numerical",
-      `${out}: ONNX Runtime differs from the plain evaluator by ${difference.toExponential(1)} of ${largest.toPrecision(3)}`,
+      `${out}: ONNX Runtime differs from the plain evaluator by ` +
+        `${difference.toExponential(1)} of ${largest.toPrecision(3)}`,
       "do not use the file; report it as a bug of diffeo",
     );
   if (json) {
@@ -114,7 +115,9 @@ export async function writeOnnxFile(
   }
   const ports = [...inputs, ...outputs].map(({ name, shape }) => `${name} ${showShape(shape)}`);
   io.stdout.write(
-    `${out}: ${(written.bytes.length / 2 ** 20).toFixed(1)} MiB, ${ports.slice(0, -1).join(", ")} → ${ports.at(-1)}\n` +
-      `ONNX Runtime compared with plain float64: values up to ${largest.toPrecision(3)} differ by ${difference.toExponential(1)} at most\n`,
+    `${out}: ${(written.bytes.length / 2 ** 20).toFixed(1)} MiB, ` +
+      `${ports.slice(0, -1).join(", ")} → ${ports.at(-1)}\n` +
+      `ONNX Runtime compared with plain float64: values up to ${largest.toPrecision(3)} ` +
+      `differ by ${difference.toExponential(1)} at most\n`,
   );
 }

@@ -90,7 +90,8 @@ export async function outputs(
     if (source !== undefined)
       fail(
         "usage",
-        `${path} is ${source === path ? "" : `the same file as ${source}, `}an input of the command`,
+        `${path} is ${source === path ? "" : `the same file as ${source}, `}an input of the ` +
+          "command",
         "choose another file for the result",
       );
     if (written.has(place))

@@ -18,7 +18,8 @@ export async function pngOf(io: Io, svg: string, name: string): Promise<Uint8Arr
   const { hasFont, renderPng } = await import("diffeo-picture/node");
   if (!hasFont())
     io.stderr.write(
-      `${name} has no captions because this machine has no font: install one (Debian: fonts-dejavu-core), or use the SVG\n`,
+      `${name} has no captions because this machine has no font: install one (Debian: ` +
+        `fonts-dejavu-core), or use the SVG\n`,
     );
   return renderPng(svg);
 }

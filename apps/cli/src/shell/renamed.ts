@@ -8,8 +8,8 @@ export const renamedNotice = (old: string, now: string): string =>
   `${old} is now called ${now}; the old name will be removed in the next release\n`;
 
 /**
- * Lets `old` (`--method`) stand for `now` (`--solver`), an option that the command has. The value is
- * parsed and checked as the new option's, after old values are replaced by their new names.
+ * Lets `old` (`--method`) stand for `now` (`--solver`), an option that the command has. The value
+ * is parsed and checked as the new option's, after old values are replaced by their new names.
  */
 export function acceptOldOption(
   command: Command,

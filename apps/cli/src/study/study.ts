@@ -163,7 +163,8 @@ export const declare: Declare = (command, io) => {
     .option("--json", "print the records")
     .addHelpText(
       "after",
-      "\nExample:\n  diffeo study gssm --workers 16 --out studies/gssm\n\nTo resume a stopped study, repeat the command.",
+      "\nExample:\n  diffeo study gssm --workers 16 --out studies/gssm\n\nTo resume a stopped " +
+        "study, repeat the command.",
     )
     .action((name, options) => study(io, name, options));
 };

@@ -97,7 +97,8 @@ export const declare: Declare = (command, io) =>
       .argument("<file>", "a table of rows that the model was not fitted to")
       .option(
         "--train <file>",
-        "the table that the model was fitted to, for fitting baselines and for finding copies of its rows in samples",
+        "the table that the model was fitted to, for fitting baselines and for finding copies " +
+          "of its rows in samples",
       )
       .option(
         "--samples <n>",
@@ -112,7 +113,8 @@ export const declare: Declare = (command, io) =>
       )
       .option(
         "--complete",
-        "hide cells of the rows, complete them, and report how often intervals contain the true value",
+        "hide cells of the rows, complete them, and report how often intervals contain the " +
+          "true value",
       )
       .option("--hidden <n>", "maximum number of rows for --complete", integer(2, MOST.rows), 300)
       .option("--draws <n>", "completions of each row by --complete", integer(2, 10_000), 40)

@@ -170,7 +170,8 @@ export async function fit(io: Io, file: string, asked: FitCommand): Promise<void
   if (evaluation && !accept)
     requireFaultless(
       evaluation,
-      "the model is written; train longer, check the kinds of the columns, or accept the model with --accept",
+      "the model is written; train longer, check the kinds of the columns, or accept the " +
+        "model with --accept",
     );
 }
 

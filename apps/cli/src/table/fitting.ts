@@ -56,7 +56,8 @@ interface Schema {
 }
 
 const triedLine = ({ map, gain, error, kept, unit }: TriedMap): string =>
-  `${map}: ${gain < 0 ? "−" : "+"}${Math.abs(gain).toFixed(3)} ± ${error.toFixed(3)} ${unit ?? "nats per row"}${kept ? ", kept" : ""}\n`;
+  `${map}: ${gain < 0 ? "−" : "+"}${Math.abs(gain).toFixed(3)} ± ${error.toFixed(3)} ` +
+  `${unit ?? "nats per row"}${kept ? ", kept" : ""}\n`;
 
 const fitted = { given: "given cells", whole: "rows", flow: "a flow" } as const;
 
@@ -69,7 +70,10 @@ function estimateLine(network: TableProgress["network"], seconds: number, steps:
   const minutes = seconds / 60;
   const about = minutes < 10 ? minutes.toFixed(1) : minutes.toFixed(0);
   const then = network === "whole" ? "" : "; the network of rows comes after it";
-  return `fitting ${fitted[network]} takes about ${about} minutes for ${steps} steps${then}; --minutes and --steps limit it\n`;
+  return (
+    `fitting ${fitted[network]} takes about ${about} minutes for ${steps} steps${then}; ` +
+    `--minutes and --steps limit it\n`
+  );
 }
 
 /** A line of progress for each network of each seed. */
@@ -118,7 +122,11 @@ function shortTime(
 ): string {
   const wanted = steps ?? usualSteps(heldOut(rows.length).seen.length, network);
   if (minutes === undefined || planned === 0 || planned >= wanted / 2) return "";
-  return `the time was enough for ${planned} ${planned === 1 ? "step" : "steps"}, but ${wanted} ${steps === undefined ? "are usual for so many rows" : "were specified"}: use more --minutes for a better model\n`;
+  return (
+    `the time was enough for ${planned} ${planned === 1 ? "step" : "steps"}, but ${wanted} ` +
+    `${steps === undefined ? "are usual for so many rows" : "were specified"}: use more ` +
+    `--minutes for a better model\n`
+  );
 }
 
 async function fitChosen(
@@ -198,7 +206,9 @@ export async function runFit(
   if (asJobs(options, jobsFolder(options)) && (run !== undefined || options.minutes !== undefined))
     fail(
       "usage",
-      `${run === undefined ? "a fit with --minutes is not reproducible, so it cannot be a job" : "--run stores only fits of this process"}`,
+      run === undefined
+        ? "a fit with --minutes is not reproducible, so it cannot be a job"
+        : "--run stores only fits of this process",
       run === undefined ? "give --steps instead of --minutes" : "omit --run",
     );
   const fit = (): Promise<Fitted | undefined> => fitting(io, rows, schema, options, say);

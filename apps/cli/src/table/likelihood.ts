@@ -40,7 +40,9 @@ function summaryOf(values: Float64Array) {
 function summaryText({ noChance, mean }: ReturnType<typeof summaryOf>, rows: number): string {
   const nats = mean === undefined ? "" : `${mean.toFixed(4)} nats`;
   if (noChance.length === 0) return `mean ${nats}\n`;
-  const none = `${noChance.length} of ${rows} rows ${noChance.length === 1 ? "has" : "have"} likelihood zero under the model`;
+  const none =
+    `${noChance.length} of ${rows} rows ${noChance.length === 1 ? "has" : "have"} likelihood ` +
+    "zero under the model";
   return `${none}${nats && `; mean of the others ${nats}`}\n`;
 }
 
@@ -101,7 +103,8 @@ export const declare: Declare = (command, io) =>
         )
         .option(
           "--evaluations <n>",
-          "evaluations of the network per row (default: 100, or as many as an error of 0.001 nats needs)",
+          "evaluations of the network per row (default: 100, or as many as an error of 0.001 " +
+            "nats needs)",
           integer(13, 100_000),
         )
         .option(
@@ -111,6 +114,7 @@ export const declare: Declare = (command, io) =>
           8,
         ),
       "file for the CSV; rows of likelihood zero have -Infinity",
-      "print the numbers as JSON; rows of likelihood zero have null, and noChance lists their numbers from 1",
+      "print the numbers as JSON; rows of likelihood zero have null, and noChance lists their " +
+        "numbers from 1",
     ),
   ).action((file, options) => likelihood(io, file, options));

@@ -33,9 +33,11 @@ export function requireFaultless(evaluation: TableEvaluation, remedy: string): v
 /** A note on how rows with empty cells are evaluated, if there are some. */
 export function tornRows(model: TableModel, all: number, whole: number): string {
   if (whole === all) return "";
-  const some = `${(all - whole).toLocaleString("en")} of ${all.toLocaleString("en")} rows have empty cells`;
+  const [torn, rows] = [all - whole, all].map((n) => n.toLocaleString("en"));
+  const some = `${torn} of ${rows} rows have empty cells`;
   return takesGiven(model)
-    ? `${some}: their likelihoods use the other cells, and the model fills in the empty ones for comparisons with samples\n`
+    ? `${some}: their likelihoods use the other cells, and the model fills in the empty ones ` +
+        `for comparisons with samples\n`
     : `${some} and are left out: the model has no network of given cells\n`;
 }
 
@@ -101,7 +103,8 @@ export async function writeReport(
         ({ map, gain, error, kept }) =>
           [
             `tried ${map}`,
-            `${gain < 0 ? "−" : "+"}${Math.abs(gain).toFixed(3)} ± ${error.toFixed(3)} nats per row${kept ? ", kept" : ""}`,
+            `${gain < 0 ? "−" : "+"}${Math.abs(gain).toFixed(3)} ± ${error.toFixed(3)} nats ` +
+              `per row${kept ? ", kept" : ""}`,
           ] as const,
       ),
     ],

@@ -74,7 +74,8 @@ function readGiven(model: TableModel, word: string): GivenWord {
   if (possible.length > 1)
     fail(
       "usage",
-      `--given ${word} is ambiguous: it may set ${possible.map(({ name }) => `"${name}"`).join(" or ")}`,
+      `--given ${word} is ambiguous: it may set ` +
+        `${possible.map(({ name }) => `"${name}"`).join(" or ")}`,
       "rename one of the columns in the table and fit again",
     );
   const [first] = possible.length > 0 ? possible : found;

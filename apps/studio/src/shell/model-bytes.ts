@@ -56,7 +56,8 @@ export async function servedModel<M>(
   const response = kept ?? (await fetch(url).catch(() => undefined));
   if (!response?.ok)
     throw new Error(
-      `The model could not be downloaded${response ? ` (status ${response.status})` : ""}. Check that ` +
+      `The model could not be downloaded${response ? ` (status ${response.status})` : ""}. ` +
+        "Check that " +
         `${url} is served, and reload the page.`,
     );
   const bytes = await read(response, onProgress);

@@ -38,7 +38,8 @@ export function requireChess({ grid, classes }: CategoricalSpec): void {
   if (grid.join() !== "8,8" || classes !== CLASSES)
     fail(
       "usage",
-      `the model has ${classes} classes on a grid [${grid.join(", ")}], so it is not a model of chess`,
+      `the model has ${classes} classes on a grid [${grid.join(", ")}], so it is not a model ` +
+        "of chess",
       "give a model of chess",
     );
 }

@@ -91,7 +91,8 @@ function requireTurn({ step, metadata }: Checkpoint, { steps, fall = 0 }: BoardR
   if (falls === steps || step <= level) return;
   fail(
     "usage",
-    `at step ${step} the run, whose rate falls for ${fall} steps, cannot be changed from ending at step ` +
+    `at step ${step} the run, whose rate falls for ${fall} steps, cannot be changed from ` +
+      "ending at step " +
       `${falls} to ending at step ${steps}`,
     step > falls - fall
       ? `continue with \`steps\` ${falls}, or start another run from the model of this one`

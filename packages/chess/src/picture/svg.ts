@@ -140,7 +140,8 @@ const corner = (square: number): string => `${100 * (square & 7)} ${100 * (squar
 function squareSvg(board: ArrayLike<number>, square: number): string {
   const use = (k: number, opacity = 1): string =>
     `<use href="#${pieceId(k)}" ` +
-    `transform="translate(${corner(square)})"${opacity < 1 ? ` opacity="${opacity.toFixed(2)}"` : ""}/>`;
+    `transform="translate(${corner(square)})"` +
+    `${opacity < 1 ? ` opacity="${opacity.toFixed(2)}"` : ""}/>`;
   if (!isMixture(board)) {
     if (board[square] < EMPTY) return use(board[square]);
     if (board[square] !== UNKNOWN) return "";

@@ -71,7 +71,8 @@ export function studyPage(records: readonly StudyRecord[], figure: string): stri
   const error = (0.5 / Math.sqrt(count)).toFixed(3);
   return `${[
     "# w against pieces and legality",
-    "The drift of the reverse process on the simplex is scaled by w. The process is integrated in two " +
+    "The drift of the reverse process on the simplex is scaled by w. The process is " +
+      "integrated in two " +
       `ways: ${count} unrepaired boards for each w, seed ${seed}, model ${model} (SHA-256). The ` +
       `standard error of a share is at most ${error}.`,
     `![Mean pieces and legal boards by w](${figure})`,

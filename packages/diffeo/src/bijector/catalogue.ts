@@ -1,4 +1,6 @@
-/** Every map by name, at a typical size. `diffeo check` and the property tests run over this list. */
+/**
+ * Every map by name, at a typical size. `diffeo check` and the property tests run over this list.
+ */
 import { add, constant, cos, exp, fail, mul, type Shape, sin, sum, tanh } from "../graph/index.ts";
 import { additiveLogistic } from "./additive-logistic.ts";
 import { affine, affineMatrix } from "./affine.ts";

@@ -47,7 +47,8 @@ function requireSameEvent(phi: Bijector, x: Tensor, y: Tensor): void {
   if (!sameShape(from, to))
     fail(
       "shape",
-      `chain: "${phi.name}" maps events of shape ${showShape(from)} to ${showShape(to)} and is not the last map`,
+      `chain: "${phi.name}" maps events of shape ${showShape(from)} to ${showShape(to)} and ` +
+        "is not the last map",
       "put the map that changes the number of coordinates last",
     );
 }
@@ -143,7 +144,8 @@ export function chain(...maps: readonly Bijector[]): Bijector {
   if (odd)
     fail(
       "shape",
-      `chain: "${maps[0].name}" acts on events of ${eventRank} axes, "${odd.name}" on ${odd.eventRank}`,
+      `chain: "${maps[0].name}" acts on events of ${eventRank} axes, "${odd.name}" on ` +
+        `${odd.eventRank}`,
       "give them the same event rank with each",
     );
   const path = pathOf(maps);

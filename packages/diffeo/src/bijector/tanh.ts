@@ -15,9 +15,8 @@ import {
 import type { Bijector } from "./bijector.ts";
 import { coordinatewise } from "./coordinatewise.ts";
 
-// f′ = 1 − tanh² x = 4σ(2x)σ(−2x), so ℓ = log 4 + log σ(2x) + log σ(−2x) and ℓ′ = −2 tanh x = 2(σ(−2x) − σ(2x)).
-// 1/f′ = cosh² x = (2 + e²ˣ + e⁻²ˣ)/4.
-// artanh y = ½(log(1 + y) − log(1 − y)).
+// f′ = 1 − tanh² x = 4σ(2x)σ(−2x), so ℓ = log 4 + log σ(2x) + log σ(−2x) and ℓ′ = −2 tanh x =
+// 2(σ(−2x) − σ(2x)). 1/f′ = cosh² x = (2 + e²ˣ + e⁻²ˣ)/4. artanh y = ½(log(1 + y) − log(1 − y)).
 
 /** The map y = tanh x onto numbers between −1 and 1, coordinate by coordinate. */
 export const tanhMap = (): Bijector =>

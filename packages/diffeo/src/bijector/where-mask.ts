@@ -45,7 +45,8 @@ export function whereMask(
   if (outside.eventRank !== eventRank)
     fail(
       "shape",
-      `whereMask: "${inside.name}" acts on events of ${eventRank} axes, "${outside.name}" on ${outside.eventRank}`,
+      `whereMask: "${inside.name}" acts on events of ${eventRank} axes, "${outside.name}" on ` +
+        `${outside.eventRank}`,
       "bring them to one event rank with each",
     );
   const chosen = mask instanceof Tensor ? mask : constant(mask, "bool");

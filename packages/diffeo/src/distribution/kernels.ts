@@ -1,6 +1,6 @@
 /**
- * Covariance functions of Gaussian processes on points x [n], or [n, d] of several coordinates, with
- * r the distance of two points:
+ * Covariance functions of Gaussian processes on points x [n], or [n, d] of several coordinates,
+ * with r the distance of two points:
  *
  *   squared exponential  a² exp(−r²/2ℓ²)
  *   Matérn ½, 3/2, 5/2   a² e^{−r/ℓ},   a²(1 + s)e^{−s}, s = √3 r/ℓ,   a²(1 + s + s²/3)e^{−s}, s = √5 r/ℓ

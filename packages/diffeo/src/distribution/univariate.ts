@@ -133,7 +133,8 @@ export function batchOf(name: string, parameters: Readonly<Record<string, Shape>
   } catch {
     return fail(
       "shape",
-      `${name}: ${shapes.map(([key, shape]) => `${key} ${showShape(shape)}`).join(", ")} do not broadcast`,
+      `${name}: ${shapes.map(([key, shape]) => `${key} ${showShape(shape)}`).join(", ")} do ` +
+        "not broadcast",
       "make the sizes equal, or insert an axis of size 1 with expandDims where one should repeat",
     );
   }

@@ -126,7 +126,8 @@ function requireDistribution({ knots, shares, step, low, high }: EmpiricalOption
   if (knots.length < 2 || knots.length !== shares.length || !rises(knots) || !rises(shares))
     fail(
       "usage",
-      `empirical: ${knots.length} knots and ${shares.length} shares are not a distribution function`,
+      `empirical: ${knots.length} knots and ${shares.length} shares are not a distribution ` +
+        "function",
       "give increasing lists of the same length, at least 2",
     );
   if (!(shares[0] > 0 && (shares.at(-1) as number) < 1))

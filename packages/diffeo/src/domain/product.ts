@@ -68,6 +68,10 @@ function requireParts(parts: readonly ProductPart[], columns: readonly string[])
     );
 }
 
+/** The first five names, as text. */
+const shortList = (names: readonly string[]): string =>
+  `${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""}`;
+
 /** The product of named domains, which may not be products themselves. */
 export function product(domains: Readonly<Record<string, Domain>>): Product {
   const parts = laidOut(domains);
@@ -103,8 +107,7 @@ export function product(domains: Readonly<Record<string, Domain>>): Product {
     faultOfCells: (cells) => {
       for (const part of parts) {
         const found = part.domain.fault(cellsOf(part, cells));
-        if (found !== undefined)
-          return `${part.columns.slice(0, 5).join(", ")}${part.columns.length > 5 ? ", …" : ""}: ${found}`;
+        if (found !== undefined) return `${shortList(part.columns)}: ${found}`;
       }
       return undefined;
     },

@@ -1,8 +1,10 @@
 /**
  * Domains of single numbers:
  *
- *   real       y = x                       positive   y = a + eˣ or a + log(1 + eˣ), and b − … below a bound
- *   between    y = a + (b − a)σ(x)         integer    k = ⌊y⌋, y uniform on [k, k + 1), so that P(k) = ∫ q over that interval
+ *   real       y = x
+ *   positive   y = a + eˣ or a + log(1 + eˣ), and b − … below a bound
+ *   between    y = a + (b − a)σ(x)
+ *   integer    k = ⌊y⌋, y uniform on [k, k + 1), so that P(k) = ∫ q over that interval
  */
 import { affine, chain, expMap, identity, sigmoidMap, softplusMap } from "../bijector/index.ts";
 import { fail } from "../graph/index.ts";

@@ -89,7 +89,8 @@ function reduced(
     fail(
       "usage",
       `${name}: the slice family "${family.name}" has no second moments in closed form`,
-      "wrap it in withMonteCarlo(family, count), or use the loss without variance reduction and several slices",
+      "wrap it in withMonteCarlo(family, count), or use the loss without variance reduction " +
+        "and several slices",
     );
   return {
     name,

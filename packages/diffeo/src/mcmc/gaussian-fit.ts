@@ -2,8 +2,8 @@
  * Steps that move a Gaussian q = N(m, Σ), Σ = LLᵀ, closer to a density p, given the gradients g_b =
  * ∇log p(x_b) at points x_b = m + L z_b of q:
  *
- * matching scores one by one (C. Modi et al., "Gaussian score matching", 2023): the Gaussian nearest to
- * q among those whose score at x
+ * matching scores one by one (C. Modi et al., "Gaussian score matching", 2023): the Gaussian
+ * nearest to q among those whose score at x
  *   is g, Σ̃g = m̃ − x; averaged over the points;
  *
  * batch and match (D. Cai et al., 2024): the least of the score's mean square, in the metric Σ, and

@@ -1,7 +1,8 @@
 /**
  * Transitions of fixed length: leapfrog steps from (x, p), p ~ N(0, M), to (x′, p′), then
  *
- *   Hamiltonian Monte Carlo   x′ with probability min(1, e^{H−H′}), else x (S. Duane, A. Kennedy, B. Pendleton, D. Roweth, 1987)
+ *   Hamiltonian Monte Carlo   x′ with probability min(1, e^{H−H′}), else x (S. Duane, A. Kennedy,
+ *                             B. Pendleton, D. Roweth, 1987)
  *   MALA                      the same after one step (J. Besag, 1994)
  *   unadjusted Langevin       one step, x′ always: x′ = x + ½ε²M⁻¹∇log p(x) + εM^{−½}z
  *

@@ -1,10 +1,10 @@
 /**
  * Draws as text that other programs read:
  *
- *   CSV    as CmdStan writes it, one text per chain: settings in comments, a line of names, a line per draw. Numbers of an array are
- *          `name.i.j`, counted from 1, the first index fastest.
- *   JSON   as ArviZ reads it (`from_json`, or `from_dict` of what it holds): groups posterior, sample_stats and observed_data, each
- *          variable a list of chains of draws.
+ *   CSV    as CmdStan writes it, one text per chain: settings in comments, a line of names, a line
+ *          per draw. Numbers of an array are `name.i.j`, counted from 1, the first index fastest.
+ *   JSON   as ArviZ reads it (`from_json`, or `from_dict` of what it holds): groups posterior,
+ *          sample_stats and observed_data, each variable a list of chains of draws.
  *
  * Numbers keep all their digits. Numbers that are not finite are NaN, inf and -inf in CSV, and NaN
  * and Infinity in JSON, as Python writes them. Both are generated in pieces, because all draws may
@@ -168,7 +168,10 @@ function nested(shape: Shape, data: ArrayLike<number>, from = 0): string {
   }
   const [count, ...rest] = shape;
   const size = rest.reduce((a, b) => a * b, 1);
-  return `[${Array.from({ length: count }, (_, i) => nested(rest, data, from + i * size)).join(",")}]`;
+  return (
+    `[${Array.from({ length: count }, (_, i) => nested(rest, data, from + i * size)).join(",")}` +
+    "]"
+  );
 }
 
 /** The approximate number of numbers per piece. */

@@ -13,8 +13,8 @@
  */
 
 /**
- * The shape and the scale of a generalised Pareto distribution, P(X > x) = (1 + k x/σ)^{−1/k}, from draws x
- * > 0.
+ * The shape and the scale of a generalised Pareto distribution, P(X > x) = (1 + k x/σ)^{−1/k}, from
+ * draws x > 0.
  */
 export function paretoFit(draws: ArrayLike<number>): {
   readonly k: number;

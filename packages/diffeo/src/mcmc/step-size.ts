@@ -3,7 +3,8 @@
  * two rules:
  *
  *   constant gain     log ε ← log ε + gain·(accepted share − wanted share)
- *   dual averaging    log ε_m = μ − √m/γ · 1/(m + t₀) Σ (δ − α_i),   log ε̄_m = m^{−κ} log ε_m + (1 − m^{−κ}) log ε̄_{m−1}
+ *   dual averaging    log ε_m = μ − √m/γ · 1/(m + t₀) Σ (δ − α_i),
+ *                     log ε̄_m = m^{−κ} log ε_m + (1 − m^{−κ}) log ε̄_{m−1}
  *
  * The first follows a target that moves along a path of distributions, and uses the accepted share
  * of many chains (walk.ts). The second, by M. Hoffman and A. Gelman (2014), converges for one chain

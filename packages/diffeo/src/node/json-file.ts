@@ -35,7 +35,8 @@ export function parseJson<Schema extends v.GenericSchema>(
   const [issue] = issues as [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]];
   const place = v.getDotPath(issue);
   return no(
-    `${place === null ? "" : `at ${place}, `}expected ${issue.expected ?? "something else"}, found ${issue.received}`,
+    `${place === null ? "" : `at ${place}, `}expected ${issue.expected ?? "something else"}, ` +
+      `found ${issue.received}`,
   );
 }
 

@@ -28,8 +28,11 @@ const { ort, native } = await loadOrt(quiet).catch((cause: unknown) => {
 
 const remedies: Readonly<Record<string, string>> = {
   webgpu:
-    'install a Vulkan loader and a driver (on Debian libvulkan1; without a GPU, chromium\'s SwiftShader through VK_ICD_FILENAMES), or use device "cpu"',
-  cuda: 'install onnxruntime-node with its CUDA libraries (ONNXRUNTIME_NODE_INSTALL=cuda12 npm install onnxruntime-node), or use device "webgpu" or "cpu"',
+    "install a Vulkan loader and a driver (on Debian libvulkan1; without a GPU, chromium's " +
+    'SwiftShader through VK_ICD_FILENAMES), or use device "cpu"',
+  cuda:
+    "install onnxruntime-node with its CUDA libraries (ONNXRUNTIME_NODE_INSTALL=cuda12 npm " +
+    'install onnxruntime-node), or use device "webgpu" or "cpu"',
 };
 
 const nativeDevices: readonly Device[] = [
@@ -61,7 +64,9 @@ const wasmDevices: readonly Device[] = [
     types: ["float32", "float64"],
     description: quiet
       ? "ONNX Runtime in WebAssembly: onnxruntime-node, which is faster, is not installed"
-      : "ONNX Runtime in WebAssembly: the telemetry of onnxruntime-node, which is faster, cannot be turned off from this worker thread; import diffeo in the main thread first, or start Node with ORT_DISABLE_TELEMETRY=1",
+      : "ONNX Runtime in WebAssembly: the telemetry of onnxruntime-node, which is faster, " +
+        "cannot be turned off from this worker thread; import diffeo in the main thread first, " +
+        "or start Node with ORT_DISABLE_TELEMETRY=1",
   },
 ];
 

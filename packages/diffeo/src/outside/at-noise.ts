@@ -68,5 +68,9 @@ export async function doubtOf(
   const along = data.reduce((sum, v, i) => sum + v * Number(found.data[i]), 0);
   const multiple = (-sigma * along) / data.reduce((sum, v) => sum + v * v, 0);
   if (multiple >= LEAST && multiple <= MOST) return undefined;
-  return `suspicious: at t = ${horizon}, where points are noise, its output as ${options.predicts} is ${multiple.toFixed(2)} times the score of noise, and about 1 is expected; check predicts, sde and time`;
+  return (
+    `suspicious: at t = ${horizon}, where points are noise, its output as ${options.predicts} ` +
+    `is ${multiple.toFixed(2)} times the score of noise, and about 1 is expected; check ` +
+    "predicts, sde and time"
+  );
 }

@@ -50,7 +50,8 @@ function checkTensor(bytes: Uint8Array): void {
     fail(
       "data",
       `the ONNX file has the numbers of "${name}" in another file`,
-      "export it as one file: with onnx.save(model, path, save_as_external_data=False), or external_data=False in torch.onnx.export",
+      "export it as one file: with onnx.save(model, path, save_as_external_data=False), or " +
+        "external_data=False in torch.onnx.export",
     );
 }
 

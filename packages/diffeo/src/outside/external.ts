@@ -4,7 +4,8 @@
  * typed arrays, and returns one vector per event.
  *
  *     const score = external(async (x, t) => (await ask(server, x.data, t.data)).values);
- *     await sample(reversePush(vp(), additiveLogistic(), score), { shape: [2], count: 1000, key: key(1) });
+ *     const process = reversePush(vp(), additiveLogistic(), score);
+ *     await sample(process, { shape: [2], count: 1000, key: key(1) });
  *
  * The number and the shape of its results are checked in every call, and samplers report values
  * that are not finite. It is not checked whether the result for one event depends on the rest of

@@ -53,7 +53,8 @@ async function kindOf(job: JobDescription, { kinds, release }: RunnerSettings): 
   if (job.version !== kind.version)
     fail(
       "data",
-      `the job is for version ${job.version} of ${job.kind}, but this worker has version ${kind.version}`,
+      `the job is for version ${job.version} of ${job.kind}, but this worker has version ` +
+        `${kind.version}`,
       "use the same release for the command and its workers",
     );
   return kind;
@@ -65,7 +66,8 @@ function parametersOf(job: JobDescription, { parameters }: Kind): object {
   const [issue] = found.issues;
   return fail(
     "data",
-    `parameters of ${job.kind} are wrong at ${v.getDotPath(issue) ?? "the top level"}: expected ${issue.expected ?? "another value"}`,
+    `parameters of ${job.kind} are wrong at ${v.getDotPath(issue) ?? "the top level"}: ` +
+      `expected ${issue.expected ?? "another value"}`,
     "make the job with jobOf",
   );
 }

@@ -1,9 +1,10 @@
 /**
  * A mixture that follows a fitted density p̃, constructed in two steps:
  *
- *   centres   chains on p̃ from the inducing points and from training points find where its mass is; a local Gaussian at
- *             the end of each
- *   weights   rounds of plain importance sampling from q set π_c to the share of mass that component c explains
+ *   centres   chains on p̃ from the inducing points and from training points find where its mass is;
+ *             a local Gaussian at the end of each
+ *   weights   rounds of plain importance sampling from q set π_c to the share of mass that component
+ *             c explains
  */
 import { type Compiled, compile } from "diffeo/engine";
 import { fail, jacobian, type NdArray, softmax, sub, type Tensor } from "diffeo/graph";

@@ -8,8 +8,9 @@
  * weighted particles. Everything that is adapted is therefore adapted beforehand, on separate
  * particles: the mixture q (`adapted-mixture.ts`), and
  *
- *   schedule  a pilot walk measures sd_β(log p̃ − log q) and the step size; β is placed at equal steps of ∫ sd_β dβ, which
- *             gives log w the least variance, (∫ sd_β dβ)²/K, that K steps of fast transitions can have
+ *   schedule  a pilot walk measures sd_β(log p̃ − log q) and the step size; β is placed at equal
+ *             steps of ∫ sd_β dβ, which gives log w the least variance, (∫ sd_β dβ)²/K, that K steps
+ *             of fast transitions can have
  */
 import type { NdArray } from "diffeo/graph";
 import { mean, sumOfSquares } from "diffeo/host";

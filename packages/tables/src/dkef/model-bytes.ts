@@ -100,7 +100,8 @@ export function parseDensity(bytes: Uint8Array, path = "the model"): DensityMode
     const array = pick(name);
     if (array.shape.join() !== shape.join())
       damaged(
-        `${name} has shape [${array.shape.join(", ")}], but the rest of the file needs [${shape.join(", ")}]`,
+        `${name} has shape [${array.shape.join(", ")}], but the rest of the file needs ` +
+          `[${shape.join(", ")}]`,
       );
     return array;
   };

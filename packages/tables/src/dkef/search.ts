@@ -64,7 +64,8 @@ async function trained(
   const next = stateOf(result.state);
   if (!Number.isFinite(loss) || !next.theta.every(Number.isFinite))
     throw new Lost(
-      `the training loss became ${loss} at step ${step}${Number.isFinite(loss) ? " and its gradient is not finite" : ""}`,
+      `the training loss became ${loss} at step ` +
+        `${step}${Number.isFinite(loss) ? " and its gradient is not finite" : ""}`,
     );
   return next;
 }

@@ -130,7 +130,8 @@ export function tableFitJobs(
   if (run.flow && seeds > 1 && isDrawnBySeed(rows, columns))
     fail(
       "usage",
-      "rows with empty cells, or with integers of a wide range, differ between seeds, so the seeds cannot share one flow",
+      "rows with empty cells, or with integers of a wide range, differ between seeds, so the " +
+        "seeds cannot share one flow",
       "fit all seeds in one process, or without a flow",
     );
   const inputs = { rows: inputOf(() => new TextEncoder().encode(JSON.stringify(rows)), rows) };

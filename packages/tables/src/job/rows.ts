@@ -60,7 +60,10 @@ function misfitOf(
   if (evaluations !== wanted) return `it has ${evaluations} evaluations, but the job has ${wanted}`;
   const odd = rows.findIndex((row) => row.length !== columns.length);
   if (odd >= 0)
-    return `row ${odd + 1} has ${rows[odd].length} cells, but the model has ${columns.length} columns`;
+    return (
+      `row ${odd + 1} has ${rows[odd].length} cells, but the model has ${columns.length} ` +
+      "columns"
+    );
   return undefined;
 }
 

@@ -67,7 +67,9 @@ export async function evaluateDensity(
     faults: [
       ...(isBetter(gaussian, test.shape[0])
         ? [
-            `a Gaussian has a log-likelihood of ${mean.toFixed(3)}, ${(-gain.mean).toFixed(3)} ± ${gain.error.toFixed(3)} nats per row more than the model`,
+            `a Gaussian has a log-likelihood of ${mean.toFixed(3)}, ` +
+              `${(-gain.mean).toFixed(3)} ± ${gain.error.toFixed(3)} nats per row more than the ` +
+              "model",
           ]
         : []),
       ...massFaults(clusters),

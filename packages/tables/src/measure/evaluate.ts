@@ -140,7 +140,8 @@ function rowsToMeasure(
   if (found.length < LEAST_ROWS)
     fail(
       "data",
-      `${found.length} rows${complete ? "" : " without missing cells"} are too few for an evaluation`,
+      `${found.length} rows${complete ? "" : " without missing cells"} are too few for an ` +
+        "evaluation",
       `give at least ${LEAST_ROWS}`,
     );
   const order = permutation(fold(keyOf(seed), "rows"), found.length).data;

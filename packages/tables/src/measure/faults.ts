@@ -42,7 +42,8 @@ export function massFaults({ masses }: Clusters): string[] {
 export function chanceFaults({ likelihood: { rows, noChance } }: TableEvaluation): string[] {
   if (noChance === 0) return [];
   return [
-    `${noChance} of ${rows + noChance} rows ${noChance === 1 ? "has" : "have"} likelihood zero under the model: an integer is outside of the range that it knows`,
+    `${noChance} of ${rows + noChance} rows ${noChance === 1 ? "has" : "have"} likelihood ` +
+      "zero under the model: an integer is outside of the range that it knows",
   ];
 }
 
@@ -52,7 +53,8 @@ export function baselineFaults({ likelihood, model, baselines }: TableEvaluation
     .filter((baseline) => isBetter(baseline, likelihood.rows))
     .map(
       ({ name, mean, gain }) =>
-        `${subject(name)} a log-likelihood of ${mean.toFixed(3)}, ${(-gain.mean).toFixed(3)} ± ${gain.error.toFixed(3)} nats per row more than the model`,
+        `${subject(name)} a log-likelihood of ${mean.toFixed(3)}, ${(-gain.mean).toFixed(3)} ` +
+        `± ${gain.error.toFixed(3)} nats per row more than the model`,
     );
   const { auc } = model;
   const isTold = auc && auc.value - 0.5 > CLEAR_OF_SEVERAL * auc.error;
@@ -61,7 +63,8 @@ export function baselineFaults({ likelihood, model, baselines }: TableEvaluation
         .filter((own) => own.auc && auc.value - own.auc.value > CLEAR_OF_SEVERAL * auc.error)
         .map(
           ({ name, auc: own }) =>
-            `rows sampled from ${article(name)} are harder to distinguish from data than the model's, AUC ${own?.value.toFixed(3)} compared with ${auc.value.toFixed(3)}`,
+            `rows sampled from ${article(name)} are harder to distinguish from data than the ` +
+            `model's, AUC ${own?.value.toFixed(3)} compared with ${auc.value.toFixed(3)}`,
         )
     : [];
   return [...likelier, ...closer];
@@ -79,7 +82,9 @@ export function columnFaults({ model }: TableEvaluation): string[] {
     .map(({ column, distance, clear }) => `${column} ${distance.toFixed(3)} (${clear.toFixed(3)})`);
   const more = wrong.length > NAMED ? `, and ${wrong.length - NAMED} more` : "";
   return [
-    `${wrong.length === 1 ? "one column" : `${wrong.length} columns`} of the samples ${wrong.length === 1 ? "has" : "have"} a different distribution from the rows, by KS (limit by chance): ${named.join(", ")}${more}`,
+    `${wrong.length === 1 ? "one column" : `${wrong.length} columns`} of the samples ` +
+      `${wrong.length === 1 ? "has" : "have"} a different distribution from the rows, by KS ` +
+      `(limit by chance): ${named.join(", ")}${more}`,
   ];
 }
 
@@ -94,7 +99,8 @@ export const isMisshapen = ({ distance, clear, filled }: ColumnDistance): boolea
 export function classifierFaults({ model: { auc } }: TableEvaluation): string[] {
   if (!auc || auc.value - 0.5 <= CLEAR_OF_SEVERAL * auc.error) return [];
   return [
-    `a classifier distinguishes samples from rows, AUC ${auc.value.toFixed(3)} ± ${auc.error.toFixed(3)}`,
+    `a classifier distinguishes samples from rows, AUC ${auc.value.toFixed(3)} ± ` +
+      `${auc.error.toFixed(3)}`,
   ];
 }
 
@@ -108,7 +114,8 @@ export function rankFaults({ calibration }: TableEvaluation): string[] {
   const { distance, clear, worst } = calibration;
   if (distance <= Math.max(clear, WRONG_SHARE)) return [];
   return [
-    `${percent(worst.rows)} of the rows are at most as likely as the least likely ${percent(worst.samples)} of the samples`,
+    `${percent(worst.rows)} of the rows are at most as likely as the least likely ` +
+      `${percent(worst.samples)} of the samples`,
   ];
 }
 
@@ -129,15 +136,18 @@ export function copyFaults({ privacy }: TableEvaluation): string[] {
   const found: string[] = [];
   if (membership > 0.6 && membership - 0.5 > CLEAR_OF_SEVERAL * membershipError)
     found.push(
-      `samples reveal the training rows: a training row is nearer to them than a held-out row in ${percent(membership)} of pairs instead of 50 %`,
+      "samples reveal the training rows: a training row is nearer to them than a held-out row " +
+        `in ${percent(membership)} of pairs instead of 50 %`,
     );
   if (samples.copies > fresh.copies + 0.01)
     found.push(
-      `${percent(samples.copies)} of the samples equal a training row, cell by cell; of held-out rows ${percent(fresh.copies)} do`,
+      `${percent(samples.copies)} of the samples equal a training row, cell by cell; of ` +
+        `held-out rows ${percent(fresh.copies)} do`,
     );
   if (nearer > 0.6 && nearer - 0.5 > CLEAR_OF_SEVERAL * error)
     found.push(
-      `a sample is nearer to the training rows than a held-out row is in ${percent(nearer)} of pairs instead of 50 %`,
+      `a sample is nearer to the training rows than a held-out row is in ${percent(nearer)} ` +
+        "of pairs instead of 50 %",
     );
   return found;
 }
@@ -167,8 +177,12 @@ export function completionFaults({ completion }: TableEvaluation): string[] {
       .filter(isMiscovered)
       .map(({ column, numbers, labels }) =>
         numbers
-          ? `the 50 % and 90 % intervals of ${column}, hidden ${how}, contain ${percent(numbers.half.mean)} and ${percent(numbers.ninety.mean)} of the true values`
-          : `${percent(labels?.truth.mean ?? 0)} of the draws of ${column}, hidden ${how}, have the true label, but ${percent(labels?.agreement.mean ?? 0)} of pairs of draws agree`,
+          ? `the 50 % and 90 % intervals of ${column}, hidden ${how}, contain ` +
+            `${percent(numbers.half.mean)} and ${percent(numbers.ninety.mean)} of the true ` +
+            "values"
+          : `${percent(labels?.truth.mean ?? 0)} of the draws of ${column}, hidden ${how}, have ` +
+            `the true label, but ${percent(labels?.agreement.mean ?? 0)} of pairs of draws ` +
+            "agree",
       );
   return [
     ...worst(completion.alone.columns, "alone"),

@@ -2,7 +2,8 @@
  * Boosted trees for two classes (J. Friedman, 2001): scores F = F₀ + η Σ trees, each tree a Newton
  * step on the logistic loss,
  *
- *   gain of a split = ½(G_L²/(H_L + λ) + G_R²/(H_R + λ) − G²/(H + λ))      leaf = G/(H + λ)      G = Σ(y − p), H = Σp(1 − p)
+ *   gain of a split = ½(G_L²/(H_L + λ) + G_R²/(H_R + λ) − G²/(H + λ))
+ *   leaf = G/(H + λ)      G = Σ(y − p), H = Σp(1 − p)
  *
  * Features are divided into bins: between all values if there are few, otherwise at quantiles, so
  * that a level of a tree costs one pass over the rows. A fifth of the rows is not used for the

@@ -40,7 +40,8 @@ const limitsOf = (size: number): ReadLimits => ({
 const EVERY_MS = 50;
 
 const REMEDY =
-  "check that the file is complete; write it without compression or with Snappy or gzip, or give the table as CSV";
+  "check that the file is complete; write it without compression or with Snappy or gzip, or " +
+  "give the table as CSV";
 
 type Reply = ParquetRows | { readonly problem: string };
 

@@ -154,7 +154,8 @@ export async function readCells(
     if (rows > most)
       fail(
         "data",
-        `${path} has more than ${most.toLocaleString("en")} rows of ${piece.columns.length} columns, more than fit into memory`,
+        `${path} has more than ${most.toLocaleString("en")} rows of ${piece.columns.length} ` +
+          "columns, more than fit into memory",
         "give a sample of its rows, or more memory: NODE_OPTIONS=--max-old-space-size=16000",
       );
     pieces.push(piece);

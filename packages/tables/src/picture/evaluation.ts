@@ -44,6 +44,7 @@ export function evaluationChart({ likelihood, model, baselines }: TableEvaluatio
   const finite = (entries: readonly Entry[]): Entry[] =>
     entries.filter(({ mean }) => Number.isFinite(mean));
   const likely = finite([{ name: "model", ...likelihood }, ...likelihood.baselines]);
+  const names = likely.map(({ name }) => name);
   const told = finite(
     [{ name: "model", auc: model.auc }, ...baselines].flatMap(({ name, auc }) =>
       auc ? [{ name, mean: auc.value, error: auc.error }] : [],
@@ -68,8 +69,10 @@ export function evaluationChart({ likelihood, model, baselines }: TableEvaluatio
   ];
   return chart({
     title: "The model compared with baselines",
-    note: "Dots are means, lines show two standard errors on each side. Errors of different models are correlated, so differences are more precise.",
-    description: `Log-likelihood and two-sample AUC of ${likely.map(({ name }) => name).join(", ")}.`,
+    note:
+      "Dots are means, lines show two standard errors on each side. Errors of different models " +
+      "are correlated, so differences are more precise.",
+    description: `Log-likelihood and two-sample AUC of ${names.join(", ")}.`,
     panels,
     width: 430,
     height: 170,

@@ -124,14 +124,19 @@ export function pairPlot({ title, ...options }: PairOptions): string {
   return grid({
     title,
     note: [
-      `Each pair of columns: ${Math.min(dots, data.length)} rows of data and ${Math.min(dots, samples.length)} samples. Diagonal: distribution of each column. Above it: rank correlations of data and of samples.`,
+      `Each pair of columns: ${Math.min(dots, data.length)} rows of data and ` +
+        `${Math.min(dots, samples.length)} samples. Diagonal: distribution of each column. ` +
+        "Above it: rank correlations of data and of samples.",
       ...(leftOut.length > 0
         ? [
-            `Left out: ${leftOut.slice(0, 12).join(", ")}${leftOut.length > 12 ? `, and ${leftOut.length - 12} more` : ""}.`,
+            `Left out: ${leftOut.slice(0, 12).join(", ")}` +
+              `${leftOut.length > 12 ? `, and ${leftOut.length - 12} more` : ""}.`,
           ]
         : []),
     ],
-    description: `Pair plot of ${columns.map(({ name }) => name).join(", ")}: data and samples of the model.`,
+    description:
+      `Pair plot of ${columns.map(({ name }) => name).join(", ")}: data and samples of the ` +
+      "model.",
     legend,
     cells,
     side,

@@ -31,7 +31,8 @@ function frameOf(table: Table): Frame {
     if (low === high)
       fail(
         "data",
-        `${table.source}: column "${table.columns[j]}" is ${low} in every row, so it has no range to draw`,
+        `${table.source}: column "${table.columns[j]}" is ${low} in every row, so it has no ` +
+          "range to draw",
         "give the table that the models were fitted to",
       );
     return [low - 0.15 * (high - low), high + 0.15 * (high - low)];
@@ -62,7 +63,10 @@ const dots = (points: Float64Array, frame: Frame): string => {
     const [x, y] = place(frame, points[i], points[i + 1]);
     marks.push(`M${x.toFixed(1)} ${y.toFixed(1)}h0`);
   }
-  return `<path d="${marks.join("")}" stroke="#1f5fa8" stroke-opacity="0.5" stroke-width="2.2" stroke-linecap="round"/>`;
+  return (
+    `<path d="${marks.join("")}" stroke="#1f5fa8" stroke-opacity="0.5" stroke-width="2.2" ` +
+    'stroke-linecap="round"/>'
+  );
 };
 
 const SHADES = 40;
@@ -87,7 +91,8 @@ function shaded(shades: readonly number[]): string {
     const own = paths.get(shades[i]) ?? [];
     // Slightly wider than their cells, so that no gaps show.
     own.push(
-      `M${(i % CELLS) * size} ${Math.floor(i / CELLS) * size}h${(end - i) * size + 0.3}v${size + 0.3}h${(i - end) * size - 0.3}z`,
+      `M${(i % CELLS) * size} ${Math.floor(i / CELLS) * size}h${(end - i) * size + 0.3}v` +
+        `${size + 0.3}h${(i - end) * size - 0.3}z`,
     );
     paths.set(shades[i], own);
     i = end;
@@ -121,9 +126,15 @@ async function fieldPanel(model: DensityModel, frame: Frame): Promise<string> {
       const angle = Math.atan2(uy, ux) + Math.PI + turn;
       return `${(tx + 3 * Math.cos(angle)).toFixed(1)} ${(ty + 3 * Math.sin(angle)).toFixed(1)}`;
     };
-    return `M${(x - ux / 2).toFixed(1)} ${(y - uy / 2).toFixed(1)}L${tx.toFixed(1)} ${ty.toFixed(1)}M${wing(0.5)}L${tx.toFixed(1)} ${ty.toFixed(1)}L${wing(-0.5)}`;
+    return (
+      `M${(x - ux / 2).toFixed(1)} ${(y - uy / 2).toFixed(1)}L${tx.toFixed(1)} ` +
+      `${ty.toFixed(1)}M${wing(0.5)}L${tx.toFixed(1)} ${ty.toFixed(1)}L${wing(-0.5)}`
+    );
   });
-  return `${shaded(shades)}<path d="${arrows.join("")}" fill="none" stroke="#b5541a" stroke-width="0.9"/>`;
+  return (
+    `${shaded(shades)}<path d="${arrows.join("")}" fill="none" stroke="#b5541a" ` +
+    'stroke-width="0.9"/>'
+  );
 }
 
 /** The data, and next to it the models fitted to it, as SVG. */
@@ -142,7 +153,8 @@ export async function densityPicture(
     if (spec.columns.some((name, j) => name !== first.spec.columns[j]))
       fail(
         "usage",
-        `model ${i + 1} has the columns ${spec.columns.join(", ")}, but model 1 has ${first.spec.columns.join(", ")}`,
+        `model ${i + 1} has the columns ${spec.columns.join(", ")}, but model 1 has ` +
+          `${first.spec.columns.join(", ")}`,
         "give models of the same columns in the same order",
       );
   }
@@ -161,7 +173,13 @@ export async function densityPicture(
   const height = TITLE + SIDE + GAP;
   const drawn = panels.map(
     ({ title, content }, i) =>
-      `<g transform="translate(${GAP + i * (SIDE + GAP)} ${TITLE})"><text x="0" y="-8" ${FONT} font-size="12" fill="${INK}">${title}</text>${content}<rect width="${SIDE}" height="${SIDE}" fill="none" stroke="${FAINT}"/></g>`,
+      `<g transform="translate(${GAP + i * (SIDE + GAP)} ${TITLE})"><text x="0" y="-8" ` +
+      `${FONT} font-size="12" fill="${INK}">${title}</text>${content}<rect width="${SIDE}" ` +
+      `height="${SIDE}" fill="none" stroke="${FAINT}"/></g>`,
   );
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><rect width="100%" height="100%" fill="#ffffff"/>${drawn.join("")}</svg>\n`;
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ` +
+    `${width} ${height}"><rect width="100%" height="100%" ` +
+    `fill="#ffffff"/>${drawn.join("")}</svg>\n`
+  );
 }

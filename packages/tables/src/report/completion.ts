@@ -12,7 +12,8 @@ import { line, whole } from "./words.ts";
 
 const coverage = ({ half, ninety }: Coverage): string => `${plusMinus(half)}, ${plusMinus(ninety)}`;
 const label = ({ truth, agreement }: LabelCompletion): string =>
-  `share of draws with the true label ${plusMinus(truth)}, of pairs of draws that agree ${agreement.mean.toFixed(3)}`;
+  `share of draws with the true label ${plusMinus(truth)}, of pairs of draws that agree ` +
+  `${agreement.mean.toFixed(3)}`;
 
 const columnText = ({ numbers, labels }: ColumnCompletion): string =>
   numbers ? coverage(numbers) : labels ? label(labels) : "";
@@ -35,7 +36,8 @@ export function completionLines(completion: TableCompletion): string[] {
   return [
     line(
       "completion",
-      `${whole(rows)} rows, ${draws} draws per hidden cell; share of true values within the 50 % and 90 % intervals of the draws`,
+      `${whole(rows)} rows, ${draws} draws per hidden cell; share of true values within the ` +
+        "50 % and 90 % intervals of the draws",
     ),
     ...numbersLine("hidden alone", alone),
     ...numbersLine("hidden among several", several),
@@ -90,7 +92,11 @@ export function completionSection(completion: TableCompletion): Html {
         labels ? [plusMinus(labels.truth), plusMinus(labels.agreement), plusMinus(labels.gap)] : [],
     ),
     paragraph(
-      `Cells of ${whole(rows)} held-out rows were hidden, one column or group of columns at a time and several at once, and sampled ${draws} times given the rest of their row. If the model is right, 50 % of the true values lie within the 50 % intervals of their draws and 90 % within the 90 % intervals, and a draw has the true label as often as two draws agree.`,
+      `Cells of ${whole(rows)} held-out rows were hidden, one column or group of columns at a ` +
+        `time and several at once, and sampled ${draws} times given the rest of their row. If ` +
+        "the model is right, 50 % of the true values lie within the 50 % intervals of their " +
+        "draws and 90 % within the 90 % intervals, and a draw has the true label as often as " +
+        "two draws agree.",
     ),
   );
 }

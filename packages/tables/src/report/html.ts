@@ -45,7 +45,8 @@ function likelihoodSection(
     ...likelihood.baselines.map((b) => [
       b.name,
       plusMinus(b),
-      `${b.gain.mean < 0 ? "−" : "+"}${fixed(Math.abs(b.gain.mean), 3)} ± ${fixed(b.gain.error, 3)}`,
+      `${b.gain.mean < 0 ? "−" : "+"}${fixed(Math.abs(b.gain.mean), 3)} ± ` +
+        `${fixed(b.gain.error, 3)}`,
     ]),
   ];
   return section(
@@ -57,7 +58,18 @@ function likelihoodSection(
       (i) => i > 0 && isBetter(likelihood.baselines[i - 1], likelihood.rows),
     ),
     paragraph(
-      `Mean log-likelihood of ${likelihood.rows.toLocaleString("en")} held-out rows in the units of the table${likelihood.noChance > 0 ? `, without the ${likelihood.noChance.toLocaleString("en")} of likelihood zero` : ""}, with standard errors. Numbers contribute a density, labels and integers a probability. The baselines have the same domains: a Gaussian in the domains' coordinates, a Gaussian copula with smoothed marginals, and these marginals as independent columns. They were fitted to ${training > 0 ? `the ${training.toLocaleString("en")} training rows` : "nine tenths of the held-out rows at a time"}.`,
+      `Mean log-likelihood of ${likelihood.rows.toLocaleString("en")} held-out rows in the ` +
+        "units of the table" +
+        (likelihood.noChance > 0
+          ? `, without the ${likelihood.noChance.toLocaleString("en")} of likelihood zero, `
+          : ", ") +
+        "with standard errors. Numbers contribute a density, labels and integers a probability. " +
+        "The baselines have the same domains: a Gaussian in the domains' coordinates, a " +
+        "Gaussian copula with smoothed marginals, and these marginals as independent columns. " +
+        "They were fitted to " +
+        (training > 0
+          ? `the ${training.toLocaleString("en")} training rows.`
+          : "nine tenths of the held-out rows at a time."),
     ),
     ...(likelihood.probes === undefined
       ? []
@@ -89,18 +101,25 @@ function samplesSection(evaluation: TableEvaluation): Html {
   const masses = clusters.masses.map(({ data, samples: own }, i) => {
     const bar = (share: number, kind: string): Html =>
       `<span class="bar ${kind}" style="width:${(100 * share).toFixed(1)}%"></span>`;
-    return `<tr><td>${i + 1}</td><td>${percent(data)}</td><td>${percent(own)}</td><td class="bars">${bar(data, "data")}${bar(own, "samples")}</td></tr>`;
+    return (
+      `<tr><td>${i + 1}</td><td>${percent(data)}</td><td>${percent(own)}</td><td ` +
+      `class="bars">${bar(data, "data")}${bar(own, "samples")}</td></tr>`
+    );
   });
   return section(
     "Can samples be distinguished from data?",
     distances,
     paragraph(
-      `${samples.toLocaleString("en")} sampled rows were compared with ${rows.toLocaleString("en")} rows ${novelty(evaluation)}. AUC is the area under the ROC curve of a classifier trained to separate the two: 0.5 is chance, 1 separates all rows. A floor is the distance that chance alone gives.`,
+      `${samples.toLocaleString("en")} sampled rows were compared with ` +
+        `${rows.toLocaleString("en")} rows ${novelty(evaluation)}. AUC is the area under the ` +
+        "ROC curve of a classifier trained to separate the two: 0.5 is chance, 1 separates all " +
+        "rows. A floor is the distance that chance alone gives.",
     ),
     ...(masses.length > 0
       ? [
           "<h3>Mass by cluster</h3>",
-          `<div class="wide"><table><thead><tr><th>cluster</th><th>data</th><th>samples</th><th></th></tr></thead><tbody>${masses.join("")}</tbody></table></div>`,
+          '<div class="wide"><table><thead><tr><th>cluster</th><th>data</th><th>samples</th>' +
+            `<th></th></tr></thead><tbody>${masses.join("")}</tbody></table></div>`,
           ...(clusters.silhouette < 0.5
             ? [paragraph("The clusters are not separated: they are parts of one cloud.")]
             : []),
@@ -131,7 +150,9 @@ function columnsSection({ model }: TableEvaluation): Html {
     ),
     "</div>",
     paragraph(
-      "Left: the largest difference between the distribution functions of a column in samples and in data (for labels, the total variation distance), and the value that chance alone rarely exceeds. Right: the pairs whose rank correlations differ most.",
+      "Left: the largest difference between the distribution functions of a column in samples " +
+        "and in data (for labels, the total variation distance), and the value that chance " +
+        "alone rarely exceeds. Right: the pairs whose rank correlations differ most.",
     ),
   );
 }
@@ -142,7 +163,15 @@ const GUESSED = 10;
 function attributeParts({ training, fresh, advantage, columns }: Attributes): Html[] {
   return [
     paragraph(
-      `Attributes: an attacker who knows all columns of a row except one finds the nearest sample in these columns, and guesses the cell of that sample. On average over the columns the guess is right for ${percent(training)} of the training rows and ${percent(fresh)} of held-out rows, a difference of ${percent(advantage.mean)} ± ${percent(advantage.error)}. The rate for held-out rows measures what the distribution of the table reveals; only the difference measures what the samples reveal about the training rows. A guess of a label is right if it is the same label; a guess of a number is right if at most 5 % of the rows lie between it and the true value. The columns with the largest difference:`,
+      "Attributes: an attacker who knows all columns of a row except one finds the nearest " +
+        "sample in these columns, and guesses the cell of that sample. On average over the " +
+        `columns the guess is right for ${percent(training)} of the training rows and ` +
+        `${percent(fresh)} of held-out rows, a difference of ${percent(advantage.mean)} ± ` +
+        `${percent(advantage.error)}. The rate for held-out rows measures what the distribution ` +
+        "of the table reveals; only the difference measures what the samples reveal about the " +
+        "training rows. A guess of a label is right if it is the same label; a guess of a " +
+        "number is right if at most 5 % of the rows lie between it and the true value. The " +
+        "columns with the largest difference:",
     ),
     table(
       ["column", "training rows", "held-out rows"],
@@ -173,14 +202,23 @@ function privacySection(evaluation: TableEvaluation): Html {
       (i) => i === 0 && faults.length > 0,
     ),
     paragraph(
-      `A sample is nearer to the training rows than a held-out row is in ${percent(nearer)} ± ${percent(error)} of pairs; 50 % is expected if the model learned the distribution and not the rows. Distances are in standard deviations, to the nearest of ${among.toLocaleString("en")} rows.`,
+      `A sample is nearer to the training rows than a held-out row is in ${percent(nearer)} ± ` +
+        `${percent(error)} of pairs; 50 % is expected if the model learned the distribution and ` +
+        "not the rows. Distances are in standard deviations, to the nearest of " +
+        `${among.toLocaleString("en")} rows.`,
     ),
     paragraph(
-      `Membership: a training row is nearer to the samples than a held-out row is in ${percent(membership)} ± ${percent(membershipError)} of pairs. Above 50 %, nearest neighbours among the samples reveal which rows the model was trained on.`,
+      "Membership: a training row is nearer to the samples than a held-out row is in " +
+        `${percent(membership)} ± ${percent(membershipError)} of pairs. Above 50 %, nearest ` +
+        "neighbours among the samples reveal which rows the model was trained on.",
     ),
     ...(attributes ? attributeParts(attributes) : []),
     paragraph(
-      "These measures do not cover: attacks with access to the model or to most of the other rows; single unusual rows, which a mean hides; what a good model reveals about a row that it did not copy; and guesses from several samples or by a trained classifier. They are checks for copies, not a proof of privacy. A proof needs training with differential privacy, and this model was not trained in that way.",
+      "These measures do not cover: attacks with access to the model or to most of the other " +
+        "rows; single unusual rows, which a mean hides; what a good model reveals about a row " +
+        "that it did not copy; and guesses from several samples or by a trained classifier. " +
+        "They are checks for copies, not a proof of privacy. A proof needs training with " +
+        "differential privacy, and this model was not trained in that way.",
     ),
   );
 }
@@ -192,7 +230,10 @@ function verdict(evaluation: TableEvaluation): Html {
   if (faults.length === 0)
     return `<p class="verdict good">${escapeText(capital(verdictOf(evaluation)))}.</p>`;
   const items = faults.map((fault) => `<li>${escapeText(capital(fault))}.</li>`);
-  return `<div class="verdict bad"><p>The evaluation found problems with the model:</p><ul>${items.join("")}</ul></div>`;
+  return (
+    '<div class="verdict bad"><p>The evaluation found problems with the ' +
+    `model:</p><ul>${items.join("")}</ul></div>`
+  );
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -203,7 +244,8 @@ export function htmlReport(options: ReportOptions): string {
   const [likelihoods, ...pictures] = figures;
   const isReasoned = columns.some(({ reason }) => reason !== undefined);
   const content = [
-    `<header><h1>${escapeText(source)}</h1><p class="lead">A generative model of this table, and its evaluation.</p>${verdict(evaluation)}</header>`,
+    `<header><h1>${escapeText(source)}</h1><p class="lead">A generative model of this table, ` +
+      `and its evaluation.</p>${verdict(evaluation)}</header>`,
     section(
       "The table",
       `<div class="prose">${table(
@@ -215,7 +257,8 @@ export function htmlReport(options: ReportOptions): string {
         ]),
       )}</div>`,
       paragraph(
-        "Every sampled row lies in these domains by construction: the model works in an unbounded space, and smooth invertible maps take it to the domains.",
+        "Every sampled row lies in these domains by construction: the model works in an " +
+          "unbounded space, and smooth invertible maps take it to the domains.",
       ),
       table(
         ["training", ""],
@@ -232,7 +275,9 @@ export function htmlReport(options: ReportOptions): string {
     `<footer>${escapeText(model)}, evaluated by diffeo</footer>`,
   ];
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeText(source)}: a model and its evaluation</title><style>${style}</style></head>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeText(source)}: a model and its evaluation</title><style>${style}</style></head>
 <body><main>${content.join("\n")}</main></body></html>
 `;
 }

@@ -17,7 +17,10 @@ export function table(
     (row, i) =>
       `<tr${marked(i) ? ' class="bad"' : ""}>${row.map((text) => cell(text)).join("")}</tr>`,
   );
-  return `<div class="wide"><table><thead>${head}</thead><tbody>${body.join("")}</tbody></table></div>`;
+  return (
+    "<div " +
+    `class="wide"><table><thead>${head}</thead><tbody>${body.join("")}</tbody></table></div>`
+  );
 }
 
 export const section = (title: string, ...content: readonly Html[]): Html =>

@@ -18,7 +18,11 @@ function likelihoodLines({ likelihood }: TableEvaluation): string[] {
   return [
     line(
       "log-likelihood",
-      `${fixed(likelihood.mean, 3)} ± ${fixed(likelihood.error, 3)} nats per row (${whole(likelihood.rows)} rows${likelihood.noChance > 0 ? `; ${whole(likelihood.noChance)} more of likelihood zero` : ""})`,
+      `${fixed(likelihood.mean, 3)} ± ${fixed(likelihood.error, 3)} nats per row ` +
+        `(${whole(likelihood.rows)} rows` +
+        (likelihood.noChance > 0
+          ? `; ${whole(likelihood.noChance)} more of likelihood zero)`
+          : ")"),
     ),
     ...(likelihood.probes === undefined ? [] : [line("", estimateNote(likelihood.probes))]),
     ...likelihood.baselines.map(({ name, mean, gain }) =>
@@ -32,7 +36,8 @@ function likelihoodLines({ likelihood }: TableEvaluation): string[] {
 
 /** How likelihoods of wide rows are estimated. */
 export const estimateNote = (probes: number): string =>
-  `estimated without bias: the divergence of each row with ${probes} random directions; the errors include this noise`;
+  `estimated without bias: the divergence of each row with ${probes} random directions; the ` +
+  "errors include this noise";
 
 /** A gain as text: how much more or less the model has. */
 const gainText = (gain: number): string =>
@@ -59,29 +64,38 @@ function sampleLines({ model, baselines, clusters, calibration }: TableEvaluatio
       ? [
           line(
             "mass by cluster",
-            `${clusters.masses.map(({ data, samples }) => `${percent(data)} (${(100 * samples).toFixed(1)})`).join(", ")}   data (samples)${clusters.silhouette < 0.5 ? "; the clusters are parts of one cloud" : ""}`,
+            clusters.masses
+              .map(({ data, samples }) => `${percent(data)} (${(100 * samples).toFixed(1)})`)
+              .join(", ") +
+              "   data (samples)" +
+              (clusters.silhouette < 0.5 ? "; the clusters are parts of one cloud" : ""),
           ),
         ]
       : []),
     line(
       "columns",
-      `largest KS ${far.distance.toFixed(3)} (${far.column}), limit by chance ${far.chance.toFixed(3)}`,
+      `largest KS ${far.distance.toFixed(3)} (${far.column}), limit by chance ` +
+        `${far.chance.toFixed(3)}`,
     ),
     ...(pair
       ? [
           line(
             "rank correlations",
-            `largest difference ${correlations.most.toFixed(3)} (${pair.columns.join(", ")}: ${pair.samples.toFixed(2)}, data ${pair.data.toFixed(2)}), mean ${correlations.mean.toFixed(3)}`,
+            `largest difference ${correlations.most.toFixed(3)} (${pair.columns.join(", ")}: ` +
+              `${pair.samples.toFixed(2)}, data ${pair.data.toFixed(2)}), mean ` +
+              `${correlations.mean.toFixed(3)}`,
           ),
         ]
       : []),
     line(
       "distances",
-      `sliced Wasserstein ${sliced.value.toFixed(4)}, floor ${sliced.floor.toFixed(4)}; energy ${energy.value.toExponential(1)}, floor ${energy.floor.toExponential(1)}`,
+      `sliced Wasserstein ${sliced.value.toFixed(4)}, floor ${sliced.floor.toFixed(4)}; ` +
+        `energy ${energy.value.toExponential(1)}, floor ${energy.floor.toExponential(1)}`,
     ),
     line(
       "likelihood ranks",
-      `largest deviation ${calibration.distance.toFixed(3)}, limit by chance ${calibration.chance.toFixed(3)}`,
+      `largest deviation ${calibration.distance.toFixed(3)}, limit by chance ` +
+        `${calibration.chance.toFixed(3)}`,
     ),
   ];
 }
@@ -100,17 +114,23 @@ function privacyLines({ privacy, attributes, training }: TableEvaluation): strin
   return [
     line(
       "nearest training row",
-      `${samples.median.toFixed(3)} from samples, ${fresh.median.toFixed(3)} from held-out rows (medians); samples are nearer in ${percent(nearer)} ± ${percent(error)} of pairs; copies ${percent(samples.copies)}`,
+      `${samples.median.toFixed(3)} from samples, ${fresh.median.toFixed(3)} from held-out ` +
+        `rows (medians); samples are nearer in ${percent(nearer)} ± ${percent(error)} of pairs; ` +
+        `copies ${percent(samples.copies)}`,
     ),
     line(
       "membership",
-      `training rows are nearer to the samples than held-out rows in ${percent(membership)} ± ${percent(membershipError)} of pairs; 50 % reveals nothing`,
+      `training rows are nearer to the samples than held-out rows in ${percent(membership)} ± ` +
+        `${percent(membershipError)} of pairs; 50 % reveals nothing`,
     ),
     ...(attributes
       ? [
           line(
             "attributes",
-            `guesses from the nearest sample are right for ${percent(attributes.training)} of cells of training rows and ${percent(attributes.fresh)} of held-out rows; difference ${percent(attributes.advantage.mean)} ± ${percent(attributes.advantage.error)}; 0 % reveals nothing`,
+            `guesses from the nearest sample are right for ${percent(attributes.training)} of ` +
+              `cells of training rows and ${percent(attributes.fresh)} of held-out rows; ` +
+              `difference ${percent(attributes.advantage.mean)} ± ` +
+              `${percent(attributes.advantage.error)}; 0 % reveals nothing`,
           ),
         ]
       : []),
@@ -138,7 +158,10 @@ export const allFaultsOf = (evaluation: TableEvaluation): string[] => [
 export function verdictOf(evaluation: TableEvaluation): string {
   const seen = seenShare(evaluation);
   if (seen !== undefined)
-    return `not a test on new rows: ${percent(seen)} of these are training rows, cell by cell. Evaluate on rows that the model was not fitted to`;
+    return (
+      `not a test on new rows: ${percent(seen)} of these are training rows, cell by cell. ` +
+      "Evaluate on rows that the model was not fitted to"
+    );
   const faults = allFaultsOf(evaluation);
   if (faults.length > 0) return `problems found: ${faults.join("; ")}`;
   const { likelihood } = evaluation;
@@ -157,11 +180,12 @@ export const novelty = (evaluation: TableEvaluation): string =>
 /** The whole evaluation, one line per measure. */
 export const evaluationText = (evaluation: TableEvaluation): string =>
   `${[
-    `${whole(evaluation.rows)} rows ${novelty(evaluation)}${evaluation.torn > 0 ? `, ${whole(evaluation.torn)} of them with missing cells` : ""}, ${whole(evaluation.samples)} sampled; baselines fitted to ${
-      evaluation.training > 0
+    `${whole(evaluation.rows)} rows ${novelty(evaluation)}` +
+      (evaluation.torn > 0 ? `, ${whole(evaluation.torn)} of them with missing cells` : "") +
+      `, ${whole(evaluation.samples)} sampled; baselines fitted to ` +
+      (evaluation.training > 0
         ? `${whole(evaluation.training)} training rows`
-        : "nine tenths of these rows at a time"
-    }`,
+        : "nine tenths of these rows at a time"),
     ...likelihoodLines(evaluation),
     ...sampleLines(evaluation),
     ...(evaluation.completion ? completionLines(evaluation.completion) : []),

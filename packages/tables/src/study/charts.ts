@@ -184,8 +184,12 @@ export function studyCharts(records: readonly RunRecord[]): Readonly<Record<stri
   const drawn = (figure: Figure): string =>
     chart({
       title: figure.title,
-      note: "Dots are seeds, boxes their quartiles and medians. ▲ and ▼ mark seeds outside of the axis; + is their number.",
-      description: `${figure.title}: one panel per dataset (${datasets.join(", ")}), one column per loss.`,
+      note:
+        "Dots are seeds, boxes their quartiles and medians. ▲ and ▼ mark seeds outside of the " +
+        "axis; + is their number.",
+      description:
+        `${figure.title}: one panel per dataset (${datasets.join(", ")}), ` +
+        "one column per loss.",
       panels: datasets.map((dataset) => panelOf(records, dataset, figure)),
       width: 330,
     });

@@ -74,7 +74,10 @@ export function requireRecord(value: unknown, source: string): RunRecord {
     if (field === null) return "it is not an object";
     if (issue.type !== "strict_object")
       return `${quote(field)} ${issue.message}: ${shownValue(issue.input)}`;
-    return `${quote(field)} ${issue.expected === "never" ? "is not a field of a record" : "is missing"}`;
+    return (
+      `${quote(field)} ` +
+      (issue.expected === "never" ? "is not a field of a record" : "is missing")
+    );
   };
   return fail(
     "data",

@@ -54,7 +54,9 @@ const warnings: readonly { readonly title: string; readonly of: (record: RunReco
       of: (r) => likelihood(r.chosen) < unitGaussianWith(r.n).logLikelihood,
     },
     {
-      title: `runs with more than ${SPIKE} nats less by the annealed normaliser than by the plain one`,
+      title:
+        `runs with more than ${SPIKE} nats less by the annealed normaliser than by the plain ` +
+        "one",
       of: ({ chosen }) =>
         (plainLikelihood(chosen) ?? Number.NEGATIVE_INFINITY) - likelihood(chosen) > SPIKE,
     },
@@ -135,7 +137,8 @@ function effectiveRows(records: readonly RunRecord[], present: readonly string[]
       (r) => r.chosenByExact.annealed.effectiveSamples,
     ),
     row(
-      `effective samples, plain (of ${[...draws].map((count) => count.toLocaleString("en")).join(" or ")})`,
+      "effective samples, plain (of " +
+        `${[...draws].map((count) => count.toLocaleString("en")).join(" or ")})`,
       (r) => r.chosen.importance?.effectiveSamples,
     ),
   ];
@@ -155,7 +158,10 @@ function pairCell(
   });
   if (differences.length === 0) return "–";
   const wins = differences.filter((d) => (up ? d > 0 : d < 0)).length;
-  return `${withSpread(differences)}, median ${show(quantile(differences, 0.5))}, ${wins} of ${differences.length}`;
+  return (
+    `${withSpread(differences)}, median ${show(quantile(differences, 0.5))}, ${wins} of ` +
+    `${differences.length}`
+  );
 }
 
 function pairTable(records: readonly RunRecord[]): string {
@@ -183,7 +189,8 @@ const scarce = (records: readonly RunRecord[]): string[] =>
     );
     return least < ENOUGH_SAMPLES
       ? [
-          `${loss}, seed ${seed}: the annealed normaliser has only ${least.toFixed(0)} effective samples`,
+          `${loss}, seed ${seed}: the annealed normaliser has only ${least.toFixed(0)} ` +
+            "effective samples",
         ]
       : [];
   });
@@ -195,7 +202,8 @@ export function studyTable(records: readonly RunRecord[]): string {
     const { n, points } = own[0];
     const failures = own.filter((r) => r.failure !== undefined);
     return [
-      `## ${dataset}: ${n} coordinates, ${points.train} + ${points.validation} + ${points.test} points`,
+      `## ${dataset}: ${n} coordinates, ${points.train} + ${points.validation} + ` +
+        `${points.test} points`,
       lossTable(own),
       pairTable(own),
       ...failures.map((r) => `${r.loss}, seed ${r.seed}: ${r.failure}`),

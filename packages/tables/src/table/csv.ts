@@ -78,7 +78,8 @@ function plainCell(c: Cursor, column: number): string {
     if (code === QUOTE)
       fail(
         "data",
-        `${c.source}, line ${c.line}, column ${column}: a quote follows ${quote(c.text.slice(from, c.at))}`,
+        `${c.source}, line ${c.line}, column ${column}: a quote follows ` +
+          `${quote(c.text.slice(from, c.at))}`,
         "put the whole cell into quotes, or fix the line",
       );
     if (!isBlank(code)) last = c.at + 1;

@@ -94,7 +94,8 @@ function cellOf(value: unknown, where: () => string): string {
   if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
   return fail(
     "data",
-    `${where()}: ${value instanceof Date ? "a date out of range" : "a list or an object"} instead of a number or a text`,
+    `${where()}: ${value instanceof Date ? "a date out of range" : "a list or an object"} ` +
+      "instead of a number or a text",
     "omit the column, or split it into columns with single values",
   );
 }

@@ -30,7 +30,8 @@ export function numberColumns({
       if (missing >= 0)
         fail(
           "data",
-          `${source}, line ${lines[missing]}, column ${name}: the cell is ${cells[missing] === "" ? "empty" : cells[missing]}`,
+          `${source}, line ${lines[missing]}, column ${name}: the cell is ` +
+            (cells[missing] === "" ? "empty" : cells[missing]),
           "fill it in, drop the row, or omit the column",
         );
       const numbers = cells.map(Number);

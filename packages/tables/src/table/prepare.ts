@@ -1,9 +1,11 @@
 /**
  * From a table to training, validation and test points:
  *
- *   dequantise  y_ij + u_ij·median(diff(unique(column j))),  u uniform on (−1, 1)     in file order, with the run's seed
+ *   dequantise  y_ij + u_ij·median(diff(unique(column j))),  u uniform on (−1, 1), in file order,
+ *               with the run's seed
  *   shuffle     NumPy's legacy permutation of one seed, the same for every run
- *   whiten      (y − mean) V Σ⁻¹ √N, from the singular value decomposition of the centred table (`whitening.ts`)
+ *   whiten      (y − mean) V Σ⁻¹ √N, from the singular value decomposition of the centred table
+ *               (`whitening.ts`)
  *   split       test last: ⌊N/10⌋ points; validation before it: ⌊(N − test)/10⌋
  *   noise       + 0.05 ε, once
  */
@@ -83,7 +85,8 @@ function requireVariation(table: Table): void {
     if (column.every((v) => v === column[0]))
       fail(
         "data",
-        `${table.source}: column ${j + 1} ("${name}") is ${column[0]} in every row, so it has no density`,
+        `${table.source}: column ${j + 1} ("${name}") is ${column[0]} in every row, so it has ` +
+          "no density",
         "omit the column",
       );
   });

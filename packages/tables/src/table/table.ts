@@ -64,7 +64,8 @@ function namesIn(
   if (header === undefined && wrong >= 0 && cells.some((cell) => numberOf(cell) !== undefined))
     fail(
       "data",
-      `${source}, line ${line}, column ${wrong + 1}: ${notNumber(cells[wrong])}, but others in this line are`,
+      `${source}, line ${line}, column ${wrong + 1}: ${notNumber(cells[wrong])}, but others ` +
+        "in this line are",
       "fix the cell, put a line of names first, or set the option header",
     );
   if (!(header ?? wrong >= 0)) return undefined;
@@ -119,7 +120,8 @@ export function parseTable(
     if (cells.length !== names.length)
       fail(
         "data",
-        `${source}, line ${line} has ${cells.length} ${cells.length === 1 ? "cell" : "cells"}, but there are ${names.length} columns`,
+        `${source}, line ${line} has ${cells.length} ` +
+          `${cells.length === 1 ? "cell" : "cells"}, but there are ${names.length} columns`,
         "give every row the same number of cells",
       );
     rows++;

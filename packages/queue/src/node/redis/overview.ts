@@ -78,7 +78,8 @@ async function onQueues<T>(
   const queues = new Map(
     DEVICES.map((device) => [device, new Queue(queueName(device), onPrefix(client))]),
   );
-  for (const queue of queues.values()) queue.on("error", () => undefined); // `work` throws the error
+  // `work` throws the error.
+  for (const queue of queues.values()) queue.on("error", () => undefined);
   try {
     return await work(queues, client);
   } catch (error) {

@@ -12,7 +12,9 @@ const refusals = [
     answer:
       /^(NOPERM|NOAUTH|WRONGPASS|DENIED)|user .* (has no permissions|can't run this command)/i,
     remedy:
-      "give the user and the password in the address, or DIFFEO_QUEUE_PASSWORD; the user needs all commands on the keys diffeo:*, as ACL SETUSER NAME ~diffeo:* +@all gives them",
+      "give the user and the password in the address, or DIFFEO_QUEUE_PASSWORD; the user " +
+      "needs all commands on the keys diffeo:*, as ACL SETUSER NAME ~diffeo:* +@all gives " +
+      "them",
   },
   {
     answer: /^OOM|^NOREPLICAS|^MISCONF/,

@@ -120,7 +120,8 @@ export async function getBytes(client: Redis, digest: string, most: number): Pro
   if (length > most)
     fail(
       "data",
-      `${digest.slice(0, 12)}… has ${(length / 1e6).toFixed(1)} MB, more than the limit of ${(most / 1e6).toFixed(1)} MB`,
+      `${digest.slice(0, 12)}… has ${(length / 1e6).toFixed(1)} MB, more than the limit of ` +
+        `${(most / 1e6).toFixed(1)} MB`,
       "raise the limit, or make it smaller",
     );
   const found = new Uint8Array(length);

@@ -98,7 +98,8 @@ async function doJob(
   const kept = await putResult(client, digest, { bytes, sha256: own, seconds, worker: name });
   if (kept !== own)
     say(
-      `job ${short(digest)} has a different result on this worker than before; the earlier result is kept`,
+      `job ${short(digest)} has a different result on this worker than before; the earlier ` +
+        "result is kept",
     );
 }
 

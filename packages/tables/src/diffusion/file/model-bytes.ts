@@ -37,7 +37,6 @@ import { FORMAT, type Spec, specSchema } from "./model-spec.ts";
 
 /** What the names of the weights of a flow and of given parts begin with. */
 const FLOW = "flow/";
-
 const GIVEN = "given/";
 
 function named({ parameters }: Weights, prefix: string): Record<string, NdArray> {
@@ -158,7 +157,8 @@ function weightsIn(
   requireGrid([]);
   if (channels !== inputs || outputs !== results)
     damaged(
-      `its network is one of ${channels} numbers to ${outputs}, its columns have ${inputs} and ${results}`,
+      `its network is one of ${channels} numbers to ${outputs}, its columns have ${inputs} ` +
+        `and ${results}`,
     );
   const parameters = mapShapes(shapes({ arrays: own.length, numbers }), (shape, name) => {
     const array = Object.hasOwn(arrays, prefix + name)
@@ -166,7 +166,8 @@ function weightsIn(
       : damaged(`the array "${prefix + name}" is missing`);
     if (array.shape.join() !== shape.join())
       damaged(
-        `${prefix + name} has shape [${array.shape.join(", ")}], its network says [${shape.join(", ")}]`,
+        `${prefix + name} has shape [${array.shape.join(", ")}], its network says ` +
+          `[${shape.join(", ")}]`,
       );
     return array;
   });

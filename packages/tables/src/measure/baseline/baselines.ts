@@ -2,8 +2,10 @@
  * Three distributions that every model of a table should beat, on the same domains and with the
  * same base measure as the model. With z = φ⁻¹(y) the unbounded coordinates of the domains' maps:
  *
- *   Gaussian      z ~ N(μ, Σ); labels independent, by their frequencies        log q = log N(z) − log|det J_φ|
- *   copula        sⱼ = Φ⁻¹(Fⱼ(zⱼ)), s ~ N(0, R)                                    log q = Σⱼ log fⱼ + log c_R(s) − log|det J_φ|
+ *   Gaussian      z ~ N(μ, Σ); labels independent, by their frequencies
+ *                 log q = log N(z) − log|det J_φ|
+ *   copula        sⱼ = Φ⁻¹(Fⱼ(zⱼ)), s ~ N(0, R)
+ *                 log q = Σⱼ log fⱼ + log c_R(s) − log|det J_φ|
  *   independent   the copula with R = I
  *
  * Fⱼ is the kernel distribution of coordinate j (`marginal.ts`), in the coordinate of the domain's
