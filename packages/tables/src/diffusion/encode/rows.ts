@@ -39,6 +39,29 @@ export interface RowsOptions {
   readonly atoms?: Atoms;
 }
 
+/** The cell that a text says: null where it is empty. @param where names its place in errors */
+function cellIn(
+  part: ProductPart,
+  text: string,
+  commas: boolean | undefined,
+  where: () => string,
+): OpenCell {
+  if (isEmpty(text)) return null;
+  if (part.domain.spec?.kind === "category") return labelOf(part, text, commas);
+  if (isMissingNumber(text)) return null;
+  const format = dateFormatOf(part.domain);
+  const value = format === undefined ? numberOf(text, commas) : parseDate(text, format);
+  return (
+    value ??
+    fail(
+      "data",
+      `${where()}: ${quote(text)} is not a ` +
+        (format === undefined ? "number" : `date written as ${format}`),
+      "fix the cell, or drop the row",
+    )
+  );
+}
+
 /**
  * The rows of a table as cells of a product of domains, null where they are empty; one that is
  * outside is an error that says where.
@@ -70,29 +93,9 @@ export function rowsIn(
     const where = (j: number): string =>
       `${source}, line ${lines[i]}, column ${j + 1} (${quote(columns[j])})`;
     const cells = domain.parts.flatMap((part, k) => {
-      const own = places[k].map((j): OpenCell => {
-        if (j < 0 || isEmpty(row[j])) return null;
-        if (part.domain.spec?.kind === "category") return labelOf(part, row[j], commas);
-        if (isMissingNumber(row[j])) return null;
-        const format = dateFormatOf(part.domain);
-        if (format !== undefined)
-          return (
-            parseDate(row[j], format) ??
-            fail(
-              "data",
-              `${where(j)}: ${quote(row[j])} is not a date written as ${format}`,
-              "fix the cell, or drop the row",
-            )
-          );
-        return (
-          numberOf(row[j], commas) ??
-          fail(
-            "data",
-            `${where(j)}: ${quote(row[j])} is not a number`,
-            "fix the cell, or drop the row",
-          )
-        );
-      });
+      const own = places[k].map((j) =>
+        j < 0 ? null : cellIn(part, row[j], commas, () => where(j)),
+      );
       const fault = own.some(isHole) ? undefined : part.domain.fault(own as (string | number)[]);
       if (fault !== undefined)
         fail(
