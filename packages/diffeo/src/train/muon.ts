@@ -37,10 +37,6 @@ const ITERATIONS = 5;
 /** Matrices with a shorter side, such as those of inputs or heads, use Adam. */
 const LEAST_SIDE = 8;
 
-/** Whether Muon is used for an array of this shape: a matrix with two long sides. */
-const isMuonShape = (shape: Shape): boolean =>
-  shape.length === 2 && Math.min(...shape) >= LEAST_SIDE;
-
 /** U Vᵀ of each matrix u = U S Vᵀ of a stack [n, rows, columns], approximately. */
 export function orthogonal(u: Tensor): Tensor {
   const [, rows, columns] = u.shape;
@@ -55,25 +51,39 @@ export function orthogonal(u: Tensor): Tensor {
   return x;
 }
 
-/** The positions of arrays in a flat vector, in order. */
+/** An array in a flat vector. */
 interface Place {
   readonly from: number;
   readonly to: number;
   readonly shape: Shape;
 }
 
-const placesOf = (shapes: readonly Shape[]): Place[] => {
+/** The arrays of a flat vector in order, and those of them that Muon moves; Adam moves the others. */
+export interface ParameterGroups {
+  readonly all: readonly Place[];
+  /** Matrices whose sides are both long, by their shape: those of one shape are one product. */
+  readonly matrices: readonly (readonly Place[])[];
+}
+
+/** @param shapes of the arrays that lie one after the other in the flat vector */
+export function parameterGroups(shapes: readonly Shape[]): ParameterGroups {
   let at = 0;
-  return shapes.map((shape) => {
+  const all = shapes.map((shape): Place => {
     at += sizeOf(shape);
     return { from: at - sizeOf(shape), to: at, shape };
   });
-};
+  const byShape = new Map<string, Place[]>();
+  for (const place of all) {
+    const { shape } = place;
+    if (shape.length !== 2 || Math.min(...shape) < LEAST_SIDE) continue;
+    byShape.set(shape.join(), [...(byShape.get(shape.join()) ?? []), place]);
+  }
+  return { all, matrices: [...byShape.values()] };
+}
 
 /**
  * θ and m after a step of Muon for matrices, and those of `next` for other arrays.
  *
- * @param shapes the shapes of the arrays in the flat vectors, in order
  * @param rate η
  */
 export function muon(
@@ -81,16 +91,12 @@ export function muon(
   next: AdamState<Tensor>,
   gradient: Tensor,
   rate: Tensor,
-  shapes: readonly Shape[],
+  { all, matrices }: ParameterGroups,
 ): AdamState<Tensor> {
-  const places = placesOf(shapes);
   const momentum = add(mul(before.m, MOMENTUM), mul(gradient, 1 - MOMENTUM));
   const mixed = add(mul(gradient, 1 - MOMENTUM), mul(momentum, MOMENTUM));
   const updates = new Map<Place, Tensor>();
-  // Matrices of the same shape are stacked.
-  const matrices = places.filter(({ shape }) => isMuonShape(shape));
-  for (const name of new Set(matrices.map(({ shape }) => shape.join()))) {
-    const own = matrices.filter(({ shape }) => shape.join() === name);
+  for (const own of matrices) {
     const [rows, columns] = own[0].shape;
     const stack = concat(
       own.map(({ from, to }) => reshape(slice(mixed, [from, to]), [1, rows, columns])),
@@ -102,7 +108,7 @@ export function muon(
     });
   }
   const kept = sub(1, mul(rate, DECAY));
-  const joined = (of: (place: Place) => Tensor): Tensor => concat(places.map(of), 0);
+  const joined = (of: (place: Place) => Tensor): Tensor => concat(all.map(of), 0);
   return {
     theta: joined((place) => {
       const { from, to } = place;

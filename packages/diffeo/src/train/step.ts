@@ -21,7 +21,7 @@ import {
 import { type AdamOptions, type AdamState, adam } from "./adam.ts";
 import { clipFactor } from "./clip.ts";
 import { flatten, flattenTensors, unflatten } from "./flat.ts";
-import { muon as muonStep } from "./muon.ts";
+import { muon as muonStep, parameterGroups } from "./muon.ts";
 
 /** The state of training: parameters, their moving average, and the state of Adam. */
 export interface TrainState<T> extends AdamState<T> {
@@ -88,8 +88,8 @@ export function compileStep<P, B extends readonly unknown[]>(
       const gradient = flattenTensors(gradients.map((g, i) => g ?? mul(pieces[i], 0)));
       const norm = sqrt(sum(mul(gradient, gradient)));
       const byAdam = adam(state, gradient, step, rate, rest, clipFactor(norm, clip));
-      const shapes = pieces.map(({ shape }) => shape);
-      const next = muon === 0 ? byAdam : muonStep(state, byAdam, gradient, mul(rate, muon), shapes);
+      const groups = parameterGroups(pieces.map(({ shape }) => shape));
+      const next = muon === 0 ? byAdam : muonStep(state, byAdam, gradient, mul(rate, muon), groups);
       // In the first steps the decay is less: min(d, (1 + s)/(10 + s)).
       const decay = minimum(div(add(step, 1), add(step, 10)), emaDecay);
       const ema = add(next.theta, mul(sub(state.ema, next.theta), decay));
