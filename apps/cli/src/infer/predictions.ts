@@ -42,10 +42,10 @@ const statements = (model: PosteriorModel, option: string): StatementModel =>
       );
 
 /** Throws, before any work, if the model does not support an option. */
-export function requirePredictable(model: PosteriorModel, asked: Predicted): void {
-  if (asked.prior !== undefined) statements(model, "--prior");
-  if (asked.predict || asked.at) statements(model, "--predict");
-  if (asked.loo) statements(model, "--loo");
+export function requirePredictable(model: PosteriorModel, wanted: Predicted): void {
+  if (wanted.prior !== undefined) statements(model, "--prior");
+  if (wanted.predict || wanted.at) statements(model, "--predict");
+  if (wanted.loo) statements(model, "--loo");
 }
 
 /**

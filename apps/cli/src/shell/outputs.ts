@@ -31,8 +31,8 @@ const errno = (error: unknown): string | undefined => (error as NodeJS.ErrnoExce
  * would be created.
  */
 async function placeOf(path: string): Promise<string> {
-  const there = await stat(path, { bigint: true }).catch(() => undefined);
-  if (there) return `${there.dev}:${there.ino}`;
+  const info = await stat(path, { bigint: true }).catch(() => undefined);
+  if (info) return `${info.dev}:${info.ino}`;
   // The check that the path can be written reports what is wrong with it.
   return resolve(await followLinks(path).catch(() => path));
 }
@@ -40,24 +40,24 @@ async function placeOf(path: string): Promise<string> {
 /** Throws the error that creating a file there would throw. */
 async function requireRoom(path: string): Promise<void> {
   for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
-    const there = await stat(folder).catch((error: unknown) => {
+    const info = await stat(folder).catch((error: unknown) => {
       if (errno(error) !== "ENOENT") throw error;
     });
-    if (!there) continue;
-    if (!there.isDirectory()) throw Object.assign(new Error("not a folder"), { code: "ENOTDIR" });
+    if (!info) continue;
+    if (!info.isDirectory()) throw Object.assign(new Error("not a folder"), { code: "ENOTDIR" });
     return access(folder, constants.W_OK | constants.X_OK);
   }
 }
 
 async function requireWritable(path: string): Promise<boolean> {
-  const there = await stat(path).catch((error: unknown) => {
+  const info = await stat(path).catch((error: unknown) => {
     if (errno(error) !== "ENOENT") throw error;
   });
-  if (there?.isDirectory()) throw Object.assign(new Error("a folder"), { code: "EISDIR" });
+  if (info?.isDirectory()) throw Object.assign(new Error("a folder"), { code: "EISDIR" });
   // Pipes and devices are opened for writing; a file is replaced by one written next to it.
-  if (there && !there.isFile()) await access(path, constants.W_OK);
+  if (info && !info.isFile()) await access(path, constants.W_OK);
   else await requireRoom(await followLinks(path));
-  return there?.isFile() === true && there.size > 0;
+  return info?.isFile() === true && info.size > 0;
 }
 
 async function beginsLike(path: string, like: RegExp): Promise<boolean> {
@@ -97,10 +97,10 @@ export async function outputs(
     if (written.has(place))
       fail("usage", `two results would be written to ${path}`, "choose a file for each");
     written.add(place);
-    const there = await requireWritable(path).catch((error: unknown) => {
+    const info = await requireWritable(path).catch((error: unknown) => {
       throw cannotWrite(path, error);
     });
-    if (there && !force && !(like && (await beginsLike(path, like))))
+    if (info && !force && !(like && (await beginsLike(path, like))))
       fail("usage", `${path} already exists`, "choose another file, or use --force to replace it");
   }
   for (const folder of new Set(files.map(({ path }) => dirname(path))))

@@ -133,8 +133,8 @@ async function study(io: Io, name: StudyName, options: StudyCommand): Promise<vo
     if (records.length === 0)
       fail("data", `${out} holds no records of ${name}`, `run diffeo study ${name} first`);
     await writeReport(io, chosen, out, records, options);
-    const there = await namesOf();
-    const left = tasks.filter((task) => !there.has(chosen.nameOf(task))).length;
+    const existing = await namesOf();
+    const left = tasks.filter((task) => !existing.has(chosen.nameOf(task))).length;
     if (left > 0) io.stderr.write(`${left} tasks are not done. Repeat the command to resume\n`);
     requireNone(io, failed ?? []);
   });

@@ -33,11 +33,11 @@ function flawBits(board: Board): number {
   if (counts[KING] !== 1 || counts[6 + KING] !== 1) return bits | FLAWS.kings;
   const white = board.indexOf(KING);
   const black = board.indexOf(6 + KING);
-  const apart = Math.max(
+  const distance = Math.max(
     Math.abs((white >> 3) - (black >> 3)),
     Math.abs((white & 7) - (black & 7)),
   );
-  if (apart < 2) bits |= FLAWS.adjacent;
+  if (distance < 2) bits |= FLAWS.adjacent;
   if (isAttacked(board, white, false) && isAttacked(board, black, true)) bits |= FLAWS.checks;
   return bits;
 }

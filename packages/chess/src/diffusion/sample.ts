@@ -198,10 +198,10 @@ export async function openBoards(
       onStep,
       partial,
       known,
-      grid: asked,
+      grid: requested,
       ...others
     } = call;
-    const grid = asked ?? usualTimes(model, solver, steps, call);
+    const grid = requested ?? usualTimes(model, solver, steps, call);
     const { guide = [], guideStrength, ...rest } = others;
     requireDrawable(model, { guide });
     if (partial && space !== "simplex")

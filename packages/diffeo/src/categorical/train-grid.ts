@@ -263,7 +263,7 @@ export async function trainGrid(data: ClassArray, options: TrainGridOptions): Pr
   checkRun({ steps, batch, rate, saveEvery });
   const root = key(seed);
   const fresh = freshModel(spec, fold(root, "parameters"));
-  const asked = JSON.stringify({
+  const settings = JSON.stringify({
     spec,
     steps,
     batch,
@@ -273,7 +273,7 @@ export async function trainGrid(data: ClassArray, options: TrainGridOptions): Pr
     muon: muon || undefined,
     data: digestOf(data),
   });
-  const reached = await latestOf(store, asked);
+  const reached = await latestOf(store, settings);
   const { state } = await trainDenoiser(fresh, gridsOf(fresh.encoding, data), {
     batch,
     key: root,
@@ -288,7 +288,7 @@ export async function trainGrid(data: ClassArray, options: TrainGridOptions): Pr
     reportEvery: every(1 / 20),
     saveEvery,
     store,
-    metadata: { run: asked },
+    metadata: { run: settings },
     onReport,
     signal,
     seconds,

@@ -56,8 +56,8 @@ const squaredDistance = (x: Operand, y: Operand, scale: Operand): Tensor =>
 
 /** √q with the derivative 0 at q = 0, where that of the root is infinite. */
 const safeRoot = (q: Tensor): Tensor => {
-  const apart = greater(q, 0);
-  return where(apart, sqrt(where(apart, q, 1)), 0);
+  const isDistinct = greater(q, 0);
+  return where(isDistinct, sqrt(where(isDistinct, q, 1)), 0);
 };
 
 const scaled = (amplitude: Operand, correlations: Tensor): Tensor =>

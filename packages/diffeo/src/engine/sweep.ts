@@ -113,11 +113,11 @@ export function sweepOf({ outputs }: Trace<unknown>, keep: readonly string[]): S
   if (expression.arrays.filter((t) => !isInput(t)).length >= expression.results.length)
     return undefined;
   const others = all.filter((o) => !swept.includes(o));
-  const carried: Output[] = [];
+  const crossing: Output[] = [];
   const named = (tensor: Tensor): string => {
     if (isInput(tensor)) return nameOf(tensor);
-    const name = `·carried${carried.length}`;
-    carried.push({ name, tensor });
+    const name = `·carried${crossing.length}`;
+    crossing.push({ name, tensor });
     return name;
   };
   const arrays = expression.arrays.map((t) => runsOf(t).map(named));
@@ -127,7 +127,7 @@ export function sweepOf({ outputs }: Trace<unknown>, keep: readonly string[]): S
     operands: { arrays, scalars },
     swept,
     others: others.map((o) => o.name),
-    ...extractViews([...others, ...carried]),
+    ...extractViews([...others, ...crossing]),
   };
 }
 

@@ -197,11 +197,11 @@ function dilate(x: Tensor, steps: readonly number[]): Tensor {
   return steps.reduce((t, step, axis) => {
     if (step === 1) return t;
     const n = t.shape[axis];
-    const apart = expandDims(t, axis + 1);
-    const zeros = apart.shape.map((_, i) => (i === axis + 1 ? step - 1 : 0));
+    const expanded = expandDims(t, axis + 1);
+    const zeros = expanded.shape.map((_, i) => (i === axis + 1 ? step - 1 : 0));
     const wide = reshape(
       pad(
-        apart,
+        expanded,
         zeros.map(() => 0),
         zeros,
       ),

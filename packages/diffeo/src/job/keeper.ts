@@ -38,9 +38,9 @@ export function openKeeper(): Keeper {
       (scope) =>
       async (own, open, close = async () => undefined) => {
         const name = `${scope} ${own}`;
-        const there = kept.get(name);
+        const stored = kept.get(name);
         kept.delete(name);
-        const value = (there?.value ?? open()) as ReturnType<typeof open>;
+        const value = (stored?.value ?? open()) as ReturnType<typeof open>;
         kept.set(name, { value, dispose: close });
         if (kept.size > MOST_KEPT) await drop([...kept.keys()][0]);
         return value.catch((error: unknown) => {

@@ -32,8 +32,8 @@ export const scoreMatchingThrough = (phi: Bijector): Objective => ({
     const batch = Array.from({ length: axes - 2 }, (_, i) => i + 1);
     const directions = transpose(columns, [...batch, 0, axes - 1]);
     const trace = itoTrace(phi, x, { kind: "scalar", value: fill([], 1, x.dtype) });
-    const carried = pushVector(phi, x, gradLogDet(phi, x));
-    const drift: Tensor = add(trace, carried);
+    const pushed = pushVector(phi, x, gradLogDet(phi, x));
+    const drift: Tensor = add(trace, pushed);
     return { metric: { directions }, slices: directions, drift };
   },
 });

@@ -257,13 +257,13 @@ export function openPosteriorSampler(
       own && shape.length === 0 ? values[0] : "",
     ]);
     const name = JSON.stringify(shapes);
-    let there = opened.get(name);
-    if (!there) {
+    let entry = opened.get(name);
+    if (!entry) {
       const bound = boundModel(model, call.data ?? {}, data, true, options);
-      there = { bound, chains: openChains(bound.target, count, options) };
-      opened.set(name, there);
+      entry = { bound, chains: openChains(bound.target, count, options) };
+      opened.set(name, entry);
     }
-    return posteriorOf(there.bound.with(data), there.chains, count, call);
+    return posteriorOf(entry.bound.with(data), entry.chains, count, call);
   };
   const dispose = async (): Promise<void> => {
     for (const { bound, chains } of opened.values()) {

@@ -86,10 +86,10 @@ function drawWarnings(
 ): string[] {
   const warnings: string[] = [];
   const rows = Object.entries(summary);
-  const apart = rows.filter(([, { rhat }]) => rhat > 1.01).map(([name]) => name);
-  if (apart.length > 0)
+  const unmixed = rows.filter(([, { rhat }]) => rhat > 1.01).map(([name]) => name);
+  if (unmixed.length > 0)
     warnings.push(
-      `R̂ is above 1.01 for ${listed(apart)}: ` +
+      `R̂ is above 1.01 for ${listed(unmixed)}: ` +
         `${chains > 1 ? "the chains" : "the halves of the chain"} do not agree. ` +
         "Increase the draws or the warm-up, or look for several modes.",
     );

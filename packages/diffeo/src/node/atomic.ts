@@ -56,8 +56,8 @@ export async function tidyTemporaries(folder: string): Promise<void> {
     const [, pid] = temporaryName.exec(name) ?? [];
     if (pid === undefined || isAlive({ pid: Number(pid) })) continue;
     const path = join(folder, name);
-    const there = await stat(path).catch(() => undefined);
-    if (there?.isFile() && Date.now() - there.mtimeMs > ABANDONED_MS)
+    const info = await stat(path).catch(() => undefined);
+    if (info?.isFile() && Date.now() - info.mtimeMs > ABANDONED_MS)
       await rm(path).catch(() => undefined);
   }
 }
@@ -149,12 +149,12 @@ export async function writeFileAtomic(path: string, parts: Content): Promise<voi
   const target = await followLinks(path).catch((error: unknown) => {
     throw cannotWrite(path, error);
   });
-  const there = await stat(target).catch(() => undefined);
+  const info = await stat(target).catch(() => undefined);
   const temporary = temporaryOf(target);
   try {
-    if (there && !there.isFile() && !there.isDirectory()) return await writeAll(target, parts);
+    if (info && !info.isFile() && !info.isDirectory()) return await writeAll(target, parts);
     await mkdir(dirname(target), { recursive: true });
-    await writeAll(temporary, parts, there);
+    await writeAll(temporary, parts, info);
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);

@@ -21,7 +21,7 @@ export function serveJobs(runners: Readonly<Record<string, JobRunner>>): void {
   if (!process.send) fail("usage", "this process was not started by a pool", "use openPool");
   process.chdir(process.argv[2]);
   const say = (reply: Reply): void => void process.send?.(reply);
-  const asked = new Map<
+  const pending = new Map<
     number,
     { resolve: (answer: unknown) => void; reject: (error: Error) => void }
   >();
@@ -31,7 +31,7 @@ export function serveJobs(runners: Readonly<Record<string, JobRunner>>): void {
     ask: (what) =>
       new Promise((resolve, reject) => {
         const id = questions++;
-        asked.set(id, { resolve, reject });
+        pending.set(id, { resolve, reject });
         say({ kind: "ask", id, what });
       }),
   };
@@ -49,8 +49,8 @@ export function serveJobs(runners: Readonly<Record<string, JobRunner>>): void {
   process.on("disconnect", () => process.exit());
   process.on("message", (message: Message) => {
     if (message.kind === "job") return void doJob(message.job);
-    const question = asked.get(message.id);
-    asked.delete(message.id);
+    const question = pending.get(message.id);
+    pending.delete(message.id);
     if (message.kind === "answer") question?.resolve(message.answer);
     else question?.reject(errorOf(message.error));
   });

@@ -79,7 +79,7 @@ export function projectAt(sde: Sde, v: (x: Tensor) => Tensor, x: Tensor, t: Tens
   const wide = expand(x, columns.shape);
   const along = (z: Tensor): Tensor => jvp(v, z, columns)[1];
   const [moved, bent] = jvp(along, wide, columns);
-  const [, carried] = jvp(v, x, sde.drift(x, t));
+  const [, pushed] = jvp(v, x, sde.drift(x, t));
   const outer = matmul(expandDims(moved, -1), transpose(expandDims(moved, -1)));
-  return { drift: add(carried, mul(sum(bent, 0), 0.5)), covariance: sum(outer, 0) };
+  return { drift: add(pushed, mul(sum(bent, 0), 0.5)), covariance: sum(outer, 0) };
 }

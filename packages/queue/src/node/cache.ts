@@ -39,10 +39,10 @@ export function openCache(folder: string, most: number): InputCache {
   const fetching = new Map<string, Promise<Uint8Array>>();
   const find = async (digest: string, fetch: () => Promise<Uint8Array>): Promise<Uint8Array> => {
     const path = join(folder, digest);
-    const there = await readFile(path).catch(() => undefined);
-    if (there && sha256(there) === digest) {
+    const stored = await readFile(path).catch(() => undefined);
+    if (stored && sha256(stored) === digest) {
       await utimes(path, new Date(), new Date()).catch(() => undefined);
-      return there;
+      return stored;
     }
     const bytes = await fetch();
     if (bytes.length > most) return bytes;

@@ -73,8 +73,8 @@ export function withFolder(
     run: async (job, options) => {
       const { digest, path } = placeOf(job, options?.repeat);
       try {
-        const there = await readResult(path, digest);
-        if (there) return acceptResult(job, there);
+        const stored = await readResult(path, digest);
+        if (stored) return acceptResult(job, stored);
       } catch (error) {
         if (!(error instanceof Misfit)) throw error;
         say(`${path} is not used: ${error.message}; its job runs again`);

@@ -60,8 +60,8 @@ export function calibrationOf(rows: Float64Array, samples: Float64Array): Calibr
     while (next(i, j) === v || next(i, j) - v < ROUNDING);
     for (let k = from; k < i; k++)
       ranks.push((below + ((j - below) * (k - from + 0.5)) / (i - from)) / m);
-    const apart = Math.abs(i / n - j / m);
-    if (apart > distance) [distance, worst] = [apart, { rows: i / n, samples: j / m }];
+    const gap = Math.abs(i / n - j / m);
+    if (gap > distance) [distance, worst] = [gap, { rows: i / n, samples: j / m }];
   }
   const unit = Math.sqrt(1 / n + 1 / m);
   return { ranks, distance, chance: CHANCE * unit, clear: CLEAR * unit, worst };

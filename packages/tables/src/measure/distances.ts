@@ -85,9 +85,9 @@ export function columnDistances(
   const found = domain.parts.flatMap(({ domain: { kind }, columns, at }) =>
     columns.flatMap((column, k): ColumnDistance[] => {
       const own = samples.map((row) => row[at.cells + k]);
-      const there = real.map((row) => row[at.cells + k]).filter((v): v is Cell => !isHole(v));
-      if (there.length === 0) return [];
-      const isTorn = there.length < real.length && filled.length > 0;
+      const known = real.map((row) => row[at.cells + k]).filter((v): v is Cell => !isHole(v));
+      if (known.length === 0) return [];
+      const isTorn = known.length < real.length && filled.length > 0;
       const all =
         isTorn &&
         between(
@@ -95,7 +95,7 @@ export function columnDistances(
           own,
           filled.map((row) => row[at.cells + k]),
         );
-      const { distance, beyond } = between(kind, own, there);
+      const { distance, beyond } = between(kind, own, known);
       return [
         {
           ...{ column, distance, chance: beyond(ONCE), clear: beyond(RARELY / count) },

@@ -28,7 +28,7 @@ const LEAST_TOLD = 8;
 /**
  * Maximum number of rows of each kind for a classifier, for distances, and for nearest neighbours.
  */
-const MOST_TOLD = 2000;
+const MOST_COMPARED = 2000;
 
 export const MOST_APART = 3000;
 
@@ -60,19 +60,19 @@ export function sampleMeasures(
   const [ofDrawn, ofFilled] = [shown.cells(drawn), shown.cells(filled)];
   const key = fold(keyOf(seed), "measures");
   const [a, b] = [features.of(drawn), features.of(filled)];
-  const told = Math.min(MOST_TOLD, a.shape[0], b.shape[0]);
+  const compared = Math.min(MOST_COMPARED, a.shape[0], b.shape[0]);
   const [near, far] = [firstOf(a, MOST_APART), firstOf(b, MOST_APART)];
   const { value, chance } = energyDistance(near, far, {
     key: fold(key, "energy"),
     permutations: 10,
   });
   return {
-    ...(told >= LEAST_TOLD && {
+    ...(compared >= LEAST_TOLD && {
       auc: rowsAuc(
-        firstOf(a, told),
-        firstOf(b, told),
+        firstOf(a, compared),
+        firstOf(b, compared),
         fold(key, "auc"),
-        cellMarks(domain, [drawn.slice(0, told), filled.slice(0, told)]),
+        cellMarks(domain, [drawn.slice(0, compared), filled.slice(0, compared)]),
       ),
     }),
     columns: columnDistances(shown.domain, ofDrawn, shown.cells(rows), ofFilled),

@@ -30,10 +30,10 @@ export async function parquetCells(bytes: Uint8Array, source: string): Promise<C
 
 /** Values of one column, null where there is none, in a type that represents them all exactly. */
 function columnValues(cells: readonly WrittenCell[]) {
-  const there = cells.filter((cell) => cell !== "");
+  const filled = cells.filter((cell) => cell !== "");
   const isOf = (holds: (text: string) => boolean): boolean =>
-    there.length > 0 &&
-    there.every(
+    filled.length > 0 &&
+    filled.every(
       (cell) => typeof cell !== "string" && holds(isLiteral(cell) ? cell.text : `${cell}`),
     );
   const as = <T>(type: T, value: (text: string) => unknown) => ({
@@ -41,7 +41,7 @@ function columnValues(cells: readonly WrittenCell[]) {
     data: cells.map((cell) =>
       cell === "" ? null : value(isLiteral(cell) ? cell.text : String(cell)),
     ),
-    nullable: there.length < cells.length,
+    nullable: filled.length < cells.length,
   });
   if (isOf((text) => integer64(text) !== undefined)) return as("INT64" as const, integer64);
   if (isOf(isKeptByFloat64)) return as("DOUBLE" as const, Number);

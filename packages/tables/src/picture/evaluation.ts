@@ -45,23 +45,23 @@ export function evaluationChart({ likelihood, model, baselines }: TableEvaluatio
     entries.filter(({ mean }) => Number.isFinite(mean));
   const likely = finite([{ name: "model", ...likelihood }, ...likelihood.baselines]);
   const names = likely.map(({ name }) => name);
-  const told = finite(
+  const separability = finite(
     [{ name: "model", auc: model.auc }, ...baselines].flatMap(({ name, auc }) =>
       auc ? [{ name, mean: auc.value, error: auc.error }] : [],
     ),
   );
   const panels = [
     panelOf("test log-likelihood, higher is better", "nats per row", likely, []),
-    ...(told.length > 0
+    ...(separability.length > 0
       ? [
           panelOf(
             "two-sample AUC, nearer to 0.5 is better",
             "area under the curve",
-            told,
+            separability,
             [Plot.ruleX([0.5], { stroke: FAINT, strokeDasharray: "4 3" })],
             [
-              Math.min(0.45, ...told.map(({ mean, error }) => mean - 2 * error)),
-              Math.max(0.6, ...told.map(({ mean, error }) => mean + 2 * error)),
+              Math.min(0.45, ...separability.map(({ mean, error }) => mean - 2 * error)),
+              Math.max(0.6, ...separability.map(({ mean, error }) => mean + 2 * error)),
             ],
           ),
         ]

@@ -50,9 +50,9 @@ function joinedPads(a: Tensor, b: Tensor): Tensor | undefined {
   if (!is(a, padNode) || !is(b, padNode) || !sameShape(a.shape, b.shape)) return undefined;
   const [p, q] = [a.inputs[0].shape, b.inputs[0].shape];
   const [from, to] = [a.attributes.before, b.attributes.before];
-  const apart = from.flatMap((_, i) => (from[i] === to[i] && p[i] === q[i] ? [] : [i]));
-  if (apart.length !== 1) return undefined;
-  const [axis] = apart;
+  const moved = from.flatMap((_, i) => (from[i] === to[i] && p[i] === q[i] ? [] : [i]));
+  if (moved.length !== 1) return undefined;
+  const [axis] = moved;
   if (to[axis] + q[axis] === from[axis]) return joinedPads(b, a);
   if (from[axis] + p[axis] !== to[axis]) return undefined;
   return pad(concat([a.inputs[0], b.inputs[0]], axis), from, b.attributes.after);

@@ -194,14 +194,14 @@ function conditions(table: CellTable, recognised: Recognised, names: readonly st
   const looked = UNLIKELY + 2 * Math.log(names.length + 1);
   return names.flatMap((column) => {
     if (!recognised.get(column)?.domain) return [];
-    const there = presence(table, column);
-    const share = there.filter(Boolean).length / rows;
+    const present = presence(table, column);
+    const share = present.filter(Boolean).length / rows;
     if (share === 0 || share === 1) return [];
     return names.flatMap((by): Found[] => {
       if (by === column || recognised.get(by)?.domain?.kind !== "category") return [];
       const labels = columnAt(table, by);
       if (labels.some(isEmpty)) return [];
-      const counts = presenceByLabel(labels, there);
+      const counts = presenceByLabel(labels, present);
       if ([...counts.values()].some((own) => own.there > 0 && own.missing > 0)) return [];
       const agree = -(rows - counts.size) * Math.log(share ** 2 + (1 - share) ** 2);
       // Of several columns that tell it, that with the fewest labels.

@@ -136,10 +136,10 @@ export function conditionColumns(
 ): Inferred[] {
   const own = domainIn(column, recognised);
   const labels = labelsIn(by, recognised);
-  const [keys, there] = [columnAt(table, by), presence(table, column)];
-  const counts = presenceByLabel(keys, there);
+  const [keys, isPresent] = [columnAt(table, by), presence(table, column)];
+  const counts = presenceByLabel(keys, isPresent);
   const present = labels.filter((label) => (counts.get(String(label))?.there ?? 0) > 0);
-  const odd = keys.findIndex((key, i) => isEmpty(key) && there[i]);
+  const odd = keys.findIndex((key, i) => isEmpty(key) && isPresent[i]);
   if (odd >= 0) broken(table, odd, `${quote(column)} has a cell, and ${quote(by)} is empty`);
   if (present.length === labels.length || present.length === 0)
     return fail(
