@@ -121,32 +121,11 @@ describe("diffeo density", () => {
     expect(readFileSync(at("picture.svg"), "utf8").match(/ssm-vr/g)).toHaveLength(2);
     expect(readFileSync(at("picture.png")).subarray(1, 4).toString()).toBe("PNG");
 
-    const drawn = await diffeo(
-      "density",
-      "sample",
-      "--model",
-      model,
-      "--count",
-      "50",
-      "--steps",
-      "20",
-      "--seed",
-      "3",
-    );
+    const sampling = ["--model", model, "--count", "50", "--steps", "20", "--seed", "3"];
+    const drawn = await diffeo("density", "sample", ...sampling);
     expect(drawn.code).toBe(0);
     expect(parseTable(drawn.stdout, "samples").rows).toBe(50);
-    const again = await diffeo(
-      "density",
-      "sample",
-      "--model",
-      model,
-      "--count",
-      "50",
-      "--steps",
-      "20",
-      "--seed",
-      "3",
-    );
+    const again = await diffeo("density", "sample", ...sampling);
     expect(again.stdout).toBe(drawn.stdout);
   });
 

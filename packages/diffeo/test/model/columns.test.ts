@@ -11,6 +11,7 @@ import { networkOf } from "diffeo/model";
 import { key, normal } from "diffeo/random";
 import { describe, expect, it } from "vitest";
 import type { Columns } from "../../src/model/columns.ts";
+import { affine, levelOf, norm, silu, times, type Vector } from "./plain.ts";
 
 /** Three tokens: a number, two that belong together, a number; the second says two more. */
 const spec = {
@@ -28,30 +29,12 @@ const fresh = network.init(key(1));
 const parameters = fresh as unknown as Columns<NdArray>;
 const wide = mapTree<NdArray, Tensor>(fresh, (a) => constant(a, "float64"), isNdArray);
 
-type Vector = readonly number[];
-
 /** The file's equation for one row, in plain numbers. */
 function byHand(x: Vector, lambda: number): number[] {
-  const silu = (z: number): number => z / (1 + Math.exp(-z));
   const row = ({ shape: [, columns], data }: NdArray, i: number): number[] =>
     Array.from((data as Float32Array).subarray(i * columns, (i + 1) * columns));
-  const times = (w: NdArray, h: Vector): number[] =>
-    Array.from({ length: w.shape[1] }, (_, j) => h.reduce((s, a, i) => s + a * row(w, i)[j], 0));
   const plus = (a: Vector, b: Vector): number[] => a.map((v, i) => v + b[i]);
-  const affine = ({ w, b }: { w: NdArray; b: NdArray }, h: Vector): number[] =>
-    plus(times(w, h), Array.from(b.data as Float32Array));
-  const norm = (h: Vector): number[] => {
-    const mean = h.reduce((s, a) => s + a, 0) / h.length;
-    const variance = h.reduce((s, a) => s + (a - mean) ** 2, 0) / h.length;
-    return h.map((a) => (a - mean) / Math.sqrt(variance + 1e-5));
-  };
-  const f = Array.from({ length: 32 }, (_, i) =>
-    Math.exp(Math.log(0.05) + (i / 31) * Math.log(80)),
-  );
-  const e = affine(parameters.time, [
-    ...f.map((w) => Math.sin(lambda * w)),
-    ...f.map((w) => Math.cos(lambda * w)),
-  ]).map(silu);
+  const e = levelOf(parameters.time, lambda);
   const level = (h: Vector, scale: NdArray, shift: NdArray): number[] => {
     const [c, s] = [times(scale, e), times(shift, e)];
     return norm(h).map((a, j) => a * (1 + c[j]) + s[j]);

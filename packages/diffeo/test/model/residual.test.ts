@@ -12,6 +12,7 @@ import { key, normal } from "diffeo/random";
 import { vp } from "diffeo/sde";
 import { describe, expect, it } from "vitest";
 import { type Residual, residual } from "../../src/model/residual.ts";
+import { affine, levelOf, norm, silu, times } from "./plain.ts";
 
 const parameters = networkOf({ kind: "residual", channels: 3, width: 8, blocks: 2, time: 5 }).init(
   key(1),
@@ -24,28 +25,7 @@ const wide = mapTree<NdArray, Tensor>(
 
 /** The file's equation for one row, in plain numbers. */
 function byHand(x: readonly number[], lambda: number): number[] {
-  const silu = (z: number): number => z / (1 + Math.exp(-z));
-  const times = ({ shape: [rows, columns], data }: NdArray, v: readonly number[]): number[] => {
-    const w = data as Float32Array;
-    expect(v.length).toBe(rows);
-    return Array.from({ length: columns }, (_, j) =>
-      v.reduce((s, a, i) => s + a * w[i * columns + j], 0),
-    );
-  };
-  const affine = ({ w, b }: { w: NdArray; b: NdArray }, v: readonly number[]): number[] =>
-    times(w, v).map((a, j) => a + (b.data as Float32Array)[j]);
-  const norm = (v: readonly number[]): number[] => {
-    const mean = v.reduce((s, a) => s + a, 0) / v.length;
-    const variance = v.reduce((s, a) => s + (a - mean) ** 2, 0) / v.length;
-    return v.map((a) => (a - mean) / Math.sqrt(variance + 1e-5));
-  };
-  const f = Array.from({ length: 32 }, (_, i) =>
-    Math.exp(Math.log(0.05) + (i / 31) * Math.log(80)),
-  );
-  const e = affine(parameters.time, [
-    ...f.map((w) => Math.sin(lambda * w)),
-    ...f.map((w) => Math.cos(lambda * w)),
-  ]).map(silu);
+  const e = levelOf(parameters.time, lambda);
   let h = affine(parameters.input, x);
   for (const { scale, shift, first, second } of parameters.blocks) {
     const [c, s] = [times(scale, e), times(shift, e)];

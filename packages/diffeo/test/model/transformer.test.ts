@@ -4,14 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";
-import {
-  type NdArray,
-  square,
-  sum,
-  type Tensor,
-  toFloat64,
-  valueAndGrad,
-} from "../../src/graph/index.ts";
+import { type NdArray, type Tensor, toFloat64 } from "../../src/graph/index.ts";
 import { networkOf, parameterCount } from "../../src/model/index.ts";
 import {
   type Transformer,
@@ -21,6 +14,7 @@ import {
 } from "../../src/model/transformer.ts";
 import { key, normal, uniform } from "../../src/random/index.ts";
 import { flatten, unflatten } from "../../src/train/index.ts";
+import { expectGradient } from "./plain.ts";
 
 type Row = readonly number[];
 
@@ -212,25 +206,7 @@ describe.each(cases)("a transformer of %s", (_, options) => {
   });
 
   it("has the gradient of differences along random directions in all weights", async () => {
-    const loss = (flat: Tensor, image: Tensor, time: Tensor): Tensor =>
-      sum(square(at(flat, image, time)));
-    const f = compile(valueAndGrad(loss), specs, { type: "float64", threads: 1 });
-    const [, gradient] = await f(small, x, t);
-    for (let k = 0; k < 3; k++) {
-      const direction = normal(key(10 + k), theta.shape, { dtype: "float64" }).data as Float64Array;
-      const value = async (h: number): Promise<number> => {
-        const moved = small.data.map((v, i) => v + h * direction[i]);
-        return Number((await f({ ...theta, data: moved }, x, t))[0].data[0]);
-      };
-      const h = 1e-5;
-      const difference =
-        (8 * ((await value(h)) - (await value(-h))) -
-          ((await value(2 * h)) - (await value(-2 * h)))) /
-        (12 * h);
-      const along = (gradient.data as Float64Array).reduce((s, g, i) => s + g * direction[i], 0);
-      expect(Math.abs(along - difference) / Math.abs(difference)).toBeLessThan(1e-6);
-    }
-    await f.dispose();
+    await expectGradient(at, specs, [small, x, t], 3);
   });
 });
 

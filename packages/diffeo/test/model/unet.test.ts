@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";
-import { type NdArray, square, sum, type Tensor, valueAndGrad } from "../../src/graph/index.ts";
+import { type NdArray, type Tensor } from "../../src/graph/index.ts";
 import { unet } from "../../src/model/unet.ts";
 import { type UNet, type UNetOptions, unetInit } from "../../src/model/unet-parameters.ts";
 import { key, normal, uniform } from "../../src/random/index.ts";
 import { flatten, unflatten } from "../../src/train/index.ts";
+import { expectGradient } from "./plain.ts";
 
 const options: UNetOptions = {
   channels: 3,
@@ -37,28 +38,7 @@ describe("the U-Net", () => {
   });
 
   it("has the gradient of differences along random directions in all weights", async () => {
-    const loss = (flat: Tensor, image: Tensor, time: Tensor): Tensor =>
-      sum(square(at(flat, image, time)));
-    const f = compile(valueAndGrad(loss), [[null], [null, 4, 4, 3], [null]], {
-      type: "float64",
-      threads: 1,
-    });
-    const [, gradient] = await f(theta, x, t);
-    for (let k = 0; k < 4; k++) {
-      const direction = normal(key(10 + k), theta.shape, { dtype: "float64" }).data as Float64Array;
-      const value = async (h: number): Promise<number> => {
-        const moved = (theta.data as Float64Array).map((v, i) => v + h * direction[i]);
-        return Number((await f({ ...theta, data: moved }, x, t))[0].data[0]);
-      };
-      const h = 1e-5;
-      const difference =
-        (8 * ((await value(h)) - (await value(-h))) -
-          ((await value(2 * h)) - (await value(-2 * h)))) /
-        (12 * h);
-      const along = (gradient.data as Float64Array).reduce((s, g, i) => s + g * direction[i], 0);
-      expect(Math.abs(along - difference) / Math.abs(difference)).toBeLessThan(1e-6);
-    }
-    await f.dispose();
+    await expectGradient(at, [[null], [null, 4, 4, 3], [null]], [theta, x, t], 4);
   });
 
   it.each<[Partial<UNetOptions>, string]>([

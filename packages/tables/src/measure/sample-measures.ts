@@ -23,7 +23,7 @@ export const FOLDS = 10;
 /** Minimum number of rows for folds, and for a classifier. */
 export const LEAST_FOLDED = 20;
 
-const LEAST_TOLD = 8;
+const LEAST_COMPARED = 8;
 
 /**
  * Maximum number of rows of each kind for a classifier, for distances, and for nearest neighbours.
@@ -67,7 +67,7 @@ export function sampleMeasures(
     permutations: 10,
   });
   return {
-    ...(compared >= LEAST_TOLD && {
+    ...(compared >= LEAST_COMPARED && {
       auc: rowsAuc(
         firstOf(a, compared),
         firstOf(b, compared),
