@@ -58,7 +58,7 @@ interface Place {
   readonly shape: Shape;
 }
 
-/** The arrays of a flat vector in order, and those of them that Muon moves; Adam moves the others. */
+/** The arrays of a flat vector in order, and those that Muon moves; Adam moves the others. */
 export interface ParameterGroups {
   readonly all: readonly Place[];
   /** Matrices whose sides are both long, by their shape: those of one shape are one product. */
