@@ -7,10 +7,11 @@ import { vp } from "diffeo/sde";
 import { describe, expect, it } from "vitest";
 import { scaledMap } from "../src/problem/maps.ts";
 import { threeGaussians } from "../src/problem/mixture.ts";
+import type { Arm } from "../src/where-to-train/arm.ts";
 import { engine } from "../src/where-to-train/budget.ts";
 import { logDensityAt } from "../src/where-to-train/marginal.ts";
 import { noiserOf } from "../src/where-to-train/process-run.ts";
-import { type Arm, armOf, processMaps, processNames } from "../src/where-to-train/processes.ts";
+import { armOf, processMaps, processNames } from "../src/where-to-train/processes.ts";
 
 const COUNT = 2000;
 

@@ -1,6 +1,7 @@
 /**
  * The section of a plane that a panel shows, and the outline of a domain in it. A frame has the
- * coordinates u of the plane only; the code that makes it maps points of a sphere or a triangle to them.
+ * coordinates u of the plane only; the code that makes it maps points of a sphere or a triangle to
+ * them.
  */
 
 export interface Frame {

@@ -156,7 +156,9 @@ function figure(all: readonly Measured[]): string {
     });
   return chart({
     title: "Ways to fewer or more pieces",
-    note: "AUC against real positions with the same numbers of pieces: 0.5 where none can tell them apart.",
+    note:
+      "AUC against real positions with the same numbers of pieces: 0.5 where none can tell them " +
+      "apart.",
     description: "Legality, AUC and spread of the balance against mean pieces, by way.",
     legend: ways.map((label) => ({ label, colour: hues[label] })),
     panels: [
@@ -186,7 +188,12 @@ export function report(records: Records, { positions }: ReportData): StudyReport
     m.real ? `${show(m.balanceSd)} : ${show(m.real.balanceSd)}` : show(m.balanceSd),
   ]);
   const text = [
-    `${records.length} records, ${mean(all.map((m) => m.positions.count)).toFixed(0)} boards per row on average, 100 steps in logits. ${positions ? "AUC and balance are compared with real positions that have the same numbers of pieces, one for one." : "Give --positions for the AUC against real positions."}`,
+    `${records.length} records, ${mean(all.map((m) => m.positions.count)).toFixed(0)} boards ` +
+      "per row on average, 100 steps in logits. " +
+      (positions
+        ? "AUC and balance are compared with real positions that have the same numbers of " +
+          "pieces, one for one."
+        : "Give --positions for the AUC against real positions."),
     markdown(
       [
         "way",

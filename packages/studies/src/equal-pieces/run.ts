@@ -6,8 +6,8 @@
  *   guidance   the posterior of the classes leads boards to a number of pieces
  *   pool       boards as they come, of which rejection keeps those with a number of pieces
  *
- * The same sampler, steps and noise for all. A record keeps the boards, so that what is measured may
- * be chosen later.
+ * The same sampler, steps and noise for all. A record keeps the boards, so that what is measured
+ * may be chosen later.
  */
 import { denoiserScore, type Model, parseModel } from "diffeo/categorical";
 import { mul } from "diffeo/graph";

@@ -91,7 +91,9 @@ function pairTable(records: Records, along: Along, pairs: typeof PAIRS): string 
 function figure(records: Records): string {
   return chart({
     title: "Noise of the gradient of a training step, √(Σ Var)/‖mean‖, over slices and points",
-    note: "At the parameters that exact score matching passes through: median over seeds; bars are ± 1 standard deviation of the logarithm.",
+    note:
+      "At the parameters that exact score matching passes through: median over seeds; bars are " +
+      "± 1 standard deviation of the logarithm.",
     description: "Noise by step and loss, one panel per dataset.",
     legend: losses.map((label, i) => ({ label, colour: hues[i] })),
     panels: datasets.map((heading) =>
@@ -123,7 +125,8 @@ function figure(records: Records): string {
 
 export function report(records: Records): StudyReport {
   const text = [
-    `${records.length} records. Noise is √(Σᵢ Var gᵢ)/‖E g‖ of the gradient of a training step of 200 points, from 16 gradients; mean ± sd over seeds.`,
+    `${records.length} records. Noise is √(Σᵢ Var gᵢ)/‖E g‖ of the gradient of a training ` +
+      "step of 200 points, from 16 gradients; mean ± sd over seeds.",
     "## Over slices and points, at the parameters of exact score matching",
     lossTable(records, "sm", "both"),
     "## Over slices alone, at the parameters of exact score matching",

@@ -37,7 +37,9 @@ interface NoiseAt {
   readonly loss: ObjectiveName;
   readonly along: Along;
   readonly step: number;
-  /** Over slices, and over points and slices: noise/signal as above; null where there is no signal. */
+  /**
+   * Over slices, and over points and slices: noise/signal as above; null where there is no signal.
+   */
   readonly slices: number | null;
   readonly both: number | null;
 }

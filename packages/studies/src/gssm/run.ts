@@ -1,6 +1,7 @@
 /**
  * The three parts of the study gssm: the asymptotic variance by the sandwich formula, the variance
- * of estimates from samples for comparison, and fits of a UCI set by losses that differ in one thing.
+ * of estimates from samples for comparison, and fits of a UCI set by losses that differ in one
+ * thing.
  */
 import { drawArrays } from "diffeo/matching";
 import { fold, type Key, key } from "diffeo/random";

@@ -9,8 +9,8 @@
  *
  * Proof of A: up to a constant E[ℓ] = ½E[(s_θ − s)ᵀC(s_θ − s)]. By Stein's identity
  * E[∂_θ log p · T(Cu)] = −E[u·Cu], so A² ≤ I · E[T(Cu)²] ≤ I · B: no loss beats maximum likelihood,
- * and one reaches it exactly if it has no noise of slices and T(Cu) = L_C ∂_θ log p is a multiple of
- * ∂_θ log p: if that is an eigenfunction of the diffusion with mobility C,
+ * and one reaches it exactly if it has no noise of slices and T(Cu) = L_C ∂_θ log p is a multiple
+ * of ∂_θ log p: if that is an eigenfunction of the diffusion with mobility C,
  *
  *   L_C f = div(C∇f) + s·C∇f.
  *

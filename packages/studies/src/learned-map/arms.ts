@@ -1,6 +1,6 @@
 /**
- * Ways to choose a map T of the plane, w ↦ x = T(w), in whose x a score is trained. Data are w, T is
- * a flow of affine couplings, the network and its training are the same in all:
+ * Ways to choose a map T of the plane, w ↦ x = T(w), in whose x a score is trained. Data are w, T
+ * is a flow of affine couplings, the network and its training are the same in all:
  *
  *   none      T(w) = w
  *   before    T by maximum likelihood, −log N(T(w)) − log|det J_T(w)|, then the score of T(w)

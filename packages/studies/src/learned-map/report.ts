@@ -92,7 +92,9 @@ function panelOf(records: Records, [of, title]: (typeof measures)[number]): Pane
 const figure = (records: Records): string =>
   chart({
     title: "A map learned before the score, with it, or for the sampler",
-    note: "Medians over seeds; bars reach from the least to the greatest. Lower is better everywhere.",
+    note:
+      "Medians over seeds; bars reach from the least to the greatest. Lower is better " +
+      "everywhere.",
     description: "Nats lost and energy distances by map and distribution, one panel per measure.",
     legend: armNames.map((label) => ({ label, colour: hues[label] })),
     panels: measures.map((measure) => panelOf(records, measure)),
@@ -102,7 +104,10 @@ const figure = (records: Records): string =>
 /** Tables and the figure of all records. */
 export function report(records: Records): StudyReport {
   const text = [
-    `${records.length} records. Medians over seeds. In brackets: in how many seeds the arm is better than the same seed of the arm it is compared with, and the two-sided p of the mean difference under random signs. Two exact sets of samples have an energy distance of ${show(chanceOf(records))} in the median.`,
+    `${records.length} records. Medians over seeds. In brackets: in how many seeds the arm is ` +
+      "better than the same seed of the arm it is compared with, and the two-sided p of the " +
+      "mean difference under random signs. Two exact sets of samples have an energy distance of " +
+      `${show(chanceOf(records))} in the median.`,
     "## Compared with no map",
     table(records, "none"),
     "## Compared with a map by maximum likelihood before the score",

@@ -163,7 +163,9 @@ function figure(records: Records): string {
   });
   return chart({
     title: "Distance to the distribution of y by number of steps, exact score, w = 1",
-    note: "Medians over maps and seeds; ways share their noise, so that their levels move together. The greater a in φ(a x), the closer y is to the boundary.",
+    note:
+      "Medians over maps and seeds; ways share their noise, so that their levels move together. " +
+      "The greater a in φ(a x), the closer y is to the boundary.",
     description: "Energy distance by number of steps for five ways to step, one panel per scale.",
     legend: names.map((way) => ({ label: way, colour: colours[way] })),
     panels,
@@ -173,7 +175,9 @@ function figure(records: Records): string {
 
 export function report(records: Records): StudyReport {
   const text = [
-    `${records.length} records: three Gaussians through φ(a x), 1,000 samples each. Distances are energy distances in y; two exact sets of 1,000 have ${show(1000 * chanceOf(records))}·10⁻³ in the median.`,
+    `${records.length} records: three Gaussians through φ(a x), 1,000 samples each. Distances ` +
+      "are energy distances in y; two exact sets of 1,000 have " +
+      `${show(1000 * chanceOf(records))}·10⁻³ in the median.`,
     "## Steps until the distance is at most twice that of chance, w = 1",
     stepsTable(records, 1),
     "## The same for w = 0.9 and w = 1.1",

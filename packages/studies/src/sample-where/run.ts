@@ -3,8 +3,8 @@
  * distribution by solver, number of steps and w. The score is exact, so only discretisation is
  * measured.
  *
- * For w = 1 the distribution of y is known. For w ≠ 1 it is that of the process whose drift in y is wf̂; the
- * reference is that process stepped in x with many steps.
+ * For w = 1 the distribution of y is known. For w ≠ 1 it is that of the process whose drift in y is
+ * wf̂; the reference is that process stepped in x with many steps.
  */
 import { sampleFrom } from "diffeo/distribution";
 import { compile } from "diffeo/engine";

@@ -17,7 +17,9 @@ interface Series {
 
 export interface LinesOptions extends Omit<Panel, "marks"> {
   readonly series: readonly Series[];
-  /** Whether points of a series are joined. Default true; false where x counts things in no order. */
+  /**
+   * Whether points of a series are joined. Default true; false where x counts things in no order.
+   */
   readonly join?: boolean;
   /** A horizontal line, and what it is. */
   readonly level?: { readonly y: number; readonly label: string } | undefined;

@@ -9,8 +9,8 @@
  *   y-metric   s = −x − (m/σ) net(y)                 ‖σs + ε‖²
  *   posterior  s = (m E[x₀|x] − x)/σ²                −Σ log π             classes of sites alone
  *
- * `y` is denoising score matching of φ(X) with a network that lives in y: both the score of y and its
- * target ∇ log q(y_t | y₀) carry J⁻ᵀ and the gradient of the log-determinant (`pullScore`).
+ * `y` is denoising score matching of φ(X) with a network that lives in y: both the score of y and
+ * its target ∇ log q(y_t | y₀) carry J⁻ᵀ and the gradient of the log-determinant (`pullScore`).
  */
 import type { Bijector } from "diffeo/bijector";
 import {

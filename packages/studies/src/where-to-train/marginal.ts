@@ -5,9 +5,9 @@ import { add, constant, logSumExp, type NdArray, stack, type Tensor } from "diff
 import { pushLogDensity } from "diffeo/score";
 import { gaussLegendre } from "../problem/gauss-legendre.ts";
 import { components, threeGaussians, VARIANCE } from "../problem/mixture.ts";
+import type { Arm } from "./arm.ts";
 import { engine } from "./budget.ts";
 import type { Problem } from "./losses.ts";
-import type { Arm } from "./processes.ts";
 
 /** Nodes per coordinate, over so many lengths of the noise on either side. */
 const NODES = 24;

@@ -43,7 +43,9 @@ export interface ErrorAt {
 }
 
 export interface Samples {
-  /** Energy distances to exact samples; none where a sample has no x, on the boundary by rounding. */
+  /**
+   * Energy distances to exact samples; none where a sample has no x, on the boundary by rounding.
+   */
   readonly distanceX: number | null;
   readonly distanceY: number | null;
   /**

@@ -18,6 +18,7 @@ import { type MarginalScore, type ReverseProcess, reverse } from "diffeo/sde";
 import { threeGaussians } from "../problem/mixture.ts";
 import type { TaskContext } from "../study/study.ts";
 import { trainSmall } from "../study/train.ts";
+import type { Arm } from "./arm.ts";
 import {
   BATCH,
   engine,
@@ -30,7 +31,7 @@ import {
 import { networkFor, type Problem } from "./losses.ts";
 import { logDensityAt } from "./marginal.ts";
 import { lostNats } from "./measure.ts";
-import { type Arm, armOf, type ProcessName } from "./processes.ts";
+import { armOf, type ProcessName } from "./processes.ts";
 
 const single = ({ shape, data }: NdArray): NdArray => ({
   shape,

@@ -13,34 +13,27 @@
  * with base the stationary score, m the decay of the slowest mode and σ the size of the noise. For
  * Langevin diffusion the form is its authors': s = base − net/σ of velocities.
  */
-import { affine, type Bijector, blocks, chain } from "diffeo/bijector";
+import { affine } from "diffeo/bijector";
 import {
   add,
   concat,
   div,
   exp,
-  expandDims,
-  expm1,
-  less,
   log,
   mul,
-  type NdArray,
   neg,
   onesLike,
-  sin,
   slice,
   sqrt,
   square,
   sub,
   type Tensor,
-  tanh,
-  where,
   zerosLike,
 } from "diffeo/graph";
-import { type Key, sampleKeys } from "diffeo/random";
-import { pullScore } from "diffeo/score";
-import { dampedLangevin, jacobi, jacobiSimplex, reflected, type Sde } from "diffeo/sde";
+import { dampedLangevin, reflected } from "diffeo/sde";
 import type { StudyMap } from "../problem/maps.ts";
+import { type Arm, byShares, vector, wall } from "./arm.ts";
+import { jacobiArm } from "./jacobi-arm.ts";
 import type { Problem } from "./losses.ts";
 
 export const processNames = ["jacobi", "reflected", "langevin"] as const;
@@ -55,167 +48,6 @@ export const processMaps: Readonly<Record<ProcessName, StudyMap>> = {
   reflected: "cube",
   langevin: "additiveLogistic",
 };
-
-/** A score as base − size·net, by event and coordinate. */
-interface Form {
-  readonly base: Tensor;
-  readonly size: Tensor;
-  /** By event. */
-  readonly sigma: Tensor;
-  readonly level: Tensor;
-}
-
-/** A process of states u, and a score of it that is learned. */
-export interface Arm {
-  /** What samplers step. */
-  readonly sde: Sde;
-  /** Numbers of a state, and of a score that the network gives. */
-  readonly inputs: number;
-  readonly outputs: number;
-  /** Times of training are those of uniform shares, from the earliest, 0, to 1. */
-  readonly timeAt: (share: number) => number;
-  /** Times of the sampler. */
-  readonly grid: (steps: number) => number[];
-  /** u at time 0, of x₀; a state of y where the process is not in x. */
-  readonly start: (x0: Tensor) => Tensor;
-  /** What a state is by the image of ε, or by exact samples. */
-  readonly noised: Noised;
-  /** ∇ log p(u | u₀), of the coordinates that the network gives. */
-  readonly target: (state: Tensor, start: Tensor, t: Tensor) => Tensor;
-  readonly read: (state: Tensor) => Tensor;
-  readonly form: (state: Tensor, t: Tensor) => Form;
-  /** A score of all coordinates. */
-  readonly full: (score: Tensor) => Tensor;
-  readonly toY: (state: Tensor) => Tensor;
-  /** How log p_t is known: from log p(u | u₀) and u ↦ y, or for Gaussians in x. */
-  readonly density: Density;
-}
-
-export type Noised =
-  | { readonly kind: "graph"; readonly of: (start: Tensor, t: Tensor, noise: Tensor) => Tensor }
-  | { readonly kind: "host"; readonly of: (start: NdArray, t: NdArray, key: Key) => NdArray };
-
-type LogTransition = (u: Tensor, start: Tensor, t: Tensor) => Tensor;
-
-export type Density =
-  | {
-      readonly kind: "quadrature";
-      readonly psi: Bijector;
-      readonly logTransition: LogTransition;
-      readonly low: number;
-      readonly high: number;
-      /** A length that the noise of a coordinate does not exceed by much. */
-      readonly spread: (t: number) => number;
-    }
-  | {
-      readonly kind: "gaussian";
-      /** log p(u) of x₀ ~ N(mean, variance I). */
-      readonly of: (u: Tensor, mean: Tensor, t: Tensor, variance: number) => Tensor;
-    };
-
-const vector = (t: Tensor): Tensor => expandDims(t, -1);
-
-/**
- * A factor of scores in a box, of distances to both faces: 0 at a face and 1 further from it than
- * the noise reaches. Densities of y have no slope across a face, and without the factor the flow of
- * a learned score would lose mass there.
- */
-const wall = (low: Tensor, high: Tensor, sigma: Tensor): Tensor =>
-  mul(tanh(div(low, vector(sigma))), tanh(div(high, vector(sigma))));
-
-/** Falling times at equal shares. */
-const byShares =
-  (timeAt: Arm["timeAt"], power = 1) =>
-  (steps: number) =>
-    Array.from({ length: steps + 1 }, (_, i) => timeAt((1 - i / steps) ** power));
-
-/** Terms of the spectral sum: they make the noise of the earliest time .02 of an angle. */
-const TERMS = 400;
-/** The standard deviation of an angle of Beta(1, 1). */
-const ANGLE = Math.sqrt(Math.PI ** 2 / 4 - 2);
-/** ∫β of VP: means of sticks decay by e^{−t} as those of VP by e^{−∫β/2}. */
-const [FLAT, STEEP] = [0.1, 9.95];
-
-/** The sites of a grid are simplices of their own. */
-function jacobiArm({ phi, n }: Problem): Arm {
-  const sites = n / 2;
-  const all = <T>(pair: readonly T[]): T[] => Array.from({ length: sites }, () => pair).flat();
-  const horizon = (FLAT + STEEP) / 2;
-  const {
-    angle,
-    phi: squared,
-    ...process
-  } = jacobi({
-    ...{ a: all([1, 1]), b: all([2, 1]), terms: TERMS, horizon },
-  });
-  const { sticks } = jacobiSimplex({ alpha: [1, 1, 1] });
-  const psi = chain(
-    squared,
-    blocks(Array.from({ length: sites }, () => ({ map: sticks, size: 2 }))),
-  );
-  const earliest = (Math.sqrt(FLAT ** 2 + 8 * STEEP * process.firstTime) - FLAT) / (2 * STEEP);
-  const timeAt = (share: number): number => {
-    const u = earliest + (1 - earliest) * share;
-    return Math.min(horizon, (FLAT * u + STEEP * u * u) / 2);
-  };
-  // An angle beyond 0 or π is its mirror image, and the score there the mirrored one.
-  const inside = (theta: Tensor): Tensor => squared.inverse(squared.forward(theta));
-  const side = (theta: Tensor): Tensor =>
-    where(less(sin(theta), 0), neg(onesLike(theta)), onesLike(theta));
-  return {
-    sde: angle,
-    inputs: n,
-    outputs: n,
-    timeAt,
-    grid: byShares(timeAt),
-    start: (x0) => psi.inverse(phi.forward(x0)),
-    noised: {
-      kind: "host",
-      of: (start, t, key) => {
-        const data = Float64Array.from(start.data as Float64Array, (v) => Math.sin(v / 2) ** 2);
-        t.data.forEach((time, i) => {
-          const row = data.subarray(i * n, (i + 1) * n);
-          const z0 = { shape: [1, n], dtype: "float64" as const, data: row.slice() };
-          row.set(process.sampleTransition(sampleKeys(key, 1, i), z0, Number(time)).data);
-        });
-        for (let i = 0; i < data.length; i++) data[i] = 2 * Math.asin(Math.sqrt(data[i]));
-        return { shape: start.shape, dtype: "float64", data };
-      },
-    },
-    target: (theta, start, t) => {
-      const [z, z0] = [squared.forward(theta), squared.forward(start)];
-      return pullScore(squared, theta, process.transitionScore(z, z0, t));
-    },
-    read: (theta) => mul(sub(inside(theta), Math.PI / 2), 1 / ANGLE),
-    form: (theta, t) => {
-      const [m, sigma] = [exp(neg(t)), sqrt(neg(expm1(mul(t, -2))))];
-      // The angle's noise has one size √s, so its drift is ½ s ∇ log of the stationary density.
-      const rate = square(angle.diffusion(theta, t).value as Tensor);
-      const at = inside(theta);
-      const inner = mul(side(theta), wall(at, sub(Math.PI, at), sigma));
-      return {
-        base: div(mul(angle.drift(theta, t), 2), rate),
-        size: mul(inner, vector(div(m, sigma))),
-        sigma,
-        level: mul(log(div(m, sigma)), 2),
-      };
-    },
-    full: (score) => score,
-    toY: (theta) => psi.forward(theta),
-    density: {
-      kind: "quadrature",
-      psi,
-      logTransition: (theta, start, t) =>
-        add(
-          process.logTransition(squared.forward(theta), squared.forward(start), t),
-          squared.logDet(theta),
-        ),
-      low: 0,
-      high: Math.PI,
-      spread: Math.sqrt,
-    },
-  };
-}
 
 function reflectedArm({ phi, n }: Problem): Arm {
   const { sde, fold, std, extend, logTransition, transitionScore } = reflected();

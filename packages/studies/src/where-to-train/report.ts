@@ -53,7 +53,9 @@ function middle(values: readonly number[]): number {
 const cell = (values: readonly number[], scale = 1): string =>
   values.length === 0 ? "–" : show(scale * middle(values));
 
-/** Medians over seeds by distribution, map and loss; the p of pairs with `x` where all are numbers. */
+/**
+ * Medians over seeds by distribution, map and loss; the p of pairs with `x` where all are numbers.
+ */
 function table(records: Records, laws: readonly LawName[], of: Measure, scale = 1): string {
   const rows = laws.flatMap((law) =>
     maps.flatMap((map) => {
@@ -197,7 +199,9 @@ function figure(records: Records): string {
     });
   return chart({
     title: "Errors of a score on the simplex by how it was trained, additive logistic",
-    note: "Medians over seeds of σ²E‖s − s*‖² in x, and of the median over points in y. One network and budget for all.",
+    note:
+      "Medians over seeds of σ²E‖s − s*‖² in x, and of the median over points in y. One network " +
+      "and budget for all.",
     description: "Errors by time for five ways to train, in x and in y, for two distributions.",
     legend: losses.map((label) => ({ label, colour: hues[label] })),
     panels: [
@@ -219,7 +223,10 @@ const meanOver =
 
 export function report(records: Records): StudyReport {
   const text = [
-    `${records.length} records. Medians over seeds; in brackets, how many seeds are lower than \`x\` of the same seed. \`weighted\`: J⁻ᵀ weights; \`bounded\`: the same, at most ${BOUND} on average over directions; \`y-metric\`: a network that reads y with the loss of x; \`y\`: denoising score matching in y.`,
+    `${records.length} records. Medians over seeds; in brackets, how many seeds are lower ` +
+      `than \`x\` of the same seed. \`weighted\`: J⁻ᵀ weights; \`bounded\`: the same, at most ` +
+      `${BOUND} on average over directions; \`y-metric\`: a network that reads y with the loss ` +
+      `of x; \`y\`: denoising score matching in y.`,
     "## Energy distance of samples in y, 10⁻³",
     table(records, ["inside", "boundary"], (r) => r.samples?.distanceY, 1000),
     "## Log-likelihood lost on held-out points, nats",

@@ -94,7 +94,10 @@ function trained(
   );
 }
 
-/** Legal boards among samples of the grid, and the total variation of boards from the uniform distribution. */
+/**
+ * Legal boards among samples of the grid, and the total variation of boards from the uniform
+ * distribution.
+ */
 function gridOf(y: NdArray | null): NonNullable<WhereToTrainResult["grid"]> {
   if (!y) return { legal: null, variation: null };
   const [count, n] = y.shape;

@@ -14,7 +14,9 @@ export interface PathSpace {
   readonly distribution: Diffusible;
   readonly frameX: Frame;
   readonly frameY: Frame;
-  /** Coordinates in the picture of point i of y at time t, and of x; `lift` is the inverse for y. */
+  /**
+   * Coordinates in the picture of point i of y at time t, and of x; `lift` is the inverse for y.
+   */
   readonly see: (y: ArrayLike<number>, i: number, t: number) => [number, number];
   readonly seeX: (x: ArrayLike<number>, i: number, t: number) => [number, number];
   readonly lift: (u: number, v: number) => number[];

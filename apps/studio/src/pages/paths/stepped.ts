@@ -1,7 +1,7 @@
 /**
  * Distances to exact samples by number of steps, near the boundary: 10³ times the energy distance,
- * medians over five maps and ten seeds of the study sample-where (a = 4). A test compares the numbers
- * with its records.
+ * medians over five maps and ten seeds of the study sample-where (a = 4). A test compares the
+ * numbers with its records.
  */
 export const STEPPED = [25, 100, 400] as const;
 /** Between two sets of exact samples: the fifth lowest and the fifth highest of 50. */

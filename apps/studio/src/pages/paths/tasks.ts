@@ -1,8 +1,8 @@
 /**
- * The tasks of the page of paths: a variance-preserving diffusion of a mixture, whose score is known
- * at every time, forward and in reverse, in x and in y = φ(x), on one Brownian path per direction.
- * Reverse(φ(X)) is stepped in y, by Euler–Maruyama and by Milstein. φ(Reverse(X)) is stepped in x
- * and mapped (`appendix:reverse_time_ito_lemma`). All in float64.
+ * The tasks of the page of paths: a variance-preserving diffusion of a mixture, whose score is
+ * known at every time, forward and in reverse, in x and in y = φ(x), on one Brownian path per
+ * direction. Reverse(φ(X)) is stepped in y, by Euler–Maruyama and by Milstein. φ(Reverse(X)) is
+ * stepped in x and mapped (`appendix:reverse_time_ito_lemma`). All in float64.
  */
 import { sampleFrom } from "diffeo/distribution";
 import type { NdArray } from "diffeo/graph";
@@ -87,7 +87,9 @@ async function wayOut(space: Opened, seed: number, signal: AbortSignal): Promise
   return lastOut;
 }
 
-/** The reverse paths for one number of steps, on one Brownian path; `onWay` gets the one in x early. */
+/**
+ * The reverse paths for one number of steps, on one Brownian path; `onWay` gets the one in x early.
+ */
 async function wayBack(
   space: Opened,
   { start, back }: Out,
@@ -139,7 +141,9 @@ export const run = task<RunRequest, Update, null>(
   },
 );
 
-/** Compiles the graphs for other values of w, so that its slider responds at once: one step of each. */
+/**
+ * Compiles the graphs for other values of w, so that its slider responds at once: one step of each.
+ */
 export const prepare = task<Pick<RunRequest, "space" | "seed">, never, null>(
   async ({ space: name, seed }, { signal }) => {
     if (openedName !== name) return null;

@@ -1,4 +1,7 @@
-/** The library's maps of the plane, and one onto the sphere, by name, each with a frame for its image. */
+/**
+ * The library's maps of the plane, and one onto the sphere, by name, each with a frame for its
+ * image.
+ */
 import {
   additiveLogistic,
   affine,

@@ -69,7 +69,9 @@ type Point = readonly [number, number];
 /** The step of the central differences in Newton's method on numbers. */
 const H = 1e-6;
 
-/** Newton's method from one start, with steps halved until the error falls; undefined if it fails. */
+/**
+ * Newton's method from one start, with steps halved until the error falls; undefined if it fails.
+ */
 function descend(
   phi: (x1: number, x2: number) => Point,
   [y1, y2]: Point,
@@ -100,8 +102,8 @@ function descend(
 }
 
 /**
- * φ⁻¹(y) on numbers: starts at the last result, which is a neighbour on a lattice, then at the starts
- * with the nearest images. Undefined if no start leads to a solution.
+ * φ⁻¹(y) on numbers: starts at the last result, which is a neighbour on a lattice, then at the
+ * starts with the nearest images. Undefined if no start leads to a solution.
  */
 export function numericInverse([first, second]: Pair): (
   y1: number,

@@ -13,7 +13,10 @@ export const points = (data: Float64Array, n: number): NdArray => ({
 });
 export const numbers = ({ data }: NdArray): Float64Array => data as Float64Array;
 
-/** Point or arrow i in the picture; of three coordinates the second is left out (seen from the front). */
+/**
+ * Point or arrow i in the picture; of three coordinates the second is left out (seen from the
+ * front).
+ */
 export const seen = (data: ArrayLike<number>, i: number, m: number): [number, number] =>
   m === 2 ? [data[2 * i], data[2 * i + 1]] : [data[3 * i], data[3 * i + 2]];
 

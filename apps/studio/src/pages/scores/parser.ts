@@ -147,7 +147,8 @@ function parseAtom(c: Cursor): Node {
   if (c.names.includes(text)) return { kind: "name", name: text };
   if (Object.hasOwn(constants, text)) return { kind: "number", value: constants[text] };
   throw new NotRead(
-    `unknown name “${text}”; use ${c.names.join(", ")}, pi, e and ${Object.keys(functions).join(", ")}`,
+    `unknown name “${text}”; use ${c.names.join(", ")}, pi, e and ` +
+      `${Object.keys(functions).join(", ")}`,
     place,
   );
 }

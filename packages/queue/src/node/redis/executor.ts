@@ -254,7 +254,8 @@ class QueueExecutor {
       this.options.say(`${problem}; the job runs again`);
       this.changed.add(digest);
     } else {
-      const remedy = `this happened ${ATTEMPTS} times: stop or replace that worker, and repeat the command`;
+      const often = `this happened ${ATTEMPTS} times`;
+      const remedy = `${often}: stop or replace that worker, and repeat the command`;
       this.end(digest, ({ reject }) => reject(new DiffeoError("data", problem, remedy)));
     }
   }

@@ -55,7 +55,8 @@ export const beyondFault = (
   cells: readonly OpenCell[],
 ): string | undefined =>
   isBeyond(part, atoms, cells)
-    ? `${cells[part.at.cells]} has probability 0 under the model, which knows ${atoms[part.name].join(" to ")}`
+    ? `${cells[part.at.cells]} has probability 0 under the model, which knows ` +
+      `${atoms[part.name].join(" to ")}`
     : undefined;
 
 /** What to do about a row with one. */

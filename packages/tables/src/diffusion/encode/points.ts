@@ -107,7 +107,8 @@ export function tornFault({ parts }: Product, cells: readonly OpenCell[]): strin
     const names = part.columns.map((name) => `"${name}"`);
     const others = othersOf(part, own);
     return others
-      ? `${names.filter((_, i) => !isHole(own[i])).join(", ")} sum to ${others.sum} and leave nothing of ${others.total} for ${names[own.findIndex(isHole)]}`
+      ? `${names.filter((_, i) => !isHole(own[i])).join(", ")} sum to ${others.sum} and leave ` +
+          `nothing of ${others.total} for ${names[own.findIndex(isHole)]}`
       : `of ${names.join(", ")} some are there and some are not, and they belong together`;
   }
   return undefined;
@@ -156,7 +157,8 @@ export function encodeRows(
   if (bad >= 0)
     fail(
       "numerical",
-      `row ${Math.floor(bad / n) + 1}: ${coordinateName(domain, bad % n)} is so near a bound that its map gives ${z[bad]}`,
+      `row ${Math.floor(bad / n) + 1}: ${coordinateName(domain, bad % n)} is so near a bound ` +
+        `that its map gives ${z[bad]}`,
       "move the bound outwards, or drop the row",
     );
   for (const [from, to] of missing) z.fill(Number.NaN, from, to);

@@ -74,8 +74,10 @@ function conflict({ domain: { parts } }: Related, helper: Helper, cells: readonl
   if (fits) return undefined;
   const { derivation, from } = helper;
   return derivation.by === "sum"
-    ? `${quoted(parts[helper.part])} is ${shown(parts[helper.part], own)}, and ${from.map((k) => quoted(parts[k])).join(" + ")} is ${shown(parts[helper.part], found)}`
-    : `${quoted(parts[helper.part])} is ${own}, and with ${quoted(parts[from[0]])} ${cells[from[0]]} goes ${found}`;
+    ? `${quoted(parts[helper.part])} is ${shown(parts[helper.part], own)}, and ` +
+        `${from.map((k) => quoted(parts[k])).join(" + ")} is ${shown(parts[helper.part], found)}`
+    : `${quoted(parts[helper.part])} is ${own}, and with ${quoted(parts[from[0]])} ` +
+        `${cells[from[0]]} goes ${found}`;
 }
 
 /** That no label goes with all that is known. */
@@ -121,7 +123,10 @@ export function settledCells(
   for (const { part, from, labels: present } of related.conditions) {
     const own = byPart();
     if (!isHole(own[part]) && !isHole(own[from]) && !present.has(own[from] as Cell))
-      return `${quoted(parts[part])} is ${shown(parts[part], own[part])}, and a row with ${quoted(parts[from])} ${own[from]} has none`;
+      return (
+        `${quoted(parts[part])} is ${shown(parts[part], own[part])}, and a row with ` +
+        `${quoted(parts[from])} ${own[from]} has none`
+      );
   }
   for (const helper of related.helpers) {
     const { derivation, from, part } = helper;
@@ -133,7 +138,10 @@ export function settledCells(
       const target = parts[open[0]];
       const fault = target.domain.fault([left]);
       if (fault !== undefined)
-        return `${quoted(parts[part])} is ${shown(parts[part], own[part])}, which leaves ${left} for ${quoted(target)}: ${fault}`;
+        return (
+          `${quoted(parts[part])} is ${shown(parts[part], own[part])}, which leaves ${left} for ` +
+          `${quoted(target)}: ${fault}`
+        );
       out[cellAt[open[0]]] = left;
     }
     own = byPart();

@@ -1,4 +1,6 @@
-/** What the networks of a fit share: time, reports, and weights chosen by the distance of samples. */
+/**
+ * What the networks of a fit share: time, reports, and weights chosen by the distance of samples.
+ */
 
 import type { RunStore } from "diffeo/train";
 import type { Standard } from "../encode/index.ts";

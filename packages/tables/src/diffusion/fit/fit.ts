@@ -2,7 +2,8 @@
  * From rows to a model, in stages:
  *
  *   rows → points z, standardised, a tenth held out        `prepare.ts`
- *   z → the network of given and hidden parts              `given.ts`, where rows have missing values or cells shall be given
+ *   z → the network of given and hidden parts              `given.ts`, where rows have missing
+ *                                                          values or cells shall be given
  *   z → z without missing values                           sampled from that network
  *   z → x = T(w)                                           `train-flow.ts`, where a flow is wanted
  *   x → the network of whole rows                          `train.ts`

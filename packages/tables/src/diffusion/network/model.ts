@@ -157,7 +157,8 @@ export function requireTakesGiven(model: FittedTable): void {
   fail(
     "usage",
     parts.length === 1
-      ? `the model has one part, ${columns.map((name) => `"${name}"`).join(", ")}, which is drawn whole`
+      ? `the model has one part, ${columns.map((name) => `"${name}"`).join(", ")}, which is ` +
+          "drawn whole"
       : "the model was fitted without a network of given cells",
     parts.length === 1
       ? "sample without given cells and missing values"

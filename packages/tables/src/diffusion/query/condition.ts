@@ -98,7 +98,10 @@ export type RowLikelihood = (
  * table's units, and gives one number per row. What changes from call to call is observed, and
  * compiles nothing; `name` is of this likelihood alone.
  *
- *     const near = model.condition(({ a, b }, { seen }) => mul(square(sub(add(a, b), seen)), -0.5 / 0.1 ** 2), { observed: { seen: [] } });
+ *     const near = model.condition(
+ *       ({ a, b }, { seen }) => mul(square(sub(add(a, b), seen)), -0.5 / 0.1 ** 2),
+ *       { observed: { seen: [] } },
+ *     );
  *     const { rows, ess } = await near({ observed: { seen: 3 } });
  */
 export function conditionTable(

@@ -1,4 +1,6 @@
-/** Steps of the flow of a likelihood: Runge and Kutta first, then Adams and Bashforth of order 4. */
+/**
+ * Steps of the flow of a likelihood: Runge and Kutta first, then Adams and Bashforth of order 4.
+ */
 
 /** s + Σ c k */
 function moved(

@@ -1,7 +1,8 @@
 /**
  * log-likelihood of rows in nats, in the units of their cells:
  *
- *   log q(row) = log p_t(m x) + c log m − log|det ∂y/∂x| + (d/2) log 2πσ²      x = φ⁻¹(y),  m and σ of the level where rows are data
+ *   log q(row) = log p_t(m x) + c log m − log|det ∂y/∂x| + (d/2) log 2πσ²
+ *   x = φ⁻¹(y),  m and σ of the level where rows are data
  *
  * with c coordinates of numbers, whose density it is of, and d of labels, whose probability. For
  * the latter the distribution has atoms c_k in x and noise of its own there, so that noised
