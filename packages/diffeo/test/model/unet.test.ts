@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compile } from "../../src/engine/index.ts";
-import { type NdArray, type Tensor } from "../../src/graph/index.ts";
+import type { NdArray, Tensor } from "../../src/graph/index.ts";
 import { unet } from "../../src/model/unet.ts";
 import { type UNet, type UNetOptions, unetInit } from "../../src/model/unet-parameters.ts";
 import { key, normal, uniform } from "../../src/random/index.ts";
