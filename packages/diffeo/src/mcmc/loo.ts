@@ -158,7 +158,8 @@ export function compare(models: Readonly<Record<string, Loo>>): Compared[] {
     if (model.pointwise.length !== best.pointwise.length)
       fail(
         "usage",
-        `compare: ${first} has ${best.pointwise.length} observations, ${name} ${model.pointwise.length}`,
+        `compare: ${first} has ${best.pointwise.length} observations, ${name} ` +
+          `${model.pointwise.length}`,
         "compare models of the same data",
       );
     const differences = model.pointwise.map(({ elpd }, i) => elpd - best.pointwise[i].elpd);

@@ -20,6 +20,7 @@ import {
 import { convert, showShape, toFloat64 } from "../graph/ndarray.ts";
 import type { MarginalScore } from "../sde/index.ts";
 import { type Answer, doubtOf } from "./at-noise.ts";
+import { described } from "./describe-onnx.ts";
 import { inRows } from "./external.ts";
 import { type OnnxFile, readOnnxFile } from "./onnx-file.ts";
 import { type PredictionOptions, scoreFrom } from "./prediction.ts";
@@ -32,7 +33,6 @@ import {
   portsOf,
   type Runner,
   statedEvent,
-  type TimeForm,
   timeForms,
   type Wiring,
 } from "./wiring.ts";
@@ -189,9 +189,12 @@ async function checkedWiring(
     }
   }
   if (refusals.length === 1 && refusals[0].kind === "shape") throw refusals[0];
+  const problems = refusals.map(({ problem }, i) =>
+    forms.length > 1 ? `with t of shape ${forms[i]}, ${problem}` : problem,
+  );
   return fail(
     "shape",
-    `the ONNX file does not run on events of shape ${showShape(event)}: ${refusals.map(({ problem }, i) => (forms.length > 1 ? `with t of shape ${forms[i]}, ${problem}` : problem)).join("; ")}`,
+    `the ONNX file does not run on events of shape ${showShape(event)}: ${problems.join("; ")}`,
     "check the shape of an event, and name the ports of x and t with `inputs`",
   );
 }
@@ -204,7 +207,8 @@ function requireEvent({ x }: Ports, event: Shape): void {
   )
     fail(
       "shape",
-      `port "${x.name}" of the ONNX file takes events of shape [${sizes.map((d) => d ?? "any").join(", ")}], not ${showShape(event)}`,
+      `port "${x.name}" of the ONNX file takes events of shape ` +
+        `[${sizes.map((d) => d ?? "any").join(", ")}], not ${showShape(event)}`,
       "sample events of its shape",
     );
 }
@@ -247,52 +251,4 @@ function requireOwnRows(few: Float64Array, more: Float64Array): void {
       "export it in evaluation mode; in training mode dropout and batch normalisation make " +
         "rows random or dependent",
     );
-}
-
-const whole = (n: number): string => n.toLocaleString("en");
-
-/** The result of the checks of a file. */
-interface Seen {
-  readonly form: TimeForm | undefined;
-  /** The number of rows of a run, if the file fixes it. */
-  readonly rows: number | undefined;
-  readonly doubt: string | undefined;
-}
-
-function described(
-  { producer, opset, irVersion, operators, parameters, types, otherOpsets }: OnnxFile,
-  { x, t, output }: Ports,
-  { form, rows, doubt }: Seen,
-  { predicts, sde }: PredictionOptions,
-): string {
-  const port = ({
-    name,
-    type,
-    sizes,
-  }: {
-    name: string;
-    type: string;
-    sizes?: readonly unknown[];
-  }): string =>
-    `"${name}", ${type} ` +
-    `${sizes ? `[${sizes.map((d) => d ?? "any").join(", ")}]` : "of unknown shape"}`;
-  const others = Object.entries(otherOpsets).map(([domain, version]) => `${domain} ${version}`);
-  const read = {
-    "[batch]": "one time per row",
-    "[batch, 1]": "one time per row, in a column",
-    "[1]": "one time for all rows",
-    "[]": "one time for all rows",
-  };
-  return [
-    `${producer || "ONNX"}: opset ${[opset, ...others].join(", ")}, IR version ${irVersion}, ${whole(operators)} operators, ${whole(parameters)} parameters (${[...types].sort().join(", ")})`,
-    `x: ${port(x)}`,
-    t
-      ? `t: ${port(t)}${form ? `, ${read[form]}` : ""}`
-      : "t: none; the output does not depend on time",
-    `${predicts}: ${port(output)}${predicts !== "score" && sde ? `, a score by ${sde.name}` : ""}`,
-    form
-      ? `checked: batches of ${rows === undefined ? "2 and 3" : `2 and 3, as runs of ${rows}`} agree`
-      : "not checked yet, because the shape of an event is not known",
-    ...(doubt === undefined ? [] : [doubt]),
-  ].join("\n");
 }

@@ -252,7 +252,8 @@ async function oneRun(
   if (!sameShape(answer.shape, shape))
     fail(
       "shape",
-      `output "${ports.output.name}" of the ONNX file has shape ${showShape(answer.shape)} for x of shape ${showShape(shape)}`,
+      `output "${ports.output.name}" of the ONNX file has shape ${showShape(answer.shape)} ` +
+        `for x of shape ${showShape(shape)}`,
       answer.data.length === 2 * count * n
         ? "the output has two numbers per coordinate, perhaps also a variance: export only " +
             "the first half"
