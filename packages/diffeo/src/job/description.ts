@@ -70,8 +70,8 @@ export function canonical(value: unknown): string {
 /**
  * Validates an untrusted value as a description.
  *
- * @throws DiffeoError of kind `data` if a field is wrong, which it names, and if the value is nested
- * too deeply or too long
+ * @throws DiffeoError of kind `data` if a field is wrong, which it names, and if the value is
+ * nested too deeply or too long
  */
 export function requireDescription(value: unknown): JobDescription {
   if (nestsDeeply(value))
