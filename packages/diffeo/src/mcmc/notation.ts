@@ -37,10 +37,9 @@ import type {
   Run,
   Statements,
 } from "./declarations.ts";
-import { isDomain } from "./declare-parameter.ts";
 import type { PosteriorModel } from "./model.ts";
 import type { Parameter, Values } from "./parameters.ts";
-import { run } from "./statements.ts";
+import { isDomain, run } from "./statements.ts";
 
 /** A model written as statements; see `model`. */
 export interface StatementModel extends PosteriorModel {

@@ -16,11 +16,10 @@ import { mapValues } from "../host/index.ts";
 import { fold, type Keys } from "../random/index.ts";
 import { type Data, dataArrays } from "./data.ts";
 import type { Declaration, Limits, Run } from "./declarations.ts";
-import { isDomain } from "./declare-parameter.ts";
 import type { StatementModel } from "./notation.ts";
 import type { Values } from "./parameters.ts";
 import { atRows, type Rows } from "./rows.ts";
-import { run } from "./statements.ts";
+import { isDomain, run } from "./statements.ts";
 
 /** The device and the data of predictions. */
 export interface RunOptions extends Pick<CompileOptions, "device" | "threads"> {

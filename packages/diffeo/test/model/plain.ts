@@ -50,13 +50,13 @@ export async function expectGradient(
   const loss = (flat: Tensor, image: Tensor, time: Tensor): Tensor =>
     sum(square(f(flat, image, time)));
   const graph = compile(valueAndGrad(loss), specs as never, { type: "float64", threads: 1 });
-  const run = (at: NdArray) => graph(at, x, t) as Promise<[NdArray[], NdArray]>;
+  const run = (at: NdArray) => graph(at, x, t) as Promise<[NdArray, NdArray]>;
   const [, gradient] = await run(theta);
   for (let k = 0; k < directions; k++) {
     const direction = normal(key(10 + k), theta.shape, { dtype: "float64" }).data as Float64Array;
     const value = async (h: number): Promise<number> => {
       const moved = (theta.data as Float64Array).map((v, i) => v + h * direction[i]);
-      return Number((await run({ ...theta, data: moved }))[0][0].data[0]);
+      return Number((await run({ ...theta, data: moved }))[0].data[0]);
     };
     const h = 1e-5;
     const difference =
