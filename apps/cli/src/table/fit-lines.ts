@@ -18,7 +18,8 @@ export function inferenceLines(inferred: readonly Inferred[]): string {
 /** Which network is fitted and why, with the option that sets the other one. */
 export const networkLine = ({ network, reason }: NetworkChoice): string =>
   network === "masked"
-    ? `network: masked cells (${reason}); --network diffusion fits diffusion, which table export and --map need\n`
+    ? `network: masked cells (${reason}); --network diffusion fits diffusion, which table ` +
+      `export and --map need\n`
     : `network: diffusion (${reason})\n`;
 
 /** Rows below which weights chosen by distance give better samples. */
@@ -27,7 +28,9 @@ const FEW_ROWS = 1000;
 /** Names the options that give better samples of small tables, and what they cost. */
 export const adviceLine = (rows: number, { choose, allRows }: FitCommand): string =>
   rows < FEW_ROWS && choose === "loss" && !allRows
-    ? `fewer than ${FEW_ROWS.toLocaleString("en")} rows: --choose distance --all-rows gives samples closer to the table as a whole, but worse likelihoods and samples nearer to single rows\n`
+    ? `fewer than ${FEW_ROWS.toLocaleString("en")} rows: --choose distance --all-rows gives ` +
+      "samples closer to the table as a whole, but worse likelihoods and samples nearer to " +
+      `single rows\n`
     : "";
 
 /** What was fitted: the loss of each seed, the rows, the time, the weights, the model's file. */
@@ -44,7 +47,8 @@ export function fittedLines(
       (one) =>
         `seed ${one.seed}: ${one.validation.toFixed(4)}${one.seed === seed ? ", kept" : ""}\n`,
     ),
-    `${rows} rows, ${seconds.toFixed(0)} s; weights of step ${step}, loss on held-out rows ${validation.toFixed(4)}\n`,
+    `${rows} rows, ${seconds.toFixed(0)} s; weights of step ${step}, loss on held-out rows ` +
+      `${validation.toFixed(4)}\n`,
     `${out}\n`,
   ].join("");
 }

@@ -31,14 +31,17 @@ const withModelChoices = (command: Command, io: Io): Command =>
   command
     .option(
       "--column <rule>",
-      "set the kind of a column (age=between:0:120, ward=category, id=drop) or a rule between columns (start<end, sand+silt+clay=100, total=net+tax); may be repeated",
+      "set the kind of a column (age=between:0:120, ward=category, id=drop) or a rule between " +
+        "columns (start<end, sand+silt+clay=100, total=net+tax); may be repeated",
       repeated,
     )
     .addOption(
       acceptOldValue(
         new Option(
           "--network <kind>",
-          "masked: predicts masked cells from the others; diffusion: learns a score; transformer: diffusion by a transformer; auto: masked for 1,000 rows or more with labels, else diffusion",
+          "masked: predicts masked cells from the others; diffusion: learns a score; " +
+            "transformer: diffusion by a transformer; auto: masked for 1,000 rows or more with " +
+            "labels, else diffusion",
         ).choices(["auto", ...networkKinds]),
         io,
         { residual: "diffusion" },
@@ -47,7 +50,8 @@ const withModelChoices = (command: Command, io: Io): Command =>
     .addOption(
       new Option(
         "--map <which>",
-        "auto: compare other maps, bends and flows by short fits; affine-flow, spline-flow: train a flow after the usual maps",
+        "auto: compare other maps, bends and flows by short fits; affine-flow, spline-flow: " +
+          "train a flow after the usual maps",
       )
         .choices(mapChoices)
         .default("usual"),
@@ -67,7 +71,8 @@ const withTrainingChoices = (command: Command): Command =>
     )
     .option(
       "--steps <n>",
-      "training steps of 512 rows, or 256 for masked cells (default: 400 passes over the rows, from 2,000 to 20,000 steps; masked: 150 passes)",
+      "training steps of 512 rows, or 256 for masked cells (default: 400 passes over the " +
+        "rows, from 2,000 to 20,000 steps; masked: 150 passes)",
       integer(1, MOST.steps),
     )
     .option(
@@ -79,7 +84,8 @@ const withTrainingChoices = (command: Command): Command =>
     .addOption(
       new Option(
         "--choose <by>",
-        "keep the weights with the smallest loss on held-out rows, or those whose samples are nearest to these rows (distance)",
+        "keep the weights with the smallest loss on held-out rows, or those whose samples are " +
+          "nearest to these rows (distance)",
       )
         .choices(weightChoices)
         .default("loss"),

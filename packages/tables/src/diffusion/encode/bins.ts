@@ -5,8 +5,8 @@
  * exponential tails, z = end ± scale · E, so that every z has a density.
  *
  * Bins are some 64: with 512, in two digits, trees separated synthetic rows from real ones better
- * (Magic: a score of .858 instead of .944), since rows are too few to learn neighbouring bins. Pieces
- * of inner bins changed nothing there.
+ * (Magic: a score of .858 instead of .944), since rows are too few to learn neighbouring bins.
+ * Pieces of inner bins changed nothing there.
  */
 
 import { empirical, type ProductPart } from "diffeo/domain";
@@ -20,7 +20,9 @@ import { plainSpec } from "./points.ts";
 export interface Bins {
   /** What is between neighbouring bins, increasing: one less than there are bins. */
   readonly edges: readonly number[];
-  /** What is between the pieces of the first and of the last bin, increasing. Default: one piece. */
+  /**
+   * What is between the pieces of the first and of the last bin, increasing. Default: one piece.
+   */
   readonly outer?: readonly [first: readonly number[], last: readonly number[]];
   /** The scale of z in the first and in the last piece. */
   readonly tails: readonly [below: number, above: number];

@@ -79,8 +79,8 @@ export function choiceOf(store: RunStore, before: Checkpoint | undefined, plan: 
       latest: () => store.latest(),
       log: (record) => store.log(record),
       save: async ({ step, arrays, metadata }) => {
-        // Weights are not measured where a run was interrupted: it would end otherwise than one that was
-        // not.
+        // Weights are not measured where a run was interrupted: it would end otherwise than one
+        // that was not.
         if ((step % every === 0 || step === steps) && step !== seen) await look(step, arrays.ema);
         seen = step;
         const run: Kept = { steps, since, lowest, chosen };

@@ -44,8 +44,8 @@ import { MASKED_BATCH as BATCH } from "./usual-steps.ts";
 const IN_ORDER = 0.5;
 
 /**
- * The largest learning rate: with half of it, trees separated synthetic rows of Magic from real ones
- * more often (scores of .852 and .895).
+ * The largest learning rate: with half of it, trees separated synthetic rows of Magic from real
+ * ones more often (scores of .852 and .895).
  */
 const RATE = 4e-3;
 

@@ -162,72 +162,100 @@ export async function trainParameters(
   task: ParameterTask,
   options: NetworkTraining,
 ): Promise<TrainedParameters> {
+  const root = fold(keyOf(options.seed ?? 0), task.name);
+  const like = task.init(fold(root, "network"));
+  const graphs = graphsOf(task, like, options);
+  try {
+    return await trainBy(graphs, task, like, options);
+  } finally {
+    await Promise.all([graphs.step.dispose(), graphs.measure.dispose()]);
+  }
+}
+
+/**
+ * Batches of rows held out. They do not depend on the seed: fits of several seeds are compared by
+ * them.
+ */
+async function heldBatches(
+  task: ParameterTask,
+  signal: AbortSignal | undefined,
+): Promise<readonly (readonly NdArray[])[]> {
+  const batches: (readonly NdArray[])[] = [];
+  for (let i = 0; i < VALIDATION_BATCHES; i++) {
+    batches.push(task.held(fold(keyOf("held"), i)));
+    // A batch of a table of 500 columns takes a third of a second.
+    await takeTurn(signal);
+  }
+  return batches;
+}
+
+/** The loss on each batch. */
+async function lossesOn(
+  batches: readonly (readonly NdArray[])[],
+  measure: (...batch: readonly NdArray[]) => Promise<NdArray>,
+): Promise<readonly number[]> {
+  const losses: number[] = [];
+  for (const batch of batches) losses.push(Number((await measure(...batch)).data[0]));
+  return losses;
+}
+
+/** Trains by compiled graphs. @param like the parameters before training */
+async function trainBy(
+  { step, measure }: ReturnType<typeof graphsOf>,
+  task: ParameterTask,
+  like: Parameters<NdArray>,
+  options: NetworkTraining,
+): Promise<TrainedParameters> {
   const { seed = 0, patience = 6, rate = 2e-3, minutes, signal, onProgress } = options;
   const { store = memoryStore(), measurements = MEASUREMENTS, keep = "best" } = options;
   const root = fold(keyOf(seed), task.name);
-  const like = task.init(fold(root, "network"));
   const size = flatten(like).length;
-  const { step, measure } = graphsOf(task, like, options);
-  try {
-    const before = await store.latest();
-    const start = before ? stateOf(before, size, "the run") : initialState(like);
-    const batch = (at: number): NdArray[] => [...task.batch(fold(fold(root, "batch"), at))];
-    // They do not depend on the seed: fits of several seeds are compared by them.
-    const checks: (readonly NdArray[])[] = [];
-    for (let i = 0; i < VALIDATION_BATCHES; i++) {
-      checks.push(task.held(fold(keyOf("held"), i)));
-      // A batch of a table of 500 columns takes a third of a second.
-      await takeTurn(signal);
-    }
-    const steps = before
-      ? keptIn(before).steps
-      : await plannedSteps(
-          task.rows,
-          options,
-          () => step(start, batch(0), 1, 0),
-          () => measure(start.theta, ...checks[0]),
-        );
-    const every = Math.ceil(steps / measurements);
-    const lossesOf = async (weights: NdArray): Promise<readonly number[]> => {
-      const losses: number[] = [];
-      for (const one of checks) losses.push(Number((await measure(weights, ...one)).data[0]));
-      return losses;
-    };
-    const { score } = task;
-    const choice = choiceOf(store, before, {
-      steps,
-      every,
-      patience,
-      isLast: keep === "last",
-      measure: score ? ({ data }) => score(treeOf(data as Float32Array, like)) : lossesOf,
-      onWeights: ({ data }) => task.onParameters?.(treeOf(data as Float32Array, like)),
-    });
-    const schedule = { peak: rate, warmup: Math.ceil(steps / 20), steps };
-    const began = performance.now();
-    const from = before?.step ?? 0;
-    const { state, step: reached } = await train(start, {
-      from,
-      steps,
-      batchSize: task.batchSize ?? BATCH,
-      run: (state, at) => step(state, batch(at), at, rateAt(at, schedule)),
-      rate: (at) => rateAt(at, schedule),
-      reportEvery: Math.ceil(steps / REPORTS),
-      saveEvery: every,
-      store: choice.store,
-      metadata: { seed: String(seed) },
-      onReport: ({ step: at, loss, seconds }) => {
-        const secondsLeft = (seconds / (at - from)) * (steps - at);
-        onProgress?.({ step: at, steps, loss, validation: choice.last(), seconds, secondsLeft });
-      },
-      seconds: minutes === undefined ? undefined : OVERTIME * 60 * minutes,
-      signal: signal ? AbortSignal.any([signal, choice.enough]) : choice.enough,
-    });
-    const { best, validation: lowest, weights } = await choice.best(reached, state.ema);
-    const validation = score ? mean(await lossesOf(weights)) : lowest;
-    const parameters = treeOf(weights.data as Float32Array, like);
-    const seconds = (performance.now() - began) / 1000;
-    return { parameters, best, step: reached, steps, validation, seconds };
-  } finally {
-    await Promise.all([step.dispose(), measure.dispose()]);
-  }
+  const before = await store.latest();
+  const start = before ? stateOf(before, size, "the run") : initialState(like);
+  const batch = (at: number): NdArray[] => [...task.batch(fold(fold(root, "batch"), at))];
+  const checks = await heldBatches(task, signal);
+  const steps = before
+    ? keptIn(before).steps
+    : await plannedSteps(
+        task.rows,
+        options,
+        () => step(start, batch(0), 1, 0),
+        () => measure(start.theta, ...checks[0]),
+      );
+  const every = Math.ceil(steps / measurements);
+  const lossesOf = (weights: NdArray) => lossesOn(checks, (...one) => measure(weights, ...one));
+  const { score } = task;
+  const choice = choiceOf(store, before, {
+    steps,
+    every,
+    patience,
+    isLast: keep === "last",
+    measure: score ? ({ data }) => score(treeOf(data as Float32Array, like)) : lossesOf,
+    onWeights: ({ data }) => task.onParameters?.(treeOf(data as Float32Array, like)),
+  });
+  const schedule = { peak: rate, warmup: Math.ceil(steps / 20), steps };
+  const began = performance.now();
+  const from = before?.step ?? 0;
+  const { state, step: reached } = await train(start, {
+    from,
+    steps,
+    batchSize: task.batchSize ?? BATCH,
+    run: (state, at) => step(state, batch(at), at, rateAt(at, schedule)),
+    rate: (at) => rateAt(at, schedule),
+    reportEvery: Math.ceil(steps / REPORTS),
+    saveEvery: every,
+    store: choice.store,
+    metadata: { seed: String(seed) },
+    onReport: ({ step: at, loss, seconds }) => {
+      const secondsLeft = (seconds / (at - from)) * (steps - at);
+      onProgress?.({ step: at, steps, loss, validation: choice.last(), seconds, secondsLeft });
+    },
+    seconds: minutes === undefined ? undefined : OVERTIME * 60 * minutes,
+    signal: signal ? AbortSignal.any([signal, choice.enough]) : choice.enough,
+  });
+  const { best, validation: lowest, weights } = await choice.best(reached, state.ema);
+  const validation = score ? mean(await lossesOf(weights)) : lowest;
+  const parameters = treeOf(weights.data as Float32Array, like);
+  const seconds = (performance.now() - began) / 1000;
+  return { parameters, best, step: reached, steps, validation, seconds };
 }

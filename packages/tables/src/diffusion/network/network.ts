@@ -1,7 +1,8 @@
 /**
- * The networks that a table can be fitted with. Two give the score of diffusion: a residual network,
- * which sees a row as one vector (`diffusion`), and a transformer, whose tokens are the coordinates
- * of x, those of one label or integer together. The third predicts masked cells (`words.ts`).
+ * The networks that a table can be fitted with. Two give the score of diffusion: a residual
+ * network, which sees a row as one vector (`diffusion`), and a transformer, whose tokens are the
+ * coordinates of x, those of one label or integer together. The third predicts masked cells
+ * (`words.ts`).
  */
 import type { NdArray } from "diffeo/graph";
 import type { NetworkSpec, Parameters } from "diffeo/model";
