@@ -6,8 +6,6 @@ import { existsSync } from "node:fs";
 const main = new URL("../dist/main.js", import.meta.url);
 if (existsSync(main)) await import(main.href);
 else {
-  console.error(
-    "diffeo: the command is not built. Run npm run build in the repository first.",
-  );
+  console.error("diffeo: the command is not built. Run npm run build in the repository first.");
   process.exitCode = 1;
 }
