@@ -170,7 +170,7 @@ describe("diffeo sample", () => {
     [
       "whole steps",
       ["--score", `${files}whole-time.onnx`, "--predicts", "noise"],
-      /whole-time.onnx: .*Say with --time what/,
+      /whole-time.onnx: .*Set --time to convert t/,
       2,
     ],
     [

@@ -247,9 +247,7 @@ describe("diffeo chess sample", () => {
       "1e30",
     );
     expect(ended).toMatchObject({ code: 3, stdout: "" });
-    expect(ended.stderr).toMatch(
-      /drift is scaled by `driftScale` 1e\+30: try a number closer to 1/,
-    );
+    expect(ended.stderr).toMatch(/drift is scaled by --w 1e\+30: try a number closer to 1/);
   });
 });
 

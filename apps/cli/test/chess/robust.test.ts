@@ -191,7 +191,7 @@ describe("other data", () => {
     expect(await from(moved, "--resume")).toMatchObject({ code: 0 });
     const { code, stderr } = await from(changed, "--resume");
     expect(stderr).toMatch(
-      /begun with data = "64 positions, SHA-256 \w{12}…", now it is "64 positions, SHA-256/,
+      /started with data = "64 positions, SHA-256 \w{12}…", but now it is "64 positions, SHA-256/,
     );
     expect(code).toBe(2);
     expect((await from(data, "--resume", "--width", "8")).stderr).toContain(

@@ -265,7 +265,7 @@ describe("infer", () => {
     // Nothing was begun that could be continued.
     expect(existsSync(at("nan"))).toBe(false);
     expect(nan.stderr).toMatch(
-      /^diffeo: chain 1 has no point to begin from after 100 tries: .* NaN at mu = [-\d.]+\. /,
+      /^diffeo: chain 1 has no starting point after 100 tries: .* NaN at mu = [-\d.]+\. /,
     );
   });
 });

@@ -44,6 +44,7 @@ describe("the table of cases", () => {
         "trace",
         "primitive",
         "topological",
+        "unexpanded",
         "outside",
         "vmap",
       ],

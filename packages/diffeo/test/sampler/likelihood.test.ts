@@ -127,7 +127,7 @@ describe("the density of a mixture through a map", () => {
       "the points have shape [2], but the process has eventRank 1",
     );
     await expect(logDensity(process, Float64Array.of(0.2, 0.3) as never)).rejects.toThrow(
-      "a Float64Array given",
+      "a Float64Array is given instead of a number",
     );
   });
 

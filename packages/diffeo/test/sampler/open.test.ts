@@ -139,17 +139,17 @@ describe("an open sampler", () => {
     const mixed = (x: Tensor): Tensor => sub(own(x), sum(square(x)));
     const aims = { there: 1 };
     await expect(sample(process, { ...call, energy: mixed })).rejects.toThrow(
-      /the energy mixes events: of event 0/,
+      /the energy mixes events: for event 0/,
     );
     // What is known has the size of the batch: the look is taken on as many events.
     const apart = (x: Tensor, of: typeof own, { points, mask }: KnownPoints): Tensor =>
       of(sub(where(mask, points, x), x));
     await expect(
       sample(process, { ...call, known, likelihood: (x, _, seen) => apart(x, mixed, seen) }),
-    ).rejects.toThrow(/the likelihood mixes events: of event 0 .*sum\(x, -1\)/);
+    ).rejects.toThrow(/the likelihood mixes events: for event 0 .*sum\(x, -1\)/);
     await expect(
       sample(process, { ...call, aims, aim: (x, _, { there }) => mul(mixed(x), there) }),
-    ).rejects.toThrow(/the aim mixes events: of event 0 .*sum\(x, -1\)/);
+    ).rejects.toThrow(/the aim mixes events: for event 0 .*sum\(x, -1\)/);
     const both = {
       known,
       aims,

@@ -331,7 +331,7 @@ describe("a score", () => {
     [
       "what depends on other events",
       (x: Tensor) => div(x, mean(square(x))),
-      /VP .*the score mixes events: of event 0/,
+      /VP .*the score mixes events: for event 0/,
     ],
   ] as const)("that returns %s is refused", async (_, bad, message) => {
     await expect(sample(reverse(sde, bad), options)).rejects.toThrow(message);

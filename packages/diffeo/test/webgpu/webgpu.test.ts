@@ -38,7 +38,7 @@ if ("printed" in found)
 
     it("keeps state on the device from step to step, and other devices refuse it", () => {
       expect(report.kept.value).toEqual([101, 102, 103]);
-      expect(report.kept.refusal).toMatch(/webgpu keeps .* Read it with toHost/);
+      expect(report.kept.refusal).toMatch(/in the memory of webgpu .* Read it with toHost/);
     });
 
     it("takes the steps of the processor, also by a score out of an ONNX file, and sees the same ones leave the domain", () => {

@@ -406,8 +406,8 @@ describe("the bytes of a model", () => {
     const other = { ...model, network: { ...model.network, width: 17 } as TableModel["network"] };
     expect(() => parseTableModel(bytesOf(other), "some.model")).toThrow(/some.model: /);
     const huge = { ...model, network: { ...model.network, width: 1e9 } as TableModel["network"] };
-    expect(() => parseTableModel(bytesOf(huge))).toThrow("more than");
-    expect(() => parseTableModel(new Uint8Array(4))).toThrow("only 4 bytes long");
+    expect(() => parseTableModel(bytesOf(huge))).toThrow("exceeds the limit of");
+    expect(() => parseTableModel(new Uint8Array(4))).toThrow("it has only 4 bytes");
   });
 
   it("name a custom domain, which must be given again", () => {
