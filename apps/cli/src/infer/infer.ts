@@ -34,7 +34,7 @@ async function run(io: Io, file: string, options: InferCommand): Promise<void> {
   const read = dataFiles && (await readData(dataFiles, say));
   const data = read?.value ?? {};
   const config = configOf({ path: file, digest }, read, options);
-  const at = options.predictAt && (await readData(options.predictAt, say)).value;
+  const at = options.predictAt && (await readData(options.predictAt, say, read?.labels)).value;
   const wanted = { prior: options.prior, predict: options.predict, at, loo: options.loo };
   requirePredictable(model, wanted);
   const dataNames = dataFiles?.join(", ");

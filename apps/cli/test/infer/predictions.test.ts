@@ -64,6 +64,24 @@ describe("infer", () => {
     expect(worst.difference).toBeLessThan(-10);
   });
 
+  it("predicts at labels by the codes of the data, and refuses labels that these do not have", async () => {
+    // North alone would be 0 by its own file, which is east.
+    writeFileSync(at("north.csv"), "school,x\nnorth,0\nnorth,1\n");
+    const sizes = ["--data", at("sizes.json"), "--predict-at", at("sizes.json"), "--predict-at"];
+    expect(await infer("groups", "north", ...sizes, at("north.csv"))).toMatchObject({ code: 0 });
+    const { predictions } = json("north/draws.json");
+    const values: number[] = predictions.y.flat().map(([first]: readonly number[]) => first);
+    const mean = values.reduce((a, b) => a + b) / values.length;
+    // The intercepts are 0 for north, 3 for east and 6 for south.
+    expect(Math.abs(mean)).toBeLessThan(0.5);
+    writeFileSync(at("west.csv"), "school,x\nwest,0\n");
+    const refused = await infer("groups", "west", ...sizes, at("west.csv"));
+    expect(refused).toMatchObject({ code: 1 });
+    expect(refused.stderr).toMatch(
+      /west\.csv: school has the label west, which is not in the data of the model\. Use its labels: east = 0/,
+    );
+  });
+
   it("starts again with --force, and names the changed file of a run", async () => {
     expect((await infer("pooled", "again", "--loo")).code).toBe(0);
     const begun = await infer("pooled", "again", "--force");
@@ -80,6 +98,14 @@ describe("infer", () => {
     writeFileSync(at("bad.csv"), "x,y\n1,2\n,3\n");
     const bad = await own("infer", at("pooled.mjs"), "--out", at("none"), "--data", at("bad.csv"));
     expect(bad.stderr).toContain("bad.csv, line 3, column x: the cell is empty");
+    for (const cell of ["<5", "1,200"]) {
+      writeFileSync(at("bad.csv"), `x,y\n1,2\n2,"${cell}"\n`);
+      const odd = await own("infer", at("pooled.mjs"), "--data", at("bad.csv"), "--out", at("bad"));
+      expect(odd).toMatchObject({ code: 1 });
+      expect(odd.stderr).toContain(
+        `bad.csv, line 3, column y: ${cell} is not a number, but the column has numbers`,
+      );
+    }
     writeFileSync(
       at("flat.mjs"),
       `${head}import { real } from "diffeo/domain";
