@@ -161,7 +161,7 @@ describe("table", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^log-likelihood .* nats per row \(15 rows\)$/m);
     expect(stdout).toMatch(
-      /^1 of 21 rows have empty .*\n21 rows not used in training, 1 of them with missing cells, 100 sampled; baselines fitted to nine tenths of these rows/,
+      /^1 of 21 rows have empty .*\n21 rows assumed not used in training, 1 of them with missing cells, 100 sampled; baselines fitted to nine tenths of these rows/,
     );
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^(no problem found|problems found)/);
     const complete = ["--complete", "--hidden", "6", "--draws", "5"];

@@ -174,8 +174,11 @@ export function verdictOf(evaluation: TableEvaluation): string {
 }
 
 /** Whether training saw the evaluated rows, as text. */
-export const novelty = (evaluation: TableEvaluation): string =>
-  seenShare(evaluation) === undefined ? "not used in training" : "mostly used in training";
+export function novelty(evaluation: TableEvaluation): string {
+  if (seenShare(evaluation) !== undefined) return "mostly used in training";
+  // Without the training rows nothing shows whether training saw these.
+  return evaluation.training > 0 ? "not used in training" : "assumed not used in training";
+}
 
 /** The whole evaluation, one line per measure. */
 export const evaluationText = (evaluation: TableEvaluation): string =>
