@@ -75,19 +75,19 @@ export async function predictionsOf(
   if (!predict && !at && !validate) return { groups };
   const own = statements(model, "--predict");
   const root = fold(key(seed), "predictions");
-  if (predict)
-    groups.posterior_predictive = await posteriorPredictive(own, posterior, { key: root });
-  if (at)
-    groups.predictions = await posteriorPredictive(own, posterior, {
-      key: fold(root, "at"),
-      data: at,
-    });
-  if (!validate) return { groups };
-  groups.log_likelihood = await logLikelihood(own, posterior);
   try {
+    if (predict)
+      groups.posterior_predictive = await posteriorPredictive(own, posterior, { key: root });
+    if (at)
+      groups.predictions = await posteriorPredictive(own, posterior, {
+        key: fold(root, "at"),
+        data: at,
+      });
+    if (!validate) return { groups };
+    groups.log_likelihood = await logLikelihood(own, posterior);
     return { groups, loo: loo(groups.log_likelihood) };
   } catch (error) {
-    // A failed cross-validation must not lose the draws.
+    // Failed predictions must not lose the draws.
     if (error instanceof DiffeoError) return { groups, warning: error.message };
     throw error;
   }

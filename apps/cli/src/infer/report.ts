@@ -80,7 +80,7 @@ export function looLines({
       `${parameters.toFixed(1)} ± ${parametersError.toFixed(1)}`,
   ];
   if (unreliable > 0) {
-    const worst = pointwise.toSorted((a, b) => b.shape - a.shape).slice(0, 3);
+    const worst = pointwise.toSorted((a, b) => b.shape - a.shape).slice(0, Math.min(3, unreliable));
     const named = worst.map(({ name, shape }) => `${name} ${shape.toFixed(2)}`).join(", ");
     lines.push(
       `warning: k̂ is above 0.7 for ${unreliable} of ${pointwise.length} observations ` +

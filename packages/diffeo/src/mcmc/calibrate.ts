@@ -10,6 +10,7 @@ import { constant, fail, type Tensor, vmap } from "../graph/index.ts";
 import { mapValues } from "../host/index.ts";
 import { fold, type Key } from "../random/index.ts";
 import { type Data, dataArrays } from "./data.ts";
+import type { Program } from "./declarations.ts";
 import type { PosteriorModel } from "./model.ts";
 import type { StatementModel } from "./notation.ts";
 import type { Bounded, Parameter, Standardised, Values } from "./parameters.ts";
@@ -92,6 +93,18 @@ function withData(parameter: Parameter, data: Values): Parameter {
   return [fixed as Bounded | Standardised, ...shape];
 }
 
+/** The program with simulated values in all observe statements, also in those with a value. */
+const withObserved =
+  (program: Program, simulated: Values): Program =>
+  (statements, data) =>
+    program(
+      {
+        ...statements,
+        observe: (name, distribution) => statements.observe(name, distribution, simulated[name]),
+      },
+      data,
+    );
+
 /** The model of many datasets: row c of the simulated data belongs to chain c. */
 function ofRows(model: StatementModel, shared: Data, first: Data): PosteriorModel {
   const whole = mapValues(dataArrays({ ...shared, ...first }), (a) => constant(a, "float64"));
@@ -103,7 +116,8 @@ function ofRows(model: StatementModel, shared: Data, first: Data): PosteriorMode
     logDensity: (values, data) =>
       vmap(
         (one: Values, own: Values) =>
-          run(model.program, { ...common, ...own }, ({ name }) => one[name]).logDensity,
+          run(withObserved(model.program, own), { ...common, ...own }, ({ name }) => one[name])
+            .logDensity,
       )(values, data),
   };
 }

@@ -144,6 +144,7 @@ export async function priorPredictive(
  * @param options.data other data to predict at, without the observations. Default: the data of the
  * posterior
  * @returns draws by the names of `observe` statements, [chains, draws, …]
+ * @throws DiffeoError of kind `usage` if the model has no observations
  */
 export async function posteriorPredictive(
   model: StatementModel,
@@ -153,10 +154,21 @@ export async function posteriorPredictive(
   requireStatements(model);
   const data = tensorsOf(model, options.data ?? dataOf(posterior));
   const found = freeRun(model, data);
+  requireObservations(found, "posteriorPredictive");
   const [rows, count, chains] = rowsOf(posterior, found.parameters);
   requireShapes(found, rows);
   const keys = sampleKeys(options.key, count);
   return asDraws(await drawObservations(model, data, found, rows, keys, options), chains);
+}
+
+/** Throws if a model has nothing to predict. */
+function requireObservations({ observations }: Run, what: string): void {
+  if (observations.length === 0)
+    fail(
+      "usage",
+      `${what}: the model has no observations`,
+      "add an observe statement; a likelihood written with factor has no observations",
+    );
 }
 
 /** Throws if the sizes of parameters at these data are not those of the posterior. */
@@ -186,6 +198,7 @@ export async function logLikelihood(
   requireStatements(model);
   const data = tensorsOf(model, dataOf(posterior));
   const found = freeRun(model, data);
+  requireObservations(found, "logLikelihood");
   const [rows, count, chains] = rowsOf(posterior, found.parameters);
   const seen = (one: Values): readonly Observation[] =>
     run(model.program, data, ({ name }) => one[name]).observations;

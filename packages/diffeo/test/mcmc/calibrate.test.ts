@@ -24,6 +24,15 @@ describe("calibrate", () => {
     }
   });
 
+  it("simulates observations that have a value in the model", async () => {
+    const own = model(({ parameter, observe }, { y }) => {
+      const mu = parameter("mu", normal(0, 1));
+      observe("likelihood", normal(mu, 0.5), mul(y, 1));
+    });
+    const { ranks } = await calibrate(own, { ...settings, data: { y: [3, 3, 3] } });
+    expect(ranks.mu.p).toBeGreaterThan(1e-3);
+  });
+
   it("detects a likelihood that is too narrow", async () => {
     // Data are simulated with an sd of 1 and seen with one of 0.2: posteriors are too narrow.
     const wrong = model(({ parameter, observe }, data) => {

@@ -152,4 +152,16 @@ describe("a posterior", () => {
       posteriorPredictive(rest as typeof groups, posterior, { key: key(1) }),
     ).rejects.toThrow("need a model of statements");
   });
+
+  it("is refused for a model without observations", async () => {
+    const m = model(({ parameter, factor }) => {
+      const mu = parameter("mu", normal(0, 1));
+      factor("likelihood", mul(mu, -0.5));
+    });
+    const options = { key: key(1), warmup: 50, draws: 10, device: "wasm" } as const;
+    const posterior = await samplePosterior(m, options);
+    const message = "the model has no observations";
+    await expect(logLikelihood(m, posterior)).rejects.toThrow(message);
+    await expect(posteriorPredictive(m, posterior, { key: key(2) })).rejects.toThrow(message);
+  });
 });
