@@ -15,7 +15,7 @@ const isNumber = (cell: string): boolean => Number.isFinite(Number(cell));
 /** 1,200 or 2,5: numbers in a notation that `Number` does not read. */
 const hasCommas = (cell: string): boolean => /^[-+]?\d[\d.,]*$/.test(cell);
 
-/** A cell that is not a number in a column that is one of numbers: coded as a label, it would pass. */
+/** A cell that is not a number in a column of numbers; coded as a label, it would go unnoticed. */
 function misfit(cells: readonly string[]): number {
   const numbers = cells.filter(isNumber).length;
   const ofNumbers =
